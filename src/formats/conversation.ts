@@ -1,0 +1,246 @@
+/**
+ * The neutral conversation: what a chat request means, whatever API it was written in.
+ *
+ * Rules every format keeps:
+ * - Order is kept: turns as they came, parts as they came. System turns stay in place; a format whose wire has one system
+ *   field hoists them when it encodes.
+ * - Nothing is guessed: a field the caller did not send is `undefined` here, never a default.
+ * - Data is carried, not interpreted: tool arguments stay the JSON text the caller sent, media stays base64 or a URL.
+ * - A decoder shares the caller's objects (schemas, opaque values) and an encoder never changes them.
+ */
+
+/** Names of the wire formats. A format is one two-way module in a folder of the same name. */
+export type FormatName = 'openai-chat' | 'anthropic-messages' | 'gemini';
+
+export type JsonObject = { [key: string]: unknown };
+
+/** A prompt-cache marker as Anthropic spells it; other formats that know markers map to and from it. */
+export interface CacheMarker {
+  readonly type: 'ephemeral';
+  readonly ttl?: string;
+}
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+  /** Gemini puts signatures on ordinary text too (measured: 177 of the recordings); replayed on the same part. */
+  readonly signature?: string;
+  readonly cache?: CacheMarker;
+}
+
+/** Reasoning the model showed. `signature` proves it to the provider that made it and must travel back unchanged. */
+export interface ThinkingPart {
+  readonly type: 'thinking';
+  readonly text: string;
+  readonly signature?: string;
+}
+
+export interface RedactedThinkingPart {
+  readonly type: 'redacted_thinking';
+  readonly data: string;
+}
+
+export type MediaSource =
+  | { readonly kind: 'data'; /** base64 */ readonly data: string }
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'file'; readonly id: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** An image, a sound, a film or a document. `mime` is undefined only where neither the caller nor the URL says. */
+export interface MediaPart {
+  readonly type: 'media';
+  readonly media: 'image' | 'audio' | 'video' | 'document';
+  readonly mime?: string;
+  readonly source: MediaSource;
+  readonly name?: string;
+  readonly detail?: string;
+  readonly signature?: string;
+  readonly cache?: CacheMarker;
+}
+
+export interface ToolCallPart {
+  readonly type: 'tool_call';
+  readonly id: string;
+  readonly name: string;
+  /** JSON text as the caller or the model wrote it; `''` means no arguments. For `custom` tools: free text. */
+  readonly arguments: string;
+  readonly custom?: boolean;
+  readonly signature?: string;
+  readonly cache?: CacheMarker;
+}
+
+export interface ToolResultPart {
+  readonly type: 'tool_result';
+  /** Id of the call this answers. */
+  readonly callId: string;
+  /** Name of the tool where the caller gave it; formats that need it look it up by `callId` first. */
+  readonly name?: string;
+  readonly content: readonly Part[];
+  readonly isError?: boolean;
+  readonly cache?: CacheMarker;
+}
+
+export interface RefusalPart {
+  readonly type: 'refusal';
+  readonly text: string;
+}
+
+/** Code the model ran on the provider's side, and what came out. */
+export interface CodePart {
+  readonly type: 'code';
+  readonly language: string;
+  readonly code: string;
+  readonly id?: string;
+  readonly signature?: string;
+}
+export interface CodeResultPart {
+  readonly type: 'code_result';
+  readonly outcome: string;
+  readonly output: string;
+  readonly id?: string;
+  readonly signature?: string;
+}
+
+/** A block only `format` understands (server tools, container uploads …): kept verbatim for it, a loss for any other. */
+export interface OpaquePart {
+  readonly type: 'opaque';
+  readonly format: FormatName;
+  readonly value: JsonObject;
+}
+
+export type Part =
+  | TextPart
+  | ThinkingPart
+  | RedactedThinkingPart
+  | MediaPart
+  | ToolCallPart
+  | ToolResultPart
+  | RefusalPart
+  | CodePart
+  | CodeResultPart
+  | OpaquePart;
+
+/** `tool` turns hold only `tool_result` parts. */
+export interface Turn {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly parts: readonly Part[];
+  readonly name?: string;
+}
+
+export interface FunctionTool {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema, shared with the caller's body: never change it. */
+  readonly parameters?: JsonObject;
+  readonly strict?: boolean;
+  readonly cache?: CacheMarker;
+}
+/** A tool that takes free text instead of JSON (OpenAI `custom`). */
+export interface CustomTool {
+  readonly type: 'custom';
+  readonly name: string;
+  readonly description?: string;
+  readonly format?: JsonObject;
+}
+/** A tool the provider runs itself. `kind` is the neutral name; `options` are as the caller wrote them. */
+export interface BuiltinTool {
+  readonly type: 'builtin';
+  readonly kind:
+    | 'web_search'
+    | 'web_search_retrieval'
+    | 'computer_use'
+    | 'google_maps'
+    | 'url_context'
+    | 'code_execution'
+    | 'enterprise_web_search'
+    | 'opaque';
+  readonly options?: JsonObject;
+  /** For `opaque`: the format whose spelling `options` is. */
+  readonly format?: FormatName;
+}
+export type Tool = FunctionTool | CustomTool | BuiltinTool;
+
+export interface ToolChoice {
+  readonly mode: 'auto' | 'none' | 'required';
+  /** Only these tools may be called. One name with `required` is a forced call of that tool. */
+  readonly names?: readonly string[];
+}
+
+export interface Sampling {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+  /** Number of answers asked for. */
+  readonly n?: number;
+  readonly logprobs?: boolean;
+  readonly topLogprobs?: number;
+}
+
+export type ResponseFormat =
+  | { readonly type: 'text' }
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema';
+      readonly name?: string;
+      readonly description?: string;
+      readonly schema?: JsonObject;
+      readonly strict?: boolean;
+    };
+
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export interface Reasoning {
+  readonly effort?: ReasoningEffort;
+  /** Explicit thinking control; wins over `effort` (wire.md D8). */
+  readonly thinking?: {
+    readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
+    readonly budgetTokens?: number;
+    readonly display?: string;
+  };
+}
+
+export interface Conversation {
+  /** Model as the caller named it, without the gateway's `@slug/` prefix once the target is resolved. */
+  readonly model: string;
+  readonly turns: readonly Turn[];
+  readonly maxTokens?: number;
+  readonly sampling: Sampling;
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  /** False when the caller forbids several tool calls in one turn. */
+  readonly parallelToolCalls?: boolean;
+  readonly responseFormat?: ResponseFormat;
+  readonly reasoning?: Reasoning;
+  readonly modalities?: readonly string[];
+  readonly audio?: JsonObject;
+  readonly webSearch?: JsonObject;
+  readonly user?: string;
+  readonly metadata?: JsonObject;
+  /** Cost labels for the cloud platform (wire.md C10). */
+  readonly labels?: JsonObject;
+  readonly safetySettings?: readonly unknown[];
+  readonly imageConfig?: JsonObject;
+  readonly serviceTier?: string;
+  readonly verbosity?: string;
+  readonly stream: boolean;
+  /**
+   * Top-level fields of the caller's body that have no place above, by their wire name. The format they were written in
+   * sends them on as they are; any other format reports each as a loss.
+   */
+  readonly extras?: JsonObject;
+  readonly extrasFormat?: FormatName;
+}
+
+/** Something the target cannot express. Reported in a header, a counter and the record; a 400 under strict params. */
+export interface Loss {
+  /** Path in the caller's body: `seed`, `messages[2].content[0]`. */
+  readonly param: string;
+  /** dropped: not sent. clamped: sent with another value. downgraded: sent as something weaker. */
+  readonly action: 'dropped' | 'clamped' | 'downgraded';
+  readonly reason: string;
+}

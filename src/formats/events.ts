@@ -1,0 +1,135 @@
+import type { FormatName, JsonObject } from './conversation.ts';
+
+/** Why a generation ended, in OpenAI's words (wire.md D10). */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/**
+ * Tokens of one generation, normalised so that parts sum: `input` includes cached and cache-write tokens, `output` includes
+ * reasoning, `total` is what the provider says or their sum (wire.md D11).
+ */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly reasoning?: number;
+  readonly inputAudio?: number;
+  readonly outputAudio?: number;
+}
+
+/** A failure the provider reported, before or inside a reply, in neutral words. */
+export interface UpstreamFailure {
+  /** HTTP status of the reply, or the one the failure stands for (an in-stream `overloaded_error` is 529). */
+  readonly status: number;
+  readonly message: string;
+  /** The provider's own word for it: `rate_limit_error`, `RESOURCE_EXHAUSTED`. */
+  readonly kind?: string;
+  /** A machine code of the provider where there is one. */
+  readonly code?: string;
+  readonly param?: string;
+  /** Wait asked for in the body (Google's RetryInfo), in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+export interface LogprobToken {
+  readonly token: string;
+  readonly logprob: number;
+  readonly top?: readonly { readonly token: string; readonly logprob: number }[];
+}
+
+export interface UrlCitation {
+  readonly url: string;
+  readonly title?: string;
+  /** UTF-16 offsets into the concatenated answer text. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * One step of a generation. A reply, streamed or not, is a list of these; a plain reply decodes to the same list with
+ * whole parts where a stream has fragments, so folding both gives the same message.
+ *
+ * `choice` is the answer's index (0 unless several were asked for). `block` is the upstream's content block: it counts up,
+ * one block is open at a time per choice, and fragments of one block carry the same number.
+ * A list ends with exactly one of `end` and `error`.
+ */
+export type GenerationEvent =
+  | { readonly type: 'start'; readonly id?: string; readonly model?: string }
+  | { readonly type: 'text'; readonly choice: number; readonly block: number; readonly text: string }
+  | { readonly type: 'thinking'; readonly choice: number; readonly block: number; readonly text: string }
+  /** Belongs to the block (text or thinking) of the same number; whole, never a fragment. */
+  | { readonly type: 'signature'; readonly choice: number; readonly block: number; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly choice: number; readonly block: number; readonly data: string }
+  | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
+  /** `call` counts the calls of this choice from 0. The format that decodes makes an id where the provider gave none. */
+  | {
+      readonly type: 'tool_call';
+      readonly choice: number;
+      readonly block: number;
+      readonly call: number;
+      readonly id: string;
+      readonly name: string;
+      readonly custom?: boolean;
+      readonly signature?: string;
+    }
+  | { readonly type: 'tool_arguments'; readonly choice: number; readonly call: number; readonly text: string }
+  | {
+      readonly type: 'media';
+      readonly choice: number;
+      readonly block: number;
+      readonly mime: string;
+      /** base64 */
+      readonly data: string;
+      readonly signature?: string;
+    }
+  | { readonly type: 'code'; readonly choice: number; readonly block: number; readonly language: string; readonly code: string; readonly id?: string; readonly signature?: string }
+  | { readonly type: 'code_result'; readonly choice: number; readonly block: number; readonly outcome: string; readonly output: string; readonly id?: string; readonly signature?: string }
+  | { readonly type: 'citation'; readonly choice: number; readonly citation: UrlCitation }
+  | { readonly type: 'logprobs'; readonly choice: number; readonly tokens: readonly LogprobToken[] }
+  /** A block or a reply-level extra that only `format` understands, verbatim (server tool results, grounding metadata). */
+  | { readonly type: 'opaque'; readonly choice: number; readonly block: number; readonly format: FormatName; readonly value: JsonObject }
+  /** Running totals: the last one holds. Formats emit it whenever the provider says more; folding keeps the last. */
+  | { readonly type: 'usage'; readonly usage: Usage; readonly raw?: JsonObject }
+  | {
+      readonly type: 'finish';
+      readonly choice: number;
+      readonly reason: FinishReason;
+      /** The provider's own word, for clients that are not strict. */
+      readonly native?: string;
+      readonly stopSequence?: string;
+      readonly message?: string;
+    }
+  | { readonly type: 'ping' }
+  | { readonly type: 'error'; readonly failure: UpstreamFailure }
+  | { readonly type: 'end' };
+
+/**
+ * What a reply has shown so far: the little that timeouts, the commit gate and telemetry need. Mutable, cumulative, one
+ * object per reply, so that reading it costs nothing per chunk.
+ */
+export interface Signals {
+  /** Real content was seen: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
+  content: boolean;
+  /** Counts everything that is not a ping; the idle timeout watches it move. */
+  progress: number;
+  usage: Usage | undefined;
+  finish: FinishReason | undefined;
+  /** Model the provider says it ran. */
+  model: string | undefined;
+  failure: UpstreamFailure | undefined;
+  /** The provider ended the reply properly. */
+  ended: boolean;
+}
+
+export function createSignals(): Signals {
+  return {
+    content: false,
+    progress: 0,
+    usage: undefined,
+    finish: undefined,
+    model: undefined,
+    failure: undefined,
+    ended: false,
+  };
+}

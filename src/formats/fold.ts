@@ -1,0 +1,167 @@
+import type { Part, ToolCallPart } from './conversation.ts';
+import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from './events.ts';
+import type { JsonObject } from './conversation.ts';
+
+/** One answer, whole: what a list of events says when it is read to the end. */
+export interface Choice {
+  readonly index: number;
+  /** In the order of their first event. Fragments of one block are joined; a signature sits on its part. */
+  readonly parts: readonly Part[];
+  readonly refusal: string | undefined;
+  readonly finish: FinishReason | undefined;
+  readonly native: string | undefined;
+  readonly stopSequence: string | undefined;
+  readonly message: string | undefined;
+  readonly citations: readonly UrlCitation[];
+  readonly logprobs: readonly LogprobToken[];
+}
+
+export interface Generation {
+  readonly id: string | undefined;
+  readonly model: string | undefined;
+  readonly choices: readonly Choice[];
+  readonly usage: Usage | undefined;
+  /** The provider's own usage object, last seen. */
+  readonly rawUsage: JsonObject | undefined;
+  readonly failure: UpstreamFailure | undefined;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Draft = Mutable<Choice> & {
+  parts: Part[];
+  citations: UrlCitation[];
+  logprobs: LogprobToken[];
+  /** Part index by block number and by call number. */
+  blocks: Map<string, number>;
+};
+
+/** A plain body is this fold of the events, so a stream and a plain reply cannot disagree. */
+export function fold(events: readonly GenerationEvent[]): Generation {
+  let id: string | undefined;
+  let model: string | undefined;
+  let usage: Usage | undefined;
+  let rawUsage: JsonObject | undefined;
+  let failure: UpstreamFailure | undefined;
+  const drafts = new Map<number, Draft>();
+  for (const event of events) {
+    if (event.type === 'start') {
+      id = event.id ?? id;
+      model = event.model ?? model;
+    } else if (event.type === 'usage') {
+      usage = event.usage;
+      rawUsage = event.raw ?? rawUsage;
+    } else if (event.type === 'error') {
+      failure = event.failure;
+    } else if (event.type !== 'end' && event.type !== 'ping') {
+      foldInto(draftOf(drafts, event.choice), event);
+    }
+  }
+  const choices = [...drafts.values()].sort((a, b) => a.index - b.index).map(({ blocks: _, ...choice }) => choice);
+  return { id, model, choices, usage, rawUsage, failure };
+}
+
+function draftOf(drafts: Map<number, Draft>, index: number): Draft {
+  let draft = drafts.get(index);
+  if (!draft) {
+    draft = {
+      index,
+      parts: [],
+      refusal: undefined,
+      finish: undefined,
+      native: undefined,
+      stopSequence: undefined,
+      message: undefined,
+      citations: [],
+      logprobs: [],
+      blocks: new Map(),
+    };
+    drafts.set(index, draft);
+  }
+  return draft;
+}
+
+type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>;
+
+function foldInto(draft: Draft, event: ChoiceEvent): void {
+  switch (event.type) {
+    case 'text':
+      return merge(draft, `text ${event.block}`, { type: 'text', text: event.text }, (part) =>
+        part.type === 'text' ? { ...part, text: part.text + event.text } : part,
+      );
+    case 'thinking':
+      return merge(draft, `thinking ${event.block}`, { type: 'thinking', text: event.text }, (part) =>
+        part.type === 'thinking' ? { ...part, text: part.text + event.text } : part,
+      );
+    case 'signature':
+      return sign(draft, event.block, event.signature);
+    case 'redacted_thinking':
+      draft.parts.push({ type: 'redacted_thinking', data: event.data });
+      return;
+    case 'refusal':
+      draft.refusal = (draft.refusal ?? '') + event.text;
+      return;
+    case 'tool_call': {
+      const { id, name, custom, signature } = event;
+      const part: ToolCallPart = { type: 'tool_call', id, name, arguments: '', ...(custom && { custom }), ...(signature && { signature }) };
+      draft.blocks.set(`call ${event.call}`, draft.parts.push(part) - 1);
+      return;
+    }
+    case 'tool_arguments':
+      return merge(draft, `call ${event.call}`, undefined, (part) =>
+        part.type === 'tool_call' ? { ...part, arguments: part.arguments + event.text } : part,
+      );
+    case 'finish':
+      draft.finish = event.reason;
+      draft.native = event.native;
+      draft.stopSequence = event.stopSequence;
+      draft.message = event.message;
+      return;
+    case 'citation':
+      draft.citations.push(event.citation);
+      return;
+    case 'logprobs':
+      draft.logprobs.push(...event.tokens);
+      return;
+    default:
+      draft.parts.push(wholePart(event));
+  }
+}
+
+/** Events that carry a whole part each. */
+function wholePart(event: Extract<ChoiceEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>): Part {
+  const signature = 'signature' in event && event.signature ? { signature: event.signature } : {};
+  switch (event.type) {
+    case 'media':
+      return { type: 'media', media: mediaKind(event.mime), mime: event.mime, source: { kind: 'data', data: event.data }, ...signature };
+    case 'code':
+      return { type: 'code', language: event.language, code: event.code, ...(event.id && { id: event.id }), ...signature };
+    case 'code_result':
+      return { type: 'code_result', outcome: event.outcome, output: event.output, ...(event.id && { id: event.id }), ...signature };
+    case 'opaque':
+      return { type: 'opaque', format: event.format, value: event.value };
+  }
+}
+
+function mediaKind(mime: string): 'image' | 'audio' | 'video' | 'document' {
+  const kind = mime.slice(0, mime.indexOf('/'));
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
+}
+
+/** Joins a fragment to the part its key names, or starts that part. */
+function merge(draft: Draft, key: string, fresh: Part | undefined, join: (part: Part) => Part): void {
+  const at = draft.blocks.get(key);
+  if (at !== undefined) draft.parts[at] = join(draft.parts[at]!);
+  else if (fresh) draft.blocks.set(key, draft.parts.push(fresh) - 1);
+}
+
+/** A signature belongs to the thinking or text of its block; alone it makes an empty text part that only carries it. */
+function sign(draft: Draft, block: number, signature: string): void {
+  for (const kind of ['thinking', 'text'] as const) {
+    const at = draft.blocks.get(`${kind} ${block}`);
+    if (at === undefined) continue;
+    const part = draft.parts[at]!;
+    if (part.type === kind) draft.parts[at] = { ...part, signature };
+    return;
+  }
+  draft.blocks.set(`text ${block}`, draft.parts.push({ type: 'text', text: '', signature }) - 1);
+}

@@ -1,0 +1,123 @@
+import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
+import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
+
+/** A request body that cannot be read or cannot be said in the target's format: a 400 that names the parameter. */
+export class RequestFault extends Error {
+  override readonly name = 'RequestFault';
+  readonly param: string | null;
+  readonly code: RequestFaultCode;
+  constructor(code: RequestFaultCode, message: string, param: string | null = null) {
+    super(message);
+    this.code = code;
+    this.param = param;
+  }
+}
+export type RequestFaultCode = 'invalid_request' | 'missing_required_parameter' | 'unsupported_parameter' | 'invalid_value';
+
+/** A reply that is not what its format promises (garbled JSON, a missing field without which nothing can be read). */
+export class ReplyFault extends Error {
+  override readonly name = 'ReplyFault';
+}
+
+/** What an encoder must know of where the request goes. */
+export interface RequestTarget {
+  /** Model name the upstream knows, no gateway prefix. */
+  readonly model: string;
+  /** Where the format is spoken: hosts differ in what they accept (wire.md C3, finding 8). */
+  readonly host: 'vertex' | 'direct';
+  /** True when the client asked for OpenAI's fields only: thoughts are then not asked for (wire.md D8). */
+  readonly strict: boolean;
+}
+
+export interface EncodedRequest {
+  readonly body: JsonObject;
+  readonly losses: readonly Loss[];
+  readonly reply: ReplyContext;
+}
+
+/** What decoding the reply needs to know of the request. Plain data, made by `encodeRequest`. */
+export interface ReplyContext {
+  /** Model asked for; stands in where the reply names none. */
+  readonly model: string;
+  /** Makes an id for a tool call that came without one: `call_` and 24 of `[a-z0-9]` (wire.md D9). */
+  readonly newCallId: () => string;
+  /** Custom (free-text) tools that were sent as functions; their arguments are unwrapped again. */
+  readonly customTools?: readonly string[];
+  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (wire.md D7). */
+  readonly jsonTool?: string;
+}
+
+/** How the client wants its reply. */
+export interface ClientContext {
+  /** Id of the reply where the upstream gives none. */
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  /** Only fields of OpenAI's API (header `x-gateway-strict-open-ai-compliance`, default true). */
+  readonly strict: boolean;
+  /** The client asked for a usage chunk at the end of a stream. */
+  readonly includeUsage: boolean;
+  /** Model asked for; stands in where the reply names none. */
+  readonly model: string;
+}
+
+/** Stateful: feed bytes in any split, get events as soon as they are whole. After `end()` it is finished. */
+export interface StreamDecoder {
+  push(bytes: Buffer): readonly GenerationEvent[];
+  /** The upstream closed. Gives what was left, and the terminal event: `end`, or `error` when the stream was cut short. */
+  end(): readonly GenerationEvent[];
+}
+
+/** Stateful: events in, whole wire events out (never the half of one). `''` when there is nothing to send. */
+export interface StreamEncoder {
+  push(events: readonly GenerationEvent[]): string;
+}
+
+/** An error as a client of this format expects it. `type`, `code` and `param` are already in the words of the API. */
+export interface ClientError {
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly requestId: string;
+}
+
+/**
+ * Reads a reply in the client's own format without changing it: cuts bytes at whole wire events, watches for signals, and
+ * takes out what the gateway itself asked for (the usage chunk of a client that did not ask for one).
+ */
+export interface PassThrough {
+  readonly signals: Signals;
+  /** Whole events of what has arrived, or undefined when none is whole yet. The tail of a cut event stays inside. */
+  push(bytes: Buffer): Buffer | undefined;
+  /** The upstream closed: what is left, if it is whole. Sets `signals.ended`, or `signals.failure` when it was cut. */
+  end(): Buffer | undefined;
+}
+
+/** One API format, both ways. Pure: no I/O, no clock, no configuration. */
+export interface Format {
+  readonly name: FormatName;
+  readonly contentType: { readonly body: string; readonly stream: string };
+
+  /** Client side: wire body → conversation. Throws RequestFault. The body has passed the operation's schema. */
+  decodeRequest(body: JsonObject): Conversation;
+  /** Upstream side: conversation → wire body. Throws RequestFault for what must be refused. Never changes its input. */
+  encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
+
+  /** Upstream side: a plain 2xx reply, parsed → events with the terminal one. Throws ReplyFault. */
+  decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[];
+  decodeStream(reply: ReplyContext): StreamDecoder;
+  /** Upstream side: a reply that is not 2xx. `text` is the body, whatever it is: JSON, an array, HTML, nothing. */
+  decodeError(status: number, text: string): UpstreamFailure;
+
+  /** Client side: events → plain body. The events hold no `error`. */
+  encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject;
+  encodeStream(client: ClientContext): StreamEncoder;
+  encodeError(error: ClientError): JsonObject;
+  /** The same error as the last wire event of a broken stream. */
+  encodeStreamError(error: ClientError): string;
+
+  /** Same format on both sides: bytes stay as they came. `stream` false: the whole body is one JSON document. */
+  passThrough(client: ClientContext, stream: boolean): PassThrough;
+}

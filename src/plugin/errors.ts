@@ -1,0 +1,138 @@
+/**
+ * Every error the gateway can answer with, in one table: stable code → HTTP status, OpenAI error type, and whether another
+ * attempt (retry or fallback) may help. Clients branch on status and code; nothing else in the code base invents a status.
+ */
+
+interface ErrorKind {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** Another try, here or at another target, may succeed. */
+  readonly retryable: boolean;
+  /** What it means and what to do, for the README's table. */
+  readonly help: string;
+}
+
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'insufficient_quota'
+  | 'server_error';
+
+const invalid = (status: number, help: string): ErrorKind => ({ status, type: 'invalid_request_error', retryable: false, help });
+const denied = (status: 401 | 403, help: string): ErrorKind => ({
+  status,
+  type: status === 401 ? 'authentication_error' : 'permission_error',
+  retryable: false,
+  help,
+});
+const failed = (status: number, help: string, retryable = true): ErrorKind => ({ status, type: 'server_error', retryable, help });
+
+export const ERRORS = {
+  // What the client sent
+  invalid_json: invalid(400, 'The body is not one JSON document. The message says where it breaks.'),
+  invalid_request: invalid(400, 'A field has the wrong type or value; `param` names it.'),
+  invalid_value: invalid(400, 'A field has a value that cannot be used; `param` names it.'),
+  missing_required_parameter: invalid(400, 'A field the target needs is missing, such as `max_tokens` for Claude.'),
+  unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
+  duplicate_parameter: invalid(400, 'A top-level key stands twice in the body: what is checked must be what is sent.'),
+  body_too_deep: invalid(400, 'The body nests deeper than `limits.json_depth`.'),
+  request_too_large: invalid(413, 'The body exceeds `limits.body`.'),
+  unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
+  invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
+  invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),
+  model_not_found: invalid(404, 'No such model where the request was sent.'),
+  unknown_provider: invalid(400, 'No catalog entry has this slug. See `catalog.yaml`.'),
+  ambiguous_provider: invalid(400, 'Several catalog entries fit the provider name; name one by `@slug`.'),
+  provider_required: invalid(400, 'Nothing says where to send the request: use `@slug/model`, `x-gateway-provider` or a config.'),
+  provider_conflict: invalid(400, 'The model names another catalog entry than the target of the config.'),
+  unknown_config: invalid(400, 'No gateway config has this id. See `configs/gateway/`.'),
+  upstream_credentials_required: denied(401, 'This catalog entry needs the caller’s own token in `Authorization`.'),
+  not_found: invalid(404, 'No such route.'),
+  method_not_allowed: invalid(405, 'The route exists for another method.'),
+  // Who the client is
+  missing_api_key: denied(401, 'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer` or `x-api-key`.'),
+  invalid_api_key: denied(401, 'The key is not known here.'),
+  expired_api_key: denied(401, 'The key has expired.'),
+  network_not_allowed: denied(403, 'The key may not be used from this address.'),
+  provider_not_allowed: denied(403, 'The key may not use this catalog entry.'),
+  model_not_allowed: denied(403, 'The key or the catalog entry does not allow this model.'),
+  config_not_allowed: denied(403, 'The key may not use this gateway config.'),
+  // What the upstream answered: status and message are its own, see UpstreamError
+  upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
+  context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
+  upstream_authentication: denied(401, 'The upstream refused the credentials of the catalog entry or of the caller.'),
+  upstream_permission: denied(403, 'The upstream refuses this to the credentials in use.'),
+  insufficient_quota: { status: 402, type: 'insufficient_quota', retryable: false, help: 'The upstream account has no credit left.' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true, help: 'The upstream’s rate limit; `retry-after` says how long.' },
+  upstream_conflict: { ...invalid(409, 'The upstream reports a conflict.'), retryable: true },
+  upstream_error: failed(502, 'The upstream failed or answered something that cannot be read.'),
+  overloaded: failed(503, 'The upstream is overloaded.'),
+  // What happened on the way
+  connection_failed: failed(502, 'No connection to the upstream, or it broke before a reply.'),
+  tls_failed: failed(502, 'The upstream’s certificate or TLS handshake was refused.'),
+  egress_refused: failed(502, 'The egress guard refused the upstream’s address; see `limits` and `allow_insecure`.', false),
+  credentials_failed: failed(502, 'No token for the catalog entry; the message names the entry and the reason.'),
+  timeout_connect: failed(504, '`timeouts.connect` passed before a connection stood.'),
+  timeout_first_byte: failed(504, '`timeouts.first_byte` passed before the upstream’s first byte.'),
+  timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
+  timeout_idle: failed(504, '`timeouts.idle` passed without content in a running reply.'),
+  timeout_total: failed(504, '`timeouts.total` (`request_timeout`) passed.', false),
+  stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
+  reply_too_large: failed(502, 'The upstream’s reply exceeds `limits.reply`.', false),
+  client_closed: { ...failed(499, 'The client left; nothing was sent. Log and metrics only.', false) },
+  internal_error: failed(500, 'A fault of the gateway; the log has it under the request id.', false),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorDetails {
+  /** Parameter of the client's body the error is about. */
+  readonly param?: string | null;
+  /** Another status than the table's: only where an upstream's own status is kept. */
+  readonly status?: number;
+  readonly cause?: unknown;
+  /** Wait the upstream asked for, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Catalog slug of the target that failed. */
+  readonly provider?: string;
+  /** The upstream's own word for the failure, for clients that are not strict and for logs. */
+  readonly upstreamKind?: string;
+}
+
+/** The only error that reaches a client as it is; anything else thrown is `internal_error` to the outside. */
+export class GatewayError extends Error {
+  override readonly name: string = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly retryable: boolean;
+  readonly param: string | null;
+  readonly retryAfterMs: number | undefined;
+  readonly provider: string | undefined;
+  readonly upstreamKind: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    const kind = ERRORS[code];
+    this.code = code;
+    this.status = details.status ?? kind.status;
+    this.type = kind.type;
+    this.retryable = kind.retryable;
+    this.param = details.param ?? null;
+    this.retryAfterMs = details.retryAfterMs;
+    this.provider = details.provider;
+    this.upstreamKind = details.upstreamKind;
+  }
+}
+
+/** An attempt that failed at or on the way to its upstream. Retry and fallback look at `status` and at this class. */
+export class UpstreamError extends GatewayError {
+  override readonly name = 'UpstreamError';
+}
+
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause: error });
+}
