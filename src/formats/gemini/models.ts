@@ -1,0 +1,67 @@
+/**
+ * What the generations of Gemini differ in, in one table (wire.md C4, D5, D6, D8). First match wins; a model that no row
+ * knows gets no thinking control, which is then a reported loss, and nothing newer than the 2.x wire.
+ */
+
+export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
+
+export type ThinkingControl =
+  | {
+      readonly by: 'budget';
+      /** Smallest and largest budget that is not "off" or "automatic". */
+      readonly min: number;
+      readonly max: number;
+      /** Budget that comes closest to no thinking: 0 where the model can stop. */
+      readonly off: number;
+    }
+  | { readonly by: 'level'; readonly levels: readonly ThinkingLevel[] };
+
+export interface ModelTraits {
+  readonly thinking?: ThinkingControl;
+  /** Gemini 3 refuses presence and frequency penalties. */
+  readonly penalties: boolean;
+  /** Function calling mode VALIDATED exists from 2.5 on. */
+  readonly validatedCalls: boolean;
+  /**
+   * Generation 3 and later: answers 400 when the first call of a model turn has no thought signature (wire.md finding 9), takes
+   * media inside function responses, and a resolution per media part.
+   */
+  readonly third: boolean;
+  /** Gemma has no system field; its system text goes before the first user text (wire.md D2.1). */
+  readonly system: boolean;
+}
+
+const old: ModelTraits = { penalties: true, validatedCalls: false, third: false, system: true };
+const second: ModelTraits = { ...old, validatedCalls: true };
+const third: ModelTraits = { penalties: false, validatedCalls: true, third: true, system: true };
+
+const budget = (min: number, max: number, off: number): ThinkingControl => ({ by: 'budget', min, max, off });
+const level = (...levels: ThinkingLevel[]): ThinkingControl => ({ by: 'level', levels });
+
+const MODELS: readonly (readonly [RegExp, ModelTraits])[] = [
+  [/gemma/, { ...old, system: false }],
+  [/gemini-(?:[a-z]+-)*1(?:\.\d+)?(?!\d)/, old],
+  [/gemini-(?:[a-z]+-)*2\.0/, old],
+  // Image and speech models of this generation do not think.
+  [/gemini-2\.5-.*(?:image|tts)/, second],
+  [/gemini-(?:[a-z]+-)*2\.5-pro/, { ...second, thinking: budget(128, 32768, 128) }],
+  [/gemini-(?:[a-z]+-)*2\.5-flash-lite/, { ...second, thinking: budget(512, 24576, 0) }],
+  [/gemini-(?:[a-z]+-)*2\.5/, { ...second, thinking: budget(1, 24576, 0) }],
+  [/gemini-3-pro-preview/, { ...third, thinking: level('LOW', 'HIGH') }],
+  [/gemini-(?:3\.7-flash|\d+(?:\.\d+)?-pro|pro-)/, { ...third, thinking: level('LOW', 'MEDIUM', 'HIGH') }],
+  // Later generations, and the aliases of the newest (measured: gemini-flash-latest answered as gemini-3.6-flash).
+  [/gemini-(?:[a-z]+-)*(?:\d|latest)/, { ...third, thinking: level('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') }],
+];
+
+const known = new Map<string, ModelTraits>();
+const KNOWN_LIMIT = 256;
+
+export function traitsOf(model: string): ModelTraits {
+  const cached = known.get(model);
+  if (cached) return cached;
+  const name = model.toLowerCase();
+  const traits = MODELS.find(([pattern]) => pattern.test(name))?.[1] ?? old;
+  if (known.size >= KNOWN_LIMIT) known.clear();
+  known.set(model, traits);
+  return traits;
+}

@@ -1,0 +1,39 @@
+/** One change to a JSON object: a value put at a path, or taken away when `value` is undefined. */
+export interface Edit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  /** Who made it, for explain: `configs/gateway/prod.yaml override_params`. */
+  readonly source: string;
+}
+
+/** The object with one edit applied; only the objects along the path are copied. */
+export function applyEdit(json: Record<string, unknown>, edit: Edit): Record<string, unknown> {
+  return applyAt(json, edit.path, edit.value);
+}
+
+function applyAt(object: Record<string, unknown>, path: readonly string[], value: unknown): Record<string, unknown> {
+  const [key, ...rest] = path;
+  if (key === undefined) return object;
+  if (rest.length === 0) {
+    const { [key]: _, ...others } = object;
+    return value === undefined ? others : { ...object, [key]: value };
+  }
+  const inner = object[key];
+  return { ...object, [key]: applyAt(isObject(inner) ? inner : {}, rest, value) };
+}
+
+/**
+ * The edits that lay `params` over a body: objects merge key by key, arrays and scalars replace, null deletes. Paths end at
+ * the first value that is not an object, so that every leaf's origin can be told.
+ */
+export function mergeEdits(params: Readonly<Record<string, unknown>>, source: string, under: readonly string[] = []): Edit[] {
+  return Object.entries(params).flatMap(([key, value]): Edit[] => {
+    const path = [...under, key];
+    if (isObject(value) && Object.keys(value).length > 0) return mergeEdits(value, source, path);
+    return [{ path, value: value === null ? undefined : value, source }];
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

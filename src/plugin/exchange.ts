@@ -1,0 +1,133 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type Koa from 'koa';
+import type { Format } from '../formats/format.ts';
+import type { Loss } from '../formats/conversation.ts';
+import type { Signals } from '../formats/events.ts';
+import type { Cancellation } from './cancellation.ts';
+import type { GatewayError } from './errors.ts';
+import type { Reply, ReplyEnd } from './reply.ts';
+import type { RequestBody } from './request-body.ts';
+import type { Secret } from './secret.ts';
+import type { Caller, GatewayConfig, Target } from './settings.ts';
+import type { ResolvedTarget, TryRecord } from './capabilities.ts';
+
+/** One operation of the API: what arrives at one method and path. */
+export interface Operation {
+  /** `chat.completions` */
+  readonly id: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Name in OpenTelemetry's list: `chat`. */
+  readonly semconvName: string;
+  /** The client's side: its bodies, its streams, its error shape. */
+  readonly format: Format;
+  /** Checks a parsed body. Undefined when it is fine, else what is wrong and where. */
+  validate(body: unknown): { readonly message: string; readonly param: string | null } | undefined;
+}
+
+/** Where a trace stands; undefined parts where tracing is off. */
+export interface TraceContext {
+  /** 32 hex digits: the caller's when it sent a `traceparent`, else this request's own. */
+  readonly traceId: string;
+}
+
+/**
+ * One request from its first byte to the end of its reply: the typed object all plugins share. What a plugin sets here, later
+ * plugins and telemetry read; there are no untyped `ctx.state` keys.
+ */
+export interface Exchange {
+  readonly id: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Undefined for a path the gateway does not serve. */
+  readonly operation: Operation | undefined;
+  readonly request: InboundRequest;
+  /** Replaced by telemetry when tracing is on. */
+  trace: TraceContext;
+  /** Cancelled when the client leaves. */
+  readonly cancellation: Cancellation;
+  caller: Caller | undefined;
+  /** What `Authorization` held when it was not a gateway key: the caller's own upstream credential. */
+  upstreamToken: Secret | undefined;
+  config: GatewayConfig | undefined;
+  /** Only fields of OpenAI's API in the reply; the header wins over the config, default true. */
+  strict: boolean;
+  /** Losses are refused with a 400 instead of reported. */
+  strictParams: boolean;
+  metadata: Readonly<Record<string, string>>;
+  /** Every run of the attempt chain, in order. The last one made the reply. */
+  readonly attempts: Attempt[];
+  /** The reply so far; set by the winning attempt or by a plugin. */
+  reply: Reply | undefined;
+  /** The failure the client is told of. */
+  error: GatewayError | undefined;
+  /** Called once, when the reply has left (or the client has): how it ended. */
+  onEnd(listener: (end: ReplyEnd) => void): void;
+}
+
+export interface InboundRequest {
+  readonly method: string;
+  /** Path without query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string;
+  /** Set by the `body` plugin. */
+  body: RequestBody | undefined;
+  /** A gateway header by its name without prefix: `header('config')` reads `x-gateway-config`. */
+  header(name: string): string | undefined;
+}
+
+/**
+ * One run of the attempt chain. What is set here is lost with a lost attempt; the winner's reply and headers become the
+ * exchange's.
+ */
+export interface Attempt {
+  /** Counts from 0 over the exchange. */
+  readonly number: number;
+  readonly target: Target;
+  readonly startedAt: number;
+  /** Cancelled with the exchange, or when this attempt is given up. */
+  readonly cancellation: Cancellation;
+  /** This attempt's view of the request: the caller's bytes and the edits of this target. */
+  body: RequestBody;
+  /** Where it goes; set by `transform`. */
+  resolved: ResolvedTarget | undefined;
+  /** What goes out; set by `transform`, sent by `send`. */
+  outbound: Outbound | undefined;
+  /** What the target could not express. */
+  losses: Loss[];
+  /** Physical tries, in order. */
+  readonly tries: TryRecord[];
+  /** Signals of the reply that is flowing; live until the end. */
+  signals: Signals | undefined;
+  reply: Reply | undefined;
+  error: GatewayError | undefined;
+}
+
+/** The encoded request of one attempt: the same bytes for every try. */
+export interface Outbound {
+  readonly path: string;
+  readonly origin: string;
+  /** Headers that are no credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+  readonly stream: boolean;
+  /** Makes the reader of one try's reply. */
+  readonly openReader: () => ReplyReaderLike;
+  readonly decodeError: Format['decodeError'];
+}
+
+export interface ReplyReaderLike {
+  readonly signals: Signals;
+  push(bytes: Buffer): Buffer | undefined;
+  end(): Buffer | undefined;
+}
+
+/** Koa's context with the exchange on it. In the attempt chain `attempt` is this run's own. */
+export interface GatewayContext extends Koa.ExtendableContext {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt | undefined;
+}
+export interface AttemptContext extends GatewayContext {
+  readonly attempt: Attempt;
+}

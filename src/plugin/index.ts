@@ -1,0 +1,38 @@
+/** The public plugin API: all that a plugin, built in or from outside, may import of Gatehouse. */
+export { Cancellation } from './cancellation.ts';
+export type {
+  AttemptRunner,
+  Capabilities,
+  CapabilityName,
+  ConfigDirectory,
+  Ids,
+  KeyRing,
+  Recorder,
+  RequestLimits,
+  RequestRecording,
+  ResolvedTarget,
+  Sender,
+  TargetResolver,
+  TryRecord,
+} from './capabilities.ts';
+export { systemClock, type Clock } from './clock.ts';
+export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel } from './define.ts';
+export { applyEdit, mergeEdits, type Edit } from './edits.ts';
+export { ERRORS, GatewayError, toGatewayError, UpstreamError, type ErrorCode, type ErrorDetails, type ErrorType } from './errors.ts';
+export type {
+  Attempt,
+  AttemptContext,
+  Exchange,
+  GatewayContext,
+  InboundRequest,
+  Operation,
+  Outbound,
+  ReplyReaderLike,
+  TraceContext,
+} from './exchange.ts';
+export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
+export type { Problem, Report } from './report.ts';
+export { RequestBody } from './request-body.ts';
+export { Secret } from './secret.ts';
+export type { Caller, GatewayConfig, Group, RetrySettings, Route, Target, TimeoutSettings } from './settings.ts';
+export { parseBytes, parseDuration } from './units.ts';

@@ -1,0 +1,17 @@
+const DURATION = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/;
+const DURATION_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const BYTES = /^([0-9]+(?:\.[0-9]+)?)(B|KiB|MiB|GiB)$/;
+const BYTE_UNITS: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+function parseUnits(value: number | string, pattern: RegExp, units: Record<string, number>): number {
+  if (typeof value === 'number') return value;
+  const match = pattern.exec(value);
+  if (!match) throw new RangeError(`cannot read ${JSON.stringify(value)}`);
+  return Math.round(Number(match[1]) * units[match[2]!]!);
+}
+
+/** `30s`, `500ms`, `1500` → milliseconds. The schema's `duration` has already refused anything else. */
+export const parseDuration = (value: number | string): number => parseUnits(value, DURATION, DURATION_MS);
+
+/** `48MiB`, `65536` → bytes. */
+export const parseBytes = (value: number | string): number => parseUnits(value, BYTES, BYTE_UNITS);

@@ -1,0 +1,41 @@
+import type { FormatName } from '../formats/conversation.ts';
+import type { Secret } from '../plugin/index.ts';
+
+/** The caller's side of an upstream credential: what `Authorization` held when it was not a gateway key. */
+export interface UpstreamCaller {
+  readonly upstreamToken: Secret | undefined;
+}
+
+/** Where a model lives. Built per request from parts that were checked at load; every model name is encoded. */
+export interface Location {
+  /** `https://host[:port]` */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly format: FormatName;
+  /** Model name the upstream knows; goes into the body where the format has it there. */
+  readonly model: string;
+  readonly host: 'vertex' | 'direct';
+  /** Headers of the provider that are no credentials. Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One catalog entry, ready for use: what its provider made of the YAML at load. */
+export interface ProviderEntry {
+  readonly slug: string;
+  readonly provider: ProviderName;
+  /** Name in OpenTelemetry's list: `gcp.vertex_ai`, `anthropic`. */
+  readonly semconvName: string;
+  readonly allowInsecure: boolean;
+  /**
+   * @param model name as the caller gave it, without `@slug/`
+   * Throws GatewayError `invalid_model` for a name that cannot be used here.
+   */
+  locate(model: string, stream: boolean): Location;
+  /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */
+  authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** The upstream said 401: forget cached credentials. True when trying once more may help. */
+  forgetCredentials?(): boolean;
+}
+
+export type ProviderName = 'vertex-ai' | 'anthropic' | 'simulator';

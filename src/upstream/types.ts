@@ -1,0 +1,115 @@
+import type { Signals } from '../formats/events.ts';
+import type { Cancellation, Source } from '../plugin/index.ts';
+
+/** Where connections go and how many: what a pool is made for. Pools are shared by equal origins and outlive a snapshot. */
+export interface Origin {
+  /** `https://host[:port]`, no path. */
+  readonly url: string;
+  /** Plain http and special-purpose addresses are allowed: operators say so per catalog entry. */
+  readonly allowInsecure: boolean;
+  readonly connections: number;
+}
+
+/** Milliseconds. */
+export interface Timeouts {
+  readonly connect: number;
+  readonly firstByte: number;
+  readonly firstContent: number;
+  readonly idle: number;
+  readonly total: number;
+}
+
+/** While nothing worth keeping has arrived, so much is held back that another attempt stays possible. */
+export interface Hold {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/**
+ * Turns an upstream's bytes into the client's and watches them. One per try; `PassThrough` of a format is one, translation
+ * (decode, encode) is another.
+ */
+export interface ReplyReader {
+  readonly signals: Signals;
+  push(bytes: Buffer): Buffer | undefined;
+  end(): Buffer | undefined;
+}
+
+export interface OutboundRequest {
+  readonly origin: Origin;
+  readonly method: 'POST' | 'GET';
+  /** Path and query, encoded. */
+  readonly path: string;
+  /** All headers that go out, built from nothing. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string | undefined;
+  /** A stream of wire events is expected; otherwise one JSON document. */
+  readonly stream: boolean;
+  readonly timeouts: Timeouts;
+  /** Monotonic moment (`clock.now()`) the total timeout ends at: it spans the retries of a target. */
+  readonly deadline: number;
+  readonly hold: Hold;
+  /** Largest plain reply that is held to be read whole. */
+  readonly maxReplyBytes: number;
+  readonly cancellation: Cancellation;
+  /** Called when the reply's headers are there, to make the reader of its body. */
+  readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReader;
+}
+
+/** Moments and counts of one try, for telemetry. Monotonic milliseconds; undefined where it did not come to that. */
+export interface TryTimings {
+  startedAt: number;
+  firstByteAt: number | undefined;
+  firstContentAt: number | undefined;
+  endedAt: number | undefined;
+  bytesIn: number;
+  /** Sent a second time because a kept-alive connection had died unnoticed. */
+  resent: boolean;
+}
+
+/**
+ * A reply past its commit gate: a 2xx that has shown content (or is complete, or has outgrown the hold). What was held is
+ * the first thing the source pushes. A failure before that is thrown as UpstreamError.
+ */
+export interface CommittedReply {
+  readonly ok: true;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** A Buffer when all of it is there already. */
+  readonly body: Buffer | Source;
+  readonly signals: Signals;
+  readonly timings: TryTimings;
+}
+
+/** A reply that is not 2xx, read whole (bounded): its format says what it means. */
+export interface RefusedReply {
+  readonly ok: false;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  readonly timings: TryTimings;
+}
+
+/** A small exchange of the gateway's own (tokens): everything in memory, bounded. */
+export interface SmallRequest {
+  readonly url: string;
+  readonly method: 'POST' | 'GET';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly allowInsecure: boolean;
+  readonly timeoutMs: number;
+}
+export interface SmallReply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+}
+
+export interface Upstream {
+  /** Throws UpstreamError (connection, timeouts, a broken or failed reply before commit) and the cancellation's reason. */
+  send(request: OutboundRequest, timings?: TryTimings): Promise<CommittedReply | RefusedReply>;
+  exchange(request: SmallRequest): Promise<SmallReply>;
+  /** Connections and requests under way, per origin URL: for tests, drain and metrics. */
+  stats(): readonly { readonly origin: string; readonly running: number; readonly connected: number; readonly queued: number }[];
+  close(): Promise<void>;
+}
