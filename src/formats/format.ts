@@ -95,6 +95,18 @@ export interface PassThrough {
   end(): Buffer | undefined;
 }
 
+/** A body that is looked into key by key, without parsing all of it. */
+export interface BodyView {
+  has(key: string): boolean;
+  value(key: string): unknown;
+}
+/** A value to put at a path of a body; `undefined` takes it away. */
+export interface BodyEdit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly source: string;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -118,6 +130,11 @@ export interface Format {
   /** The same error as the last wire event of a broken stream. */
   encodeStreamError(error: ClientError): string;
 
+  /**
+   * Same format on both sides: what the target needs changed in the caller's body (its own model name, a usage chunk that the
+   * gateway counts by). `source` is `'gateway'`.
+   */
+  passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[];
   /** Same format on both sides: bytes stay as they came. `stream` false: the whole body is one JSON document. */
   passThrough(client: ClientContext, stream: boolean): PassThrough;
 }

@@ -1,11 +1,9 @@
-import type { Logger } from 'pino';
 import type { Format } from '../formats/format.ts';
-import type { FormatName } from '../formats/conversation.ts';
-import type { Clock } from './clock.ts';
+import type { FormatName, Loss } from '../formats/conversation.ts';
 import type { GatewayError } from './errors.ts';
-import type { Attempt, AttemptContext, Exchange, GatewayContext } from './exchange.ts';
-import type { Reply } from './reply.ts';
-import type { Caller, GatewayConfig, Target } from './settings.ts';
+import type { Attempt, Exchange, GatewayContext, Outbound } from './exchange.ts';
+import type { Reply, ReplyEnd } from './reply.ts';
+import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
 
 /** A target made concrete for one request: catalog entry, model and place. */
 export interface ResolvedTarget {
@@ -21,6 +19,8 @@ export interface ResolvedTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: FormatName;
   readonly host: 'vertex' | 'direct';
+  /** The catalog entry's own. */
+  readonly timeouts: TimeoutSettings;
 }
 
 /** One physical try of an attempt. Times are monotonic milliseconds. */
@@ -33,6 +33,7 @@ export interface TryRecord {
   error: GatewayError | undefined;
   /** Sent again because a kept-alive connection had died unnoticed. */
   resent: boolean;
+  bytesIn: number;
 }
 
 /** Who may call, by key. */
@@ -69,11 +70,14 @@ export interface Sender {
   send(exchange: Exchange, attempt: Attempt): Promise<Reply>;
 }
 
-export interface Ids {
-  /** `call_` and 24 of `[a-z0-9]`. */
-  callId(): string;
-  /** `chatcmpl-…` for replies whose upstream gives no id. */
-  replyId(): string;
+/** Client format → conversation → upstream format, and the way back. */
+export interface Translator {
+  /** Throws GatewayError for what the target's format must refuse. */
+  prepare(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Prepared;
+}
+export interface Prepared {
+  readonly outbound: Outbound;
+  readonly losses: readonly Loss[];
 }
 
 /** What telemetry writes to; see src/telemetry. */
@@ -82,8 +86,7 @@ export interface Recorder {
   open(exchange: Exchange): RequestRecording;
 }
 export interface RequestRecording {
-  /** The attempt chain of a target starts; called by the host. */
-  close(end: import('./reply.ts').ReplyEnd): void;
+  close(end: ReplyEnd): void;
 }
 
 /** What a plugin may ask its host for, by name, in `needs`. Plugins from outside are never granted `send`. */
@@ -92,9 +95,10 @@ export interface Capabilities {
   readonly configs: ConfigDirectory;
   readonly attempts: AttemptRunner;
   readonly targets: TargetResolver;
-  readonly formats: { get(name: FormatName): Format };
+  readonly translate: Translator;
+  /** The format errors are told in where no operation says otherwise. */
+  readonly defaultFormat: Format;
   readonly send: Sender;
-  readonly ids: Ids;
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
 }
@@ -105,5 +109,3 @@ export interface RequestLimits {
   readonly body: number;
   readonly jsonDepth: number;
 }
-
-export type { AttemptContext, Clock, Logger };

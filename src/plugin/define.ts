@@ -14,6 +14,8 @@ export type Middleware<C = GatewayContext> = (ctx: C, next: () => Promise<void>)
 /** What every plugin gets, and the capabilities it named in `needs`. */
 export type Host<N extends CapabilityName = never> = Pick<Capabilities, N> & {
   readonly clock: Clock;
+  /** 0 ≤ x < 1; injected so that jitter can be tested. */
+  readonly random: () => number;
   /** A child logger that carries the plugin's instance name. */
   readonly log: Logger;
   /** Runs when the snapshot this plugin belongs to is let go: stop timers, close what was opened. */

@@ -8,7 +8,7 @@ import type { GatewayError } from './errors.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
-import type { Caller, GatewayConfig, Target } from './settings.ts';
+import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
 import type { ResolvedTarget, TryRecord } from './capabilities.ts';
 
 /** One operation of the API: what arrives at one method and path. */
@@ -22,7 +22,14 @@ export interface Operation {
   /** The client's side: its bodies, its streams, its error shape. */
   readonly format: Format;
   /** Checks a parsed body. Undefined when it is fine, else what is wrong and where. */
-  validate(body: unknown): { readonly message: string; readonly param: string | null } | undefined;
+  validate(body: unknown): BodyFault | undefined;
+}
+
+export interface BodyFault {
+  readonly message: string;
+  readonly param: string | null;
+  /** The fault is that `param` is not there. */
+  readonly missing: boolean;
 }
 
 /** Where a trace stands; undefined parts where tracing is off. */
@@ -50,8 +57,8 @@ export interface Exchange {
   /** What `Authorization` held when it was not a gateway key: the caller's own upstream credential. */
   upstreamToken: Secret | undefined;
   config: GatewayConfig | undefined;
-  /** Only fields of OpenAI's API in the reply; the header wins over the config, default true. */
-  strict: boolean;
+  /** What the compliance header says, undefined when it is absent: then the target's setting holds, default true. */
+  strict: boolean | undefined;
   /** Losses are refused with a 400 instead of reported. */
   strictParams: boolean;
   metadata: Readonly<Record<string, string>>;
@@ -71,8 +78,12 @@ export interface InboundRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
-  /** Set by the `body` plugin. */
+  /** Set by the `body` plugin, let go when a reply is committed. */
   body: RequestBody | undefined;
+  /** Size of the body as it came. */
+  bodyBytes: number;
+  /** The body has passed the operation's whole schema, not only the types of its top-level keys. */
+  bodyValidated: boolean;
   /** A gateway header by its name without prefix: `header('config')` reads `x-gateway-config`. */
   header(name: string): string | undefined;
 }
@@ -86,6 +97,10 @@ export interface Attempt {
   readonly number: number;
   readonly target: Target;
   readonly startedAt: number;
+  /** Milliseconds; from the target, the catalog entry (once `resolved`), the server. */
+  readonly timeouts: Required<TimeoutSettings>;
+  /** Monotonic moment the total timeout ends at. */
+  readonly deadline: number;
   /** Cancelled with the exchange, or when this attempt is given up. */
   readonly cancellation: Cancellation;
   /** This attempt's view of the request: the caller's bytes and the edits of this target. */
@@ -112,8 +127,10 @@ export interface Outbound {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
   readonly stream: boolean;
+  /** `content-type` of the reply to the client; undefined keeps the upstream's. */
+  readonly contentType: string | undefined;
   /** Makes the reader of one try's reply. */
-  readonly openReader: () => ReplyReaderLike;
+  readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
   readonly decodeError: Format['decodeError'];
 }
 

@@ -5,14 +5,15 @@ export type {
   Capabilities,
   CapabilityName,
   ConfigDirectory,
-  Ids,
   KeyRing,
   Recorder,
   RequestLimits,
   RequestRecording,
   ResolvedTarget,
+  Prepared,
   Sender,
   TargetResolver,
+  Translator,
   TryRecord,
 } from './capabilities.ts';
 export { systemClock, type Clock } from './clock.ts';
@@ -22,6 +23,7 @@ export { ERRORS, GatewayError, toGatewayError, UpstreamError, type ErrorCode, ty
 export type {
   Attempt,
   AttemptContext,
+  BodyFault,
   Exchange,
   GatewayContext,
   InboundRequest,

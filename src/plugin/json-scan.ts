@@ -30,13 +30,11 @@ export function scanTopLevel(bytes: Buffer, maxDepth: number): TopLevel {
 class Scanner {
   readonly #bytes: Buffer;
   readonly #maxDepth: number;
-  #at: number;
+  #at = 0;
 
   constructor(bytes: Buffer, maxDepth: number) {
     this.#bytes = bytes;
     this.#maxDepth = maxDepth;
-    // A byte order mark is allowed to be ignored (RFC 8259, section 8.1), and JSON.parse refuses it: so do we, below.
-    this.#at = 0;
   }
 
   object(): TopLevel {
@@ -44,6 +42,7 @@ class Scanner {
     if (this.#bytes[this.#at] !== OPEN_OBJECT) {
       if (this.#at >= this.#bytes.length) this.#fail('it is empty');
       this.#value(1);
+      this.#end();
       throw new GatewayError('invalid_request', 'The body must be a JSON object.');
     }
     const spans = new Map<string, Span>();
@@ -55,9 +54,13 @@ class Scanner {
       const kind = this.#value(2);
       spans.set(key, { from, to: this.#at, kind });
     });
-    this.#space();
-    if (this.#at < this.#bytes.length) this.#fail('something follows the object');
+    this.#end();
     return spans;
+  }
+
+  #end(): void {
+    this.#space();
+    if (this.#at < this.#bytes.length) this.#fail('something follows the value');
   }
 
   /** Reads `{"key":value,…}` from its brace; `onValue` reads each value, or `#value` does. */

@@ -70,22 +70,33 @@ export class RequestBody {
     return this.#splice() ?? Buffer.from(JSON.stringify(this.json()));
   }
 
-  /** Splicing costs 0.5 ms per MB where parsing and writing anew costs 14 (measured); it serves replaced top-level keys. */
+  /**
+   * Splicing costs 0.5 ms per MB where parsing and writing anew costs 14 (measured); it serves top-level keys that are
+   * replaced or added, which is what model names and stream options need.
+   */
   #splice(): Buffer | undefined {
-    const replaced = new Map<string, string>();
+    const { bytes, topLevel } = this.#shared;
+    const values = new Map<string, unknown>();
     for (const { path, value } of this.#edits) {
-      const key = path[0];
-      if (path.length !== 1 || key === undefined || value === undefined || !this.#shared.topLevel.has(key)) return undefined;
-      replaced.set(key, JSON.stringify(value));
+      if (path.length !== 1 || value === undefined) return undefined;
+      values.set(path[0]!, value);
     }
-    const spans = [...replaced.keys()].map((key) => ({ key, ...this.#shared.topLevel.get(key)! })).sort((a, b) => a.from - b.from);
-    const pieces: Buffer[] = [];
-    let at = 0;
-    for (const { key, from, to } of spans) {
-      pieces.push(this.#shared.bytes.subarray(at, from), Buffer.from(replaced.get(key)!));
-      at = to;
+    const added = [...values].filter(([key]) => !topLevel.has(key));
+    const replaced = [...values]
+      .flatMap(([key, value]) => {
+        const span = topLevel.get(key);
+        return span ? [{ span, value }] : [];
+      })
+      .sort((a, b) => a.span.from - b.span.from);
+    const brace = bytes.indexOf('{') + 1;
+    const head = added.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',');
+    const pieces = [bytes.subarray(0, brace), Buffer.from(head && topLevel.size > 0 ? `${head},` : head)];
+    let at = brace;
+    for (const { span, value } of replaced) {
+      pieces.push(bytes.subarray(at, span.from), Buffer.from(JSON.stringify(value)));
+      at = span.to;
     }
-    pieces.push(this.#shared.bytes.subarray(at));
+    pieces.push(bytes.subarray(at));
     return Buffer.concat(pieces);
   }
 }

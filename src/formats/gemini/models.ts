@@ -48,20 +48,12 @@ const MODELS: readonly (readonly [RegExp, ModelTraits])[] = [
   [/gemini-(?:[a-z]+-)*2\.5-flash-lite/, { ...second, thinking: budget(512, 24576, 0) }],
   [/gemini-(?:[a-z]+-)*2\.5/, { ...second, thinking: budget(1, 24576, 0) }],
   [/gemini-3-pro-preview/, { ...third, thinking: level('LOW', 'HIGH') }],
-  [/gemini-(?:3\.7-flash|\d+(?:\.\d+)?-pro|pro-)/, { ...third, thinking: level('LOW', 'MEDIUM', 'HIGH') }],
+  [/gemini-(?:3\.7-flash|\d+(?:\.\d+)?-pro|pro-latest)/, { ...third, thinking: level('LOW', 'MEDIUM', 'HIGH') }],
   // Later generations, and the aliases of the newest (measured: gemini-flash-latest answered as gemini-3.6-flash).
   [/gemini-(?:[a-z]+-)*(?:\d|latest)/, { ...third, thinking: level('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') }],
 ];
 
-const known = new Map<string, ModelTraits>();
-const KNOWN_LIMIT = 256;
-
 export function traitsOf(model: string): ModelTraits {
-  const cached = known.get(model);
-  if (cached) return cached;
   const name = model.toLowerCase();
-  const traits = MODELS.find(([pattern]) => pattern.test(name))?.[1] ?? old;
-  if (known.size >= KNOWN_LIMIT) known.clear();
-  known.set(model, traits);
-  return traits;
+  return MODELS.find(([pattern]) => pattern.test(name))?.[1] ?? old;
 }

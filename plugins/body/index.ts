@@ -1,0 +1,92 @@
+import type { IncomingMessage } from 'node:http';
+import { definePlugin, GatewayError, RequestBody, type Exchange, type Operation } from '../../src/plugin/index.ts';
+
+/**
+ * Bodies up to this size are parsed and checked against the operation's whole schema here. Larger ones are scanned, which
+ * costs a tenth of parsing; whoever must read one whole (translation, overrides) checks it whole then.
+ */
+const WHOLE_CHECK_BYTES = 64 * 1024;
+
+export default definePlugin({
+  name: 'body',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['limits'],
+  requires: ['caller'],
+  provides: ['body'],
+  create({ host }) {
+    const { limits } = host;
+    return async function body(ctx, next) {
+      const { exchange } = ctx;
+      const { operation, request } = exchange;
+      if (operation && operation.method === 'POST') {
+        checkMediaType(request.headers);
+        const bytes = await readBytes(ctx.req, limits.body, exchange);
+        request.bodyBytes = bytes.length;
+        request.body = RequestBody.read(bytes, limits.jsonDepth);
+        request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
+        if (request.bodyValidated) checkWhole(operation, request.body);
+        else checkOutline(request.body);
+      }
+      await next();
+    };
+  },
+});
+
+function checkMediaType(headers: IncomingMessage['headers']): void {
+  const type = headers['content-type'];
+  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw new GatewayError('unsupported_media_type', `Content-Type must be application/json, not ${type.slice(0, 100)}.`);
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new GatewayError('unsupported_media_type', `Content-Encoding ${encoding.slice(0, 100)} is not accepted.`);
+  }
+}
+
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError('request_too_large', `The body exceeds ${limit} bytes (limits.body).`);
+}
+
+/** Counts while it reads: `content-length` may be absent or untrue. */
+function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    const settle = (outcome: () => void): void => {
+      req.off('data', onData).off('end', onEnd).off('error', onGone);
+      stopListening();
+      outcome();
+    };
+    const onData = (piece: Buffer): void => {
+      size += piece.length;
+      if (size <= limit) pieces.push(piece);
+      else
+        settle(() => {
+          req.pause();
+          reject(tooLarge(limit));
+        });
+    };
+    const onEnd = (): void => settle(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
+    const onGone = (): void => settle(() => reject(new GatewayError('client_closed', 'The client left while it sent its body.')));
+    req.on('data', onData).on('end', onEnd).on('error', onGone);
+    const stopListening = exchange.cancellation.onCancel(onGone);
+  });
+}
+
+function checkWhole(operation: Operation, body: RequestBody): void {
+  const fault = operation.validate(body.json());
+  if (!fault) return;
+  throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, { param: fault.param });
+}
+
+/** The three keys that routing reads must have their types even where nobody reads the rest. */
+function checkOutline(body: RequestBody): void {
+  const wrong = (param: string, wanted: string): GatewayError =>
+    new GatewayError('invalid_request', `\`${param}\` must be ${wanted}.`, { param });
+  if (!body.has('model')) throw new GatewayError('missing_required_parameter', '`model` is required.', { param: 'model' });
+  if (typeof body.value('model') !== 'string') throw wrong('model', 'a string');
+  const stream = body.has('stream') ? body.value('stream') : null;
+  if (stream !== null && typeof stream !== 'boolean') throw wrong('stream', 'true or false');
+}

@@ -1,0 +1,51 @@
+import { definePlugin, GatewayError, type Caller, type ConfigDirectory, type Exchange, type GatewayConfig } from '../../src/plugin/index.ts';
+
+const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Finds the gateway config of a request and runs that config's own chain. */
+export default definePlugin({
+  name: 'config',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['configs'],
+  requires: ['caller', 'body'],
+  provides: ['config'],
+  create({ host }) {
+    return async function config(ctx, next) {
+      const { exchange } = ctx;
+      exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
+      exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
+      exchange.config = chooseConfig(exchange, host.configs);
+      await host.configs.run(exchange.config, ctx);
+      await next();
+    };
+  },
+});
+
+/** The request's own choice, the key's default, the server's default; without any, the request itself tells its target. */
+function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
+  const asked = exchange.request.header('config');
+  const caller = exchange.caller;
+  if (asked !== undefined) return named(asked, caller, configs);
+  const id = caller?.defaultConfig ?? configs.fallbackId;
+  return (id !== undefined && configs.get(id)) || configs.direct;
+}
+
+function named(id: string, caller: Caller | undefined, configs: ConfigDirectory): GatewayConfig {
+  if (!CONFIG_ID.test(id)) {
+    throw new GatewayError('invalid_header', 'x-gateway-config must be the id of a gateway config: a file name in configs/gateway/ without .yaml.');
+  }
+  const allowed = !caller?.configs || caller.configs.includes(id);
+  const config = configs.get(id);
+  // A key that is held to certain configs learns nothing of the others, not even whether they exist.
+  if (!allowed) throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
+  if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);
+  return config;
+}
+
+function readFlag(exchange: Exchange, name: string): boolean | undefined {
+  const value = exchange.request.header(name)?.toLowerCase();
+  if (value === undefined) return undefined;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new GatewayError('invalid_header', `x-gateway-${name} must be true or false.`);
+}

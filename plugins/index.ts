@@ -1,0 +1,15 @@
+import type { Plugin } from '../src/plugin/index.ts';
+import auth from './auth/index.ts';
+import body from './body/index.ts';
+import config from './config/index.ts';
+import errors from './errors/index.ts';
+import metadata from './metadata/index.ts';
+import override from './override/index.ts';
+import retry from './retry/index.ts';
+import route from './route/index.ts';
+import send from './send/index.ts';
+import telemetry from './telemetry/index.ts';
+import transform from './transform/index.ts';
+
+/** The built-in plugins, in the order of the default chains: entry, request, attempt. */
+export const builtinPlugins: readonly Plugin[] = [telemetry, errors, auth, body, config, metadata, route, override, transform, retry, send];

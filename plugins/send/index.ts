@@ -1,0 +1,17 @@
+import { definePlugin } from '../../src/plugin/index.ts';
+
+/** Authorises and sends the attempt's request once. Its reply has passed the commit gate: content is there, nothing has left. */
+export default definePlugin({
+  name: 'send',
+  level: 'attempt',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['send'],
+  requires: ['outbound'],
+  provides: ['reply'],
+  create({ host }) {
+    return async function send(ctx, next) {
+      ctx.attempt.reply = await host.send.send(ctx.exchange, ctx.attempt);
+      await next();
+    };
+  },
+});

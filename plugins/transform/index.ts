@@ -1,0 +1,31 @@
+import { definePlugin, GatewayError, type Attempt, type Exchange } from '../../src/plugin/index.ts';
+
+/** Finds where the target lives and writes the request in the format that is spoken there. */
+export default definePlugin({
+  name: 'transform',
+  level: 'attempt',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['targets', 'translate'],
+  provides: ['outbound'],
+  create({ host }) {
+    return async function transform(ctx, next) {
+      const { attempt, exchange } = ctx;
+      const model = attempt.body.string('model') ?? '';
+      const stream = attempt.body.value('stream') === true;
+      attempt.resolved = host.targets.resolve(exchange, attempt.target, model, stream);
+      const { outbound, losses } = host.translate.prepare(exchange, attempt, attempt.resolved);
+      attempt.outbound = outbound;
+      attempt.losses.push(...losses);
+      refuseLosses(exchange, attempt);
+      await next();
+    };
+  },
+});
+
+/** A caller that sets `x-gateway-strict-params: true` would rather have a 400 than a request that says less than it wrote. */
+function refuseLosses(exchange: Exchange, { losses }: Attempt): void {
+  const [first] = losses;
+  if (!exchange.strictParams || !first) return;
+  const all = losses.map((loss) => `${loss.param} (${loss.reason})`).join('; ');
+  throw new GatewayError('unsupported_parameter', `The target cannot express: ${all}.`, { param: first.param });
+}

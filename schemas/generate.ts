@@ -1,0 +1,74 @@
+/**
+ * Writes schemas/types.generated.ts from the schemas: `node schemas/generate.ts`. A test regenerates and compares, so the types
+ * cannot fall behind the schemas that validate.
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
+
+const FOLDER = import.meta.dirname;
+const BASE = 'https://gatehouse.dev/schemas/';
+const OUTPUT = join(FOLDER, 'types.generated.ts');
+
+/** In a fixed order: a name taken twice gets a number, and that must not depend on the folder's listing. */
+const FILES = ['server', 'catalog', 'keys', 'gateway', 'chat-completions'];
+const TITLES: Readonly<Record<string, string>> = { 'chat-completions': 'ChatCompletionsRequest' };
+
+const BANNER = `// Generated from schemas/*.json by \`node schemas/generate.ts\`. Do not edit: change the schemas and run it again.
+
+import type { Secret } from '../src/plugin/index.ts';
+`;
+
+export async function generateTypes(): Promise<string> {
+  const present = new Set(await readdir(FOLDER));
+  const files = FILES.filter((file) => present.has(`${file}.json`));
+  const roots: JSONSchema = {
+    description: 'The JSON documents Gatehouse reads, by the name of their schema.',
+    type: 'object',
+    additionalProperties: false,
+    required: files,
+    properties: Object.fromEntries(files.map((file) => [file, { $ref: `${BASE}${file}.json` }])),
+  };
+  return compile(roots, 'SchemaDocuments', {
+    bannerComment: BANNER,
+    // Tuples for minItems would make every array literal an assertion.
+    ignoreMinAndMaxItems: true,
+    unknownAny: true,
+    format: true,
+    style: { singleQuote: true, printWidth: 120, bracketSpacing: true },
+    $refOptions: { resolve: { http: false, local: localFiles } },
+  });
+}
+
+/** The schemas name each other by their published addresses; generation must not need the network. */
+const localFiles = {
+  order: 1,
+  canRead: (file: { url: string }) => file.url.startsWith(BASE),
+  read: async ({ url }: { url: string }): Promise<string> => {
+    const name = url.slice(BASE.length).replace(/\.json.*$/, '');
+    const schema: unknown = JSON.parse(await readFile(join(FOLDER, `${name}.json`), 'utf8'));
+    const title = TITLES[name];
+    return JSON.stringify(forTypes(title ? { ...Object(schema), title } : schema));
+  },
+};
+
+/** The part of a schema that types can say. */
+function forTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(forTypes);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  // A description beside a $ref would make a type of its own (Duration1, Duration2 …) for every use.
+  if ('$ref' in schema && typeof schema.$ref === 'string') return { $ref: schema.$ref };
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword, value]) => !onlyRequires(keyword, value))
+      .map(([keyword, value]) => [keyword, forTypes(value)]),
+  );
+}
+
+/** `anyOf: [{required: […]}, …]` becomes an index signature in TypeScript, which would end narrowing by `provider`. */
+function onlyRequires(keyword: string, value: unknown): boolean {
+  if ((keyword !== 'anyOf' && keyword !== 'oneOf') || !Array.isArray(value)) return false;
+  return value.every((branch: unknown) => Object.keys(Object(branch)).join() === 'required');
+}
+
+if (import.meta.main) await writeFile(OUTPUT, await generateTypes());

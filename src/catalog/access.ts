@@ -1,0 +1,42 @@
+import type { Caller } from '../plugin/index.ts';
+import { Globs } from './globs.ts';
+
+/** What a key may use, ready to be asked. A missing list allows everything. */
+export class Access {
+  readonly #providers: Globs | undefined;
+  /** Patterns that begin with `@`: matched against `@slug/model`. */
+  readonly #placedModels: Globs | undefined;
+  readonly #bareModels: Globs | undefined;
+
+  constructor({ providers, models }: Pick<Caller, 'providers' | 'models'>) {
+    this.#providers = providers && new Globs(providers);
+    this.#placedModels = models && new Globs(models.filter((pattern) => pattern.startsWith('@')));
+    this.#bareModels = models && new Globs(models.filter((pattern) => !pattern.startsWith('@')));
+  }
+
+  /** @param name `@slug`, or a provider's name for a request without the catalog */
+  allowsProvider(name: string): boolean {
+    return !this.#providers || this.#providers.matches(name);
+  }
+
+  /** @param place `@slug`; undefined without the catalog */
+  allowsModel(place: string | undefined, model: string): boolean {
+    if (!this.#bareModels || !this.#placedModels) return true;
+    return this.#bareModels.matches(model) || (place !== undefined && this.#placedModels.matches(`${place}/${model}`));
+  }
+}
+
+const EVERYTHING = new Access({ providers: undefined, models: undefined });
+const known = new WeakMap<Caller, Access>();
+
+/** A caller is the key's entry in the snapshot, the same object for every request, so its patterns are read once. */
+export function accessOf(caller: Caller | undefined): Access {
+  // No caller: the operator has taken `auth` out of the entry chain.
+  if (!caller) return EVERYTHING;
+  let access = known.get(caller);
+  if (!access) {
+    access = new Access(caller);
+    known.set(caller, access);
+  }
+  return access;
+}

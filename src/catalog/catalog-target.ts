@@ -1,0 +1,45 @@
+import type { ResolvedTarget } from '../plugin/index.ts';
+import type { Location } from '../providers/provider.ts';
+import type { CatalogEntry } from './catalog.ts';
+
+/**
+ * A resolved target that knows its catalog entry. The entry is private because plugins see targets, and an entry gives
+ * credentials away; only the sender asks for it.
+ */
+export class CatalogTarget implements ResolvedTarget {
+  readonly slug: string;
+  readonly provider: string;
+  readonly semconvName: string;
+  readonly model: string;
+  readonly modelLabel: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly format: ResolvedTarget['format'];
+  readonly host: ResolvedTarget['host'];
+  readonly timeouts: ResolvedTarget['timeouts'];
+  readonly #entry: CatalogEntry;
+
+  constructor(entry: CatalogEntry, location: Location, modelLabel: string) {
+    const { provider } = entry;
+    this.slug = provider.slug;
+    this.provider = provider.provider;
+    this.semconvName = provider.semconvName;
+    this.model = location.model;
+    this.modelLabel = modelLabel;
+    this.origin = location.origin;
+    this.path = location.path;
+    this.headers = location.headers;
+    this.format = location.format;
+    this.host = location.host;
+    this.timeouts = entry.timeouts;
+    this.#entry = entry;
+  }
+
+  static entryOf(target: ResolvedTarget): CatalogEntry | undefined {
+    return #entry in target ? target.#entry : undefined;
+  }
+}
+
+/** The entry a target was resolved from; undefined for an object that a resolver did not make (a copy, for one). */
+export const entryOf = (target: ResolvedTarget): CatalogEntry | undefined => CatalogTarget.entryOf(target);

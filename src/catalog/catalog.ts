@@ -1,0 +1,85 @@
+import type { CatalogEntry as EntrySettings, CatalogFile, Timeouts } from '../../schemas/types.generated.ts';
+import { parseDuration, type Problem, type TimeoutSettings } from '../plugin/index.ts';
+import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
+import { PROVIDERS } from '../providers/index.ts';
+import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
+import { Globs } from './globs.ts';
+
+/** One entry of catalog.yaml, compiled: what its provider made of it, and what the catalog itself knows. */
+export interface CatalogEntry {
+  readonly provider: ProviderEntry;
+  /** `@slug` */
+  readonly name: string;
+  /** Models the entry may serve; undefined: all. */
+  readonly models: Globs | undefined;
+  /** Undefined: the server's limit. */
+  readonly connections: number | undefined;
+  readonly timeouts: TimeoutSettings;
+}
+
+/** The providers requests may be sent to. Part of a snapshot: never changes. */
+export interface Catalog {
+  readonly entries: readonly CatalogEntry[];
+  readonly bySlug: ReadonlyMap<string, CatalogEntry>;
+  readonly byProvider: ReadonlyMap<ProviderName, readonly CatalogEntry[]>;
+  /** Starts what entries need running (the simulator in this process). To be awaited before the snapshot goes live. */
+  open(): Promise<void>;
+}
+
+/**
+ * Makes a catalog of the file. All problems are reported, with paths from the file's root; entries with problems are left out.
+ * Does no I/O.
+ */
+export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog {
+  const bySlug = new Map<string, CatalogEntry>();
+  const slugs = new Set<string>();
+  const openable: OpenableEntry[] = [];
+  for (const [index, settings] of file.providers.entries()) {
+    const report = (problem: Problem) => setup.report({ ...problem, path: ['providers', index, ...problem.path] });
+    if (slugs.has(settings.slug)) {
+      report({ path: ['slug'], message: `another entry has the slug ${JSON.stringify(settings.slug)} already` });
+      continue;
+    }
+    slugs.add(settings.slug);
+    const provider = PROVIDERS[settings.provider].create(settings, { ...setup, report });
+    if (!provider) continue;
+    openable.push(provider);
+    bySlug.set(settings.slug, compileEntry(settings, provider));
+  }
+  const entries = [...bySlug.values()];
+  return {
+    entries,
+    bySlug,
+    byProvider: Map.groupBy(entries, ({ provider }) => provider.provider),
+    async open() {
+      await Promise.all(openable.map((entry) => entry.open?.()));
+    },
+  };
+}
+
+function compileEntry(settings: EntrySettings, provider: ProviderEntry): CatalogEntry {
+  return {
+    provider,
+    name: `@${settings.slug}`,
+    models: settings.models && new Globs(settings.models),
+    connections: settings.connections,
+    timeouts: compileTimeouts(settings.timeouts ?? {}),
+  };
+}
+
+const TIMEOUTS = [
+  ['connect', 'connect'],
+  ['firstByte', 'first_byte'],
+  ['firstContent', 'first_content'],
+  ['idle', 'idle'],
+  ['total', 'total'],
+] as const satisfies readonly (readonly [keyof TimeoutSettings, keyof Timeouts])[];
+
+function compileTimeouts(settings: Timeouts): TimeoutSettings {
+  return Object.fromEntries(
+    TIMEOUTS.flatMap(([name, key]) => {
+      const value = settings[key];
+      return value === undefined ? [] : [[name, parseDuration(value)]];
+    }),
+  );
+}

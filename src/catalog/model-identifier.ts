@@ -1,0 +1,19 @@
+import { unusable } from '../providers/model-name.ts';
+
+/** The field `model` taken apart (service.md 2.2). */
+export interface ModelIdentifier {
+  /** Without `@`; undefined when the model does not say where it lives. */
+  readonly slug: string | undefined;
+  /** As the catalog entry knows it: with its family prefix and its `@date`. */
+  readonly model: string;
+}
+
+/** `@slug/model` or `model`. Only an `@` at the very start is a slug's: `claude-x@20250929` is a bare model. Throws GatewayError. */
+export function parseModelIdentifier(text: string): ModelIdentifier {
+  if (!text.startsWith('@')) return { slug: undefined, model: text };
+  const slash = text.indexOf('/');
+  if (slash < 0 || slash === text.length - 1)
+    throw unusable(text, 'names a catalog entry but no model: write `@slug/model`');
+  if (slash === 1) throw unusable(text, 'has no slug between `@` and `/`');
+  return { slug: text.slice(1, slash), model: text.slice(slash + 1) };
+}

@@ -1,0 +1,185 @@
+import { GatewayError, type Exchange, type ResolvedTarget, type Target, type TargetResolver } from '../plugin/index.ts';
+import { isProviderName, PROVIDERS } from '../providers/index.ts';
+import { quote } from '../providers/model-name.ts';
+import type { ProviderName } from '../providers/provider.ts';
+import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
+import { accessOf, type Access } from './access.ts';
+import { CatalogTarget } from './catalog-target.ts';
+import type { Catalog, CatalogEntry } from './catalog.ts';
+import { parseModelIdentifier } from './model-identifier.ts';
+import type { ModelLabels } from './model-labels.ts';
+import { nearest } from './nearest.ts';
+
+export interface ResolverSetup {
+  /** The process's own: labels are bounded over all snapshots. */
+  readonly labels: ModelLabels;
+}
+
+/** What one resolution asks with. */
+interface Question {
+  readonly exchange: Exchange;
+  readonly access: Access;
+}
+
+/** A catalog entry, or the place a request without the catalog names. */
+interface Choice {
+  readonly entry: CatalogEntry;
+  /** `@slug`; undefined without the catalog. */
+  readonly place: string | undefined;
+}
+
+export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): TargetResolver {
+  return new CatalogResolver(catalog, setup);
+}
+
+/**
+ * Who says where a request goes: the model's own `@slug/`, then the config's target, then the header. The model and the target
+ * must not contradict each other; over the header either wins, being nearer.
+ */
+class CatalogResolver implements TargetResolver {
+  readonly #catalog: Catalog;
+  readonly #labels: ModelLabels;
+
+  constructor(catalog: Catalog, setup: ResolverSetup) {
+    this.#catalog = catalog;
+    this.#labels = setup.labels;
+  }
+
+  resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
+    const access = accessOf(exchange.caller);
+    const identifier = parseModelIdentifier(model);
+    const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
+    const location = entry.provider.locate(identifier.model, stream);
+    checkModel(entry, place, identifier.model, access);
+    return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
+  }
+
+  #choose(question: Question, configured: string | undefined, slug: string | undefined): Choice {
+    if (slug !== undefined) {
+      const choice = this.#bySlug(question, slug, 'model');
+      if (configured !== undefined && !agrees(configured, choice.entry)) {
+        // Not naming the config's entry: this key may not even be allowed to use it.
+        throw new GatewayError(
+          'provider_conflict',
+          `The model names @${slug}, but the gateway config sends it elsewhere.`,
+          {
+            param: 'model',
+          },
+        );
+      }
+      return choice;
+    }
+    const wanted = configured ?? question.exchange.request.header('provider');
+    if (wanted === undefined || wanted === '') {
+      throw new GatewayError(
+        'provider_required',
+        'Nothing says where to send the request: write the model as `@slug/model`, send `x-gateway-provider`, or use a config.',
+      );
+    }
+    return wanted.startsWith('@') ? this.#bySlug(question, wanted.slice(1), null) : this.#byProvider(question, wanted);
+  }
+
+  /** A 403 for an entry that is there tells a caller no more than the slug it has guessed; suggestions keep to what it may use. */
+  #bySlug(question: Question, slug: string, param: string | null): Choice {
+    const entry = this.#catalog.bySlug.get(slug);
+    if (!entry) throw this.#unknown(question, noSlug(slug, param));
+    if (!question.access.allowsProvider(entry.name)) throw notAllowed(entry.name);
+    return { entry, place: entry.name };
+  }
+
+  #byProvider(question: Question, name: string): Choice {
+    if (!isProviderName(name)) {
+      throw this.#unknown(question, noProvider(name));
+    }
+    const adHoc = name === 'vertex-ai' ? adHocVertex(question) : undefined;
+    if (adHoc) return { entry: adHoc, place: undefined };
+    const entries = (this.#catalog.byProvider.get(name) ?? []).filter((entry) =>
+      question.access.allowsProvider(entry.name),
+    );
+    const [entry, second] = entries;
+    if (!entry) throw this.#unknown(question, noEntry(name));
+    if (second) {
+      const slugs = entries.map((each) => each.name).join(', ');
+      throw new GatewayError('ambiguous_provider', `Several catalog entries are of ${name}; name one of ${slugs}.`);
+    }
+    return { entry, place: entry.name };
+  }
+
+  #unknown({ access }: Question, { wanted, others, message, param }: Unknown): GatewayError {
+    const names = [...this.#catalog.entries.map((entry) => entry.name), ...others];
+    const suggestion = nearest(
+      wanted,
+      names.filter((name) => access.allowsProvider(name)),
+    );
+    return new GatewayError('unknown_provider', suggestion ? `${message} Did you mean ${suggestion}?` : message, {
+      param,
+    });
+  }
+}
+
+/** A name that leads nowhere, for the message and for what it may have meant. */
+interface Unknown {
+  readonly wanted: string;
+  /** Names besides the catalog's own that could have been meant. */
+  readonly others: readonly string[];
+  readonly message: string;
+  readonly param: string | null;
+}
+
+const noSlug = (slug: string, param: string | null): Unknown => ({
+  wanted: `@${slug}`,
+  others: [],
+  message: `No catalog entry has the slug ${quote(slug)}.`,
+  param,
+});
+
+const noProvider = (name: string): Unknown => ({
+  wanted: `@${name}`,
+  others: Object.keys(PROVIDERS),
+  message: `${quote(name)} is not a provider; catalog entries are written with an \`@\`.`,
+  param: null,
+});
+
+function noEntry(name: ProviderName): Unknown {
+  const hint =
+    name === 'vertex-ai' ? ' Without one, send x-gateway-vertex-project-id and x-gateway-vertex-region.' : '';
+  return {
+    wanted: `@${name}`,
+    others: [],
+    message: `No catalog entry that this key may use is of ${name}.${hint}`,
+    param: null,
+  };
+}
+
+const notAllowed = (name: string): GatewayError =>
+  new GatewayError('provider_not_allowed', `This key may not use ${name}.`);
+
+/** What a config's target says, against the entry the model names: the same slug, or at least its provider. */
+function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
+  return configured === name || configured === provider.provider;
+}
+
+/** Vertex AI by project and region from the request (service.md 5, "Requests without the catalog"). */
+function adHocVertex({ exchange, access }: Question): CatalogEntry | undefined {
+  const projectId = exchange.request.header('vertex-project-id');
+  const region = exchange.request.header('vertex-region');
+  if (projectId === undefined && region === undefined) return undefined;
+  if (projectId === undefined || region === undefined) {
+    const [there, missing] = projectId === undefined ? ['region', 'project-id'] : ['project-id', 'region'];
+    throw new GatewayError('invalid_header', `x-gateway-vertex-${there} needs x-gateway-vertex-${missing} beside it.`);
+  }
+  if (!access.allowsProvider('vertex-ai')) throw notAllowed('vertex-ai without a catalog entry');
+  const provider = createAdHocVertex({ projectId, region });
+  return { provider, name: provider.slug, models: undefined, connections: undefined, timeouts: {} };
+}
+
+function checkModel(entry: CatalogEntry, place: string | undefined, model: string, access: Access): void {
+  if (entry.models && !entry.models.matches(model)) {
+    throw modelNotAllowed(`${entry.name} does not serve the model ${quote(model)}.`);
+  }
+  if (!access.allowsModel(place, model))
+    throw modelNotAllowed(`This key may not use the model ${quote(model)} at ${entry.name}.`);
+}
+
+const modelNotAllowed = (message: string): GatewayError =>
+  new GatewayError('model_not_allowed', message, { param: 'model' });

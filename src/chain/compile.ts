@@ -1,0 +1,104 @@
+import type { CapabilityName, Host, Plugin, PluginLevel, Report } from '../plugin/index.ts';
+import { compose, type Chain, type Instance } from './compose.ts';
+import type { PluginRegistry } from './registry.ts';
+
+/** A place in a chain as the settings write it: a name, or a name with options. */
+export type ChainItem = string | { readonly plugin: string; readonly name?: string; readonly options?: Readonly<Record<string, unknown>> };
+
+export interface CompiledChain {
+  readonly run: Chain;
+  readonly names: readonly string[];
+}
+
+export interface ChainSource {
+  readonly level: PluginLevel;
+  readonly items: readonly ChainItem[];
+  /** Where the list stands in its file. */
+  readonly path: readonly (string | number)[];
+  readonly report: Report;
+  /** Names that chains before this one provide. */
+  readonly provided?: readonly string[];
+}
+
+export interface CompileSetup {
+  readonly registry: PluginRegistry;
+  /** Makes the host a plugin is created with: the capabilities it may have, and a log of its own. */
+  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  /** Checks options against a plugin's schema and reports what is wrong; true when nothing is. */
+  readonly checkOptions: (schema: object, options: unknown, path: readonly (string | number)[], report: Report) => boolean;
+  /** Nearest of some names to a misspelt one. */
+  readonly nearest: (name: string, names: readonly string[]) => string | undefined;
+}
+
+/** `send` and `credentials` let bytes out: plugins from outside are never granted them (design.md, section 2). */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
+
+/** Makes a chain of plugins from its list. Every fault is reported at its place; with any, there is no chain. */
+export async function compileChain(source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> {
+  const provided = new Set(source.provided);
+  const instances: (Instance | undefined)[] = [];
+  for (const [index, item] of source.items.entries()) {
+    const place = toPlace(item, [...source.path, index]);
+    const plugin = findPlugin(place, source, setup);
+    const sound = plugin && checkPlace(plugin, place, provided, source, setup);
+    instances.push(sound ? await createInstance(plugin, place, source, setup) : undefined);
+    for (const name of plugin?.provides ?? []) provided.add(name);
+  }
+  const whole = instances.filter((instance) => instance !== undefined);
+  return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
+}
+
+interface Place {
+  readonly plugin: string;
+  readonly instance: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly path: readonly (string | number)[];
+  /** Where the plugin's name stands. */
+  readonly namePath: readonly (string | number)[];
+}
+
+function toPlace(item: ChainItem, path: readonly (string | number)[]): Place {
+  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
+  return { plugin: item.plugin, instance: item.name ?? item.plugin, options: item.options ?? {}, path, namePath: [...path, 'plugin'] };
+}
+
+function findPlugin({ plugin: name, namePath }: Place, { level, report }: ChainSource, { registry, nearest }: CompileSetup): Plugin | undefined {
+  const entry = registry.get(name);
+  if (!entry) {
+    const suggestion = nearest(name, registry.names);
+    report({ path: namePath, message: `unknown plugin "${name}"`, ...(suggestion && { suggestion }) });
+    return undefined;
+  }
+  const { plugin, builtin } = entry;
+  if (plugin.level !== level) {
+    report({ path: namePath, message: `plugin "${name}" belongs in the ${plugin.level} chain, this is the ${level} chain` });
+    return undefined;
+  }
+  const refused = builtin ? undefined : plugin.needs.find((need) => BUILTIN_ONLY.has(need));
+  if (refused) {
+    report({ path: namePath, message: `plugin "${name}" asks for "${refused}", which plugins from outside are not granted` });
+    return undefined;
+  }
+  return plugin;
+}
+
+function checkPlace(plugin: Plugin, place: Place, provided: ReadonlySet<string>, source: ChainSource, setup: CompileSetup): boolean {
+  const missing = plugin.requires.filter((name) => !provided.has(name));
+  for (const name of missing) {
+    const provider = setup.registry.names.find((other) => setup.registry.get(other)?.plugin.provides.includes(name));
+    const hint = provider ? `; put "${provider}" before it` : '';
+    source.report({ path: place.namePath, message: `plugin "${plugin.name}" needs "${name}" from a plugin earlier in the chain${hint}` });
+  }
+  const optionsFit = setup.checkOptions(plugin.options, place.options, [...place.path, 'options'], source.report);
+  return missing.length === 0 && optionsFit;
+}
+
+async function createInstance(plugin: Plugin, place: Place, { report }: ChainSource, { host }: CompileSetup): Promise<Instance | undefined> {
+  try {
+    const middleware = await plugin.create({ options: place.options, host: host(plugin, place.instance) });
+    return { name: place.instance, repeats: plugin.repeats, middleware };
+  } catch (error) {
+    report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${error instanceof Error ? error.message : String(error)}` });
+    return undefined;
+  }
+}

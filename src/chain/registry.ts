@@ -1,0 +1,30 @@
+import type { Plugin } from '../plugin/index.ts';
+
+/** The plugins that settings may name. Names are unique: a plugin from outside cannot stand in for a built-in one. */
+export class PluginRegistry {
+  readonly #plugins = new Map<string, { plugin: Plugin; builtin: boolean }>();
+
+  constructor(builtins: readonly Plugin[]) {
+    for (const plugin of builtins) this.#plugins.set(plugin.name, { plugin, builtin: true });
+  }
+
+  /** A registry with more plugins, from outside. Returns the names that are taken already instead of adding those. */
+  extend(plugins: readonly Plugin[]): { registry: PluginRegistry; taken: readonly string[] } {
+    const registry = new PluginRegistry([]);
+    for (const [name, entry] of this.#plugins) registry.#plugins.set(name, entry);
+    const taken: string[] = [];
+    for (const plugin of plugins) {
+      if (registry.#plugins.has(plugin.name)) taken.push(plugin.name);
+      else registry.#plugins.set(plugin.name, { plugin, builtin: false });
+    }
+    return { registry, taken };
+  }
+
+  get(name: string): { readonly plugin: Plugin; readonly builtin: boolean } | undefined {
+    return this.#plugins.get(name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#plugins.keys()];
+  }
+}

@@ -1,0 +1,38 @@
+import { formatDiagnostics, loadSettings, type DiagnosticFormat, type LoadResult, type Settings } from '../settings/index.ts';
+
+/** A check that needs more than the files: it compiles something and reports what it finds through the result. */
+export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
+
+export interface ValidateOptions {
+  readonly dir: string;
+  readonly format: DiagnosticFormat;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly out: (text: string) => void;
+  /** Run in order, also after mistakes of meaning, so that one run tells everything. */
+  readonly passes?: readonly ValidationPass[];
+}
+
+/** `gatehouse validate`. Exit code 0: all is well (warnings may stand); 1: there are mistakes; 2: there is no such folder. */
+export async function validateCommand({ dir, format, env, out, passes = [] }: ValidateOptions): Promise<0 | 1 | 2> {
+  const result = await loadSettings(dir, { env });
+  if (result.settings) for (const pass of passes) await pass(result.settings, result);
+  out(formatDiagnostics(result.diagnostics, format));
+  if (format === 'pretty') out(`${summary(result, dir)}\n`);
+  if (!result.folderExists) return 2;
+  return result.ok ? 0 : 1;
+}
+
+function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string {
+  const found = (['error', 'warning'] as const).flatMap((severity) => {
+    const number = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+    return number === 0 ? [] : [count(number, severity)];
+  });
+  if (!ok || !settings) return `${dir}: ${found.join(', ')}`;
+  const { catalog, keys, gateway } = settings;
+  const sizes = [count(catalog.providers.length, 'provider'), count(keys.keys.length, 'key'), count(gateway.size, 'gateway config')];
+  return `${dir}: valid (${[...sizes, ...found].join(', ')})`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

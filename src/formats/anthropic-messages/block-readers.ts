@@ -1,0 +1,258 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { ReplyContext } from '../format.ts';
+import { companion } from './block-fields.ts';
+import { isObject, listOf, parseJson, rest, stringOf } from './json.ts';
+
+/** What the blocks of one reply share. */
+export interface ReplyState {
+  readonly reply: ReplyContext;
+  readonly out: GenerationEvent[];
+  /** UTF-16 length of the answer text so far: citations are spans of it. */
+  answerLength: number;
+  calls: number;
+  jsonAnswers: number;
+}
+
+/** Reads one content block. A plain reply opens it whole and closes it; a stream opens it empty and feeds deltas. */
+export interface BlockReader {
+  delta(delta: JsonObject): void;
+  close(): void;
+}
+
+export function openBlock(block: JsonObject, index: number, state: ReplyState): BlockReader {
+  switch (block.type) {
+    case 'text':
+      return new TextReader(block, index, state);
+    case 'thinking':
+      return new ThinkingReader(block, index, state);
+    case 'redacted_thinking':
+      state.out.push({ type: 'redacted_thinking', choice: 0, block: index, data: stringOf(block.data) ?? '' });
+      return { delta: () => {}, close: () => {} };
+    case 'tool_use':
+      return openToolUse(block, index, state);
+    default:
+      return new OpaqueReader(block, index, state);
+  }
+}
+
+function openToolUse(block: JsonObject, index: number, state: ReplyState): BlockReader {
+  const name = stringOf(block.name) ?? '';
+  if (state.reply.jsonTool !== undefined && name === state.reply.jsonTool)
+    return new JsonAnswerReader(block, index, state);
+  return state.reply.customTools?.includes(name)
+    ? new CustomCallReader(block, index, state)
+    : new CallReader(block, index, state);
+}
+
+class TextReader implements BlockReader {
+  readonly #state: ReplyState;
+  readonly #block: JsonObject;
+  readonly #index: number;
+  readonly #start: number;
+  readonly #citations: unknown[];
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    this.#state = state;
+    this.#block = block;
+    this.#index = index;
+    this.#start = state.answerLength;
+    this.#citations = [...(listOf(block.citations) ?? [])];
+    this.#text(stringOf(block.text));
+  }
+
+  delta(delta: JsonObject): void {
+    if (delta.type === 'text_delta') this.#text(stringOf(delta.text));
+    else if (delta.type === 'citations_delta') this.#citations.push(delta.citation);
+  }
+
+  /** Citations come before or amid their text; their span is known only when the block is whole. */
+  close(): void {
+    const fields = {
+      ...rest(this.#block, ['type', 'text', 'citations']),
+      ...(this.#citations.length > 0 && { citations: this.#citations }),
+    };
+    if (Object.keys(fields).length > 0) pushOpaque(this.#state, this.#index, companion('text', fields));
+    for (const citation of this.#citations) this.#cite(citation);
+  }
+
+  /** Only web results have an address a neutral citation can give; the others are in the companion (D9). */
+  #cite(citation: unknown): void {
+    if (!isObject(citation) || citation.type !== 'web_search_result_location') return;
+    const url = stringOf(citation.url);
+    const title = stringOf(citation.title);
+    if (url === undefined) return;
+    const span = { start: this.#start, end: this.#state.answerLength };
+    this.#state.out.push({
+      type: 'citation',
+      choice: 0,
+      citation: { url, ...(title !== undefined && { title }), ...span },
+    });
+  }
+
+  #text(text: string | undefined): void {
+    if (!text) return;
+    this.#state.answerLength += text.length;
+    this.#state.out.push({ type: 'text', choice: 0, block: this.#index, text });
+  }
+}
+
+class ThinkingReader implements BlockReader {
+  readonly #state: ReplyState;
+  readonly #index: number;
+  #signature: string | undefined;
+  #shown = false;
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    this.#state = state;
+    this.#index = index;
+    this.#signature = stringOf(block.signature);
+    this.#think(stringOf(block.thinking));
+  }
+
+  delta(delta: JsonObject): void {
+    if (delta.type === 'thinking_delta') this.#think(stringOf(delta.thinking));
+    // A later signature replaces an earlier one, as the SDK's accumulator has it (B6).
+    else if (delta.type === 'signature_delta') this.#signature = stringOf(delta.signature);
+  }
+
+  /** Measured: 19 recorded blocks are empty but signed. The empty text makes a thinking part the signature can sit on. */
+  close(): void {
+    const place = { choice: 0, block: this.#index };
+    if (!this.#shown) this.#state.out.push({ type: 'thinking', ...place, text: '' });
+    if (this.#signature) this.#state.out.push({ type: 'signature', ...place, signature: this.#signature });
+  }
+
+  #think(text: string | undefined): void {
+    if (!text) return;
+    this.#shown = true;
+    this.#state.out.push({ type: 'thinking', choice: 0, block: this.#index, text });
+  }
+}
+
+/** The JSON of a tool's input: streamed as text, or an object in the block that opens it. */
+abstract class InputReader implements BlockReader {
+  protected readonly state: ReplyState;
+  protected readonly index: number;
+  readonly #input: unknown;
+  #empty = true;
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    this.state = state;
+    this.index = index;
+    this.#input = block.input;
+  }
+
+  delta(delta: JsonObject): void {
+    const json = delta.type === 'input_json_delta' ? stringOf(delta.partial_json) : undefined;
+    if (!json) return;
+    this.#empty = false;
+    this.json(json);
+  }
+
+  /** A call without any argument bytes is `{}` (measured: 7 streamed calls), or what its block began with. */
+  close(): void {
+    if (this.#empty) this.json(JSON.stringify(this.#input ?? {}));
+  }
+
+  protected abstract json(text: string): void;
+}
+
+class CallReader extends InputReader {
+  protected readonly call: number;
+
+  constructor(block: JsonObject, index: number, state: ReplyState, custom = false) {
+    super(block, index, state);
+    this.call = state.calls++;
+    const id = stringOf(block.id) || state.reply.newCallId();
+    const name = stringOf(block.name) ?? '';
+    state.out.push({
+      type: 'tool_call',
+      choice: 0,
+      block: index,
+      call: this.call,
+      id,
+      name,
+      ...(custom && { custom }),
+    });
+    const caller = block.caller;
+    const fields = {
+      ...rest(block, ['type', 'id', 'name', 'input', 'caller']),
+      // `direct` is what a call without a caller means.
+      ...(isObject(caller) && caller.type !== 'direct' && { caller }),
+    };
+    if (Object.keys(fields).length > 0) pushOpaque(state, index, companion('tool_use', fields, id));
+  }
+
+  protected json(text: string): void {
+    this.state.out.push({ type: 'tool_arguments', choice: 0, call: this.call, text });
+  }
+}
+
+/** A free-text tool that was sent as a function with one string `input`: its text is taken out again (D5). */
+class CustomCallReader extends CallReader {
+  #json = '';
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    super(block, index, state, true);
+  }
+
+  protected override json(text: string): void {
+    this.#json += text;
+  }
+
+  override close(): void {
+    super.close();
+    const value = parseJson(this.#json);
+    const input = isObject(value) ? stringOf(value.input) : undefined;
+    super.json(input ?? this.#json);
+  }
+}
+
+/** The forced tool of a JSON-schema answer: its arguments are the answer's text (D7). */
+class JsonAnswerReader extends InputReader {
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    super(block, index, state);
+    state.jsonAnswers += 1;
+  }
+
+  protected json(text: string): void {
+    this.state.answerLength += text.length;
+    this.state.out.push({ type: 'text', choice: 0, block: this.index, text });
+  }
+}
+
+/** A block only this format understands: given whole when it is whole, so its streamed input is nobody's arguments (D13). */
+class OpaqueReader implements BlockReader {
+  readonly #state: ReplyState;
+  readonly #index: number;
+  readonly #block: JsonObject;
+  #json = '';
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    this.#state = state;
+    this.#index = index;
+    this.#block = { ...block };
+  }
+
+  delta(delta: JsonObject): void {
+    if (delta.type === 'input_json_delta') {
+      this.#json += stringOf(delta.partial_json) ?? '';
+      return;
+    }
+    for (const [key, value] of Object.entries(delta)) {
+      if (key === 'type') continue;
+      const held = this.#block[key];
+      this.#block[key] = typeof held === 'string' && typeof value === 'string' ? held + value : value;
+    }
+  }
+
+  close(): void {
+    const input = this.#json === '' ? undefined : parseJson(this.#json);
+    pushOpaque(this.#state, this.#index, input === undefined ? this.#block : { ...this.#block, input });
+  }
+}
+
+export function pushOpaque(state: ReplyState, block: number, value: JsonObject): void {
+  state.out.push({ type: 'opaque', choice: 0, block, format: 'anthropic-messages', value });
+}

@@ -1,0 +1,157 @@
+import type { JsonObject } from '../conversation.ts';
+import { CallQueue, isWhole, type WaitingCall } from './call-queue.ts';
+import { listOf } from './json.ts';
+import type { MessageSink } from './message-sink.ts';
+
+interface OpenBlock {
+  readonly kind: 'text' | 'thinking' | 'tool';
+  readonly index: number;
+  /** Number of the upstream's block, or of the call. */
+  readonly source: number;
+  /** A call whose start has not been written: fields of its block may come right behind it. */
+  start: JsonObject | undefined;
+  arguments: string;
+  readonly custom: boolean;
+  /** Its citations came in this format's own words; the neutral ones say the same again. */
+  cited: boolean;
+}
+
+/** Keeps the rules of B6: indices count up, one block is open at a time, each is closed before the next. */
+export class BlockWriter {
+  readonly #sink: MessageSink;
+  readonly #queue = new CallQueue();
+  #open: OpenBlock | undefined;
+  #next = 0;
+
+  constructor(sink: MessageSink) {
+    this.#sink = sink;
+  }
+
+  /** True while nothing was written: a reply needs at least one block (D13 step 6). */
+  get empty(): boolean {
+    return this.#next === 0;
+  }
+
+  text(source: number, text: string): void {
+    const open = this.#enter('text', source, { type: 'text', text: '', citations: null });
+    if (text !== '') this.#sink.delta(open.index, { type: 'text_delta', text });
+  }
+
+  thinking(source: number, thinking: string): void {
+    const open = this.#enter('thinking', source, { type: 'thinking', thinking: '', signature: '' });
+    if (thinking !== '') this.#sink.delta(open.index, { type: 'thinking_delta', thinking });
+  }
+
+  /** In one piece: the SDK replaces a signature rather than joining it (B6). */
+  signature(source: number, signature: string): void {
+    const open = this.#open;
+    if (open?.kind !== 'thinking' || open.source !== source) return;
+    this.#sink.delta(open.index, { type: 'signature_delta', signature });
+  }
+
+  whole(block: JsonObject): void {
+    this.settle();
+    const index = this.#next++;
+    this.#sink.open(index, block);
+    this.#sink.close(index);
+  }
+
+  call(call: number, block: JsonObject, custom: boolean): void {
+    const waiting: WaitingCall = { call, block, custom, arguments: '' };
+    const open = this.#open;
+    const busy = open?.kind === 'tool' && (this.#queue.last !== undefined || open.custom || !isWhole(open.arguments));
+    if (busy) return this.#queue.add(waiting);
+    this.#close();
+    this.#openCall(waiting);
+  }
+
+  arguments(call: number, text: string): void {
+    if (this.#queue.feed(call, text)) return;
+    const open = this.#open;
+    if (open?.kind !== 'tool' || open.source !== call || text === '') return;
+    open.arguments += text;
+    if (open.custom) return;
+    this.flushStart();
+    this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
+    if (this.#queue.last !== undefined && isWhole(open.arguments)) this.#openNext();
+  }
+
+  /** Fields of the block written last (block-fields.ts). */
+  fields(of: unknown, fields: JsonObject): void {
+    const open = this.#open;
+    const call = this.#queue.last;
+    if (of === 'tool_use' && call) call.block = { ...call.block, ...fields };
+    else if (of === 'tool_use' && open?.start) open.start = { ...open.start, ...fields };
+    else if (of === 'text' && open?.kind === 'text') {
+      open.cited = true;
+      for (const citation of listOf(fields.citations) ?? []) this.#cite(open, citation);
+    }
+  }
+
+  cite(citation: JsonObject): void {
+    const open = this.#open;
+    if (open?.kind === 'text' && !open.cited) this.#cite(open, citation);
+  }
+
+  /** Writes the start of a call that is open but unwritten. */
+  flushStart(): void {
+    const open = this.#open;
+    if (!open?.start) return;
+    this.#sink.open(open.index, open.start);
+    open.start = undefined;
+  }
+
+  /** Closes what is open and gives every waiting call its block. */
+  settle(): void {
+    this.#close();
+    while (this.#queue.last !== undefined) this.#openNext();
+    this.#close();
+  }
+
+  #enter(kind: 'text' | 'thinking', source: number, block: JsonObject): OpenBlock {
+    const open = this.#open;
+    if (open?.kind === kind && open.source === source) return open;
+    this.settle();
+    const fresh: OpenBlock = {
+      kind,
+      source,
+      index: this.#next++,
+      start: block,
+      arguments: '',
+      custom: false,
+      cited: false,
+    };
+    this.#open = fresh;
+    this.flushStart();
+    return fresh;
+  }
+
+  #openCall({ call, block, custom }: WaitingCall): void {
+    const index = this.#next++;
+    this.#open = { kind: 'tool', source: call, index, start: block, arguments: '', custom, cited: false };
+  }
+
+  #openNext(): void {
+    const waiting = this.#queue.next();
+    if (!waiting) return;
+    this.#close();
+    this.#openCall(waiting);
+    this.arguments(waiting.call, waiting.arguments);
+  }
+
+  #close(): void {
+    const open = this.#open;
+    if (!open) return;
+    this.flushStart();
+    if (open.custom) {
+      const partial_json = JSON.stringify({ input: open.arguments });
+      this.#sink.delta(open.index, { type: 'input_json_delta', partial_json });
+    }
+    this.#sink.close(open.index);
+    this.#open = undefined;
+  }
+
+  #cite(open: OpenBlock, citation: unknown): void {
+    this.#sink.delta(open.index, { type: 'citations_delta', citation });
+  }
+}

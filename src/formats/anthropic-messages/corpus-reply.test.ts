@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Part } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import { fold } from '../fold.ts';
+import {
+  decodeAll,
+  expectOneTerminal,
+  expectRechunkingKeepsEvents,
+  expectUsageOnce,
+  replyContext,
+} from '../laws.testkit.ts';
+import { hasCorpus, loadExpectations, recorded, type RecordedExchange } from './corpus.testkit.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeStream } from './decode-stream.ts';
+import { toFinish } from './finish.ts';
+import { toUsage } from './usage.ts';
+
+const GENERATION = new Set(['messages', 'rawPredict', 'streamRawPredict']);
+const replies = recorded('anthropic', 'vertex-anthropic').filter(
+  (record) => GENERATION.has(record.op) && record.response_status === 200 && !record.path.includes('/batches'),
+);
+const streams = replies.filter((record) => typeof record.response_body === 'string');
+
+function decode(record: RecordedExchange): readonly GenerationEvent[] {
+  const { response_body: body } = record;
+  if (typeof body !== 'string') return decodeReply(body, replyContext());
+  return decodeAll(decodeStream(replyContext()), [Buffer.from(body)]);
+}
+
+function partsOf<T extends Part['type']>(parts: readonly Part[], type: T): Extract<Part, { type: T }>[] {
+  return parts.filter((part): part is Extract<Part, { type: T }> => part.type === type);
+}
+
+describe.skipIf(!hasCorpus)('recorded replies', () => {
+  it('decode to what the corpus checker expects of text, calls, thinking, signatures, usage and stop', async () => {
+    const derive = await loadExpectations();
+    let compared = 0;
+    for (const record of replies) {
+      const expected = derive(record);
+      const events = decode(record);
+      expectOneTerminal(events);
+      expectUsageOnce(events);
+      const want = expected.choices?.[0];
+      if (!expected.applicable || !want) continue;
+      compared += 1;
+      const generation = fold(events);
+      const choice = generation.choices[0]!;
+      const said = {
+        id: record.id,
+        text: partsOf(choice.parts, 'text')
+          .map((part) => part.text)
+          .join(''),
+        thinking: partsOf(choice.parts, 'thinking').map(({ text, signature }) => ({ text, signature })),
+        redacted: partsOf(choice.parts, 'redacted_thinking').map((part) => part.data),
+        tools: partsOf(choice.parts, 'tool_call').map((call) => ({
+          id: call.id,
+          name: call.name,
+          args: JSON.parse(call.arguments) as unknown,
+        })),
+        finish: choice.finish,
+        native: choice.native,
+        usage: generation.usage,
+      };
+      expect(said).toEqual({
+        id: record.id,
+        text: want.text.join(''),
+        thinking: want.thinking.map(({ text, signature }) => ({ text, signature })),
+        redacted: want.redacted,
+        tools: want.tools.map(({ id, name, args }) => ({ id, name, args })),
+        finish: toFinish(want.stop ?? undefined, { calls: want.tools.length, jsonAnswers: 0 }),
+        native: want.stop ?? undefined,
+        usage: want.usage && toUsage(want.usage),
+      });
+    }
+    expect(compared).toBeGreaterThan(400);
+  });
+
+  it('give the same events however their bytes are split', () => {
+    for (const [n, record] of streams.entries()) {
+      if (typeof record.response_body !== 'string') continue;
+      const bytes = Buffer.from(record.response_body);
+      for (const seed of [n * 3 + 1, n * 3 + 2, n * 3 + 3]) {
+        expectRechunkingKeepsEvents(() => decodeStream(replyContext()), bytes, seed);
+      }
+    }
+    expect(streams.length).toBeGreaterThan(100);
+  });
+
+  it('cut at any event end are reported as interrupted, never as complete', () => {
+    for (const record of streams) {
+      if (typeof record.response_body !== 'string') continue;
+      const end = record.response_body.indexOf('event: message_stop');
+      if (end < 0) continue;
+      const events = decodeAll(decodeStream(replyContext()), [Buffer.from(record.response_body.slice(0, end))]);
+      expectOneTerminal(events);
+      expect(events.at(-1)).toMatchObject({ type: 'error', failure: { status: 502 } });
+    }
+  });
+
+  it('never count a server tool as a call of the client', () => {
+    const withServerTools = replies.filter((record) =>
+      JSON.stringify(record.response_body).includes('server_tool_use'),
+    );
+    for (const record of withServerTools) {
+      const calls = decode(record).filter((event) => event.type === 'tool_call');
+      expect(calls.map((event) => event.call)).toEqual(calls.map((_, at) => at));
+      expect(calls.some((event) => event.id.startsWith('srvtoolu_'))).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,135 @@
+import type { CacheMarker, JsonObject, MediaPart, Part, ToolResultPart } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { companionOf, opaque } from './block-fields.ts';
+import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
+import { splitSignature } from './tool-ids.ts';
+
+/** Content of a message, a result or `system`: a string says the same as one text block. */
+export function decodeContent(content: unknown, path: string): Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalid(path, 'must be a string or a list of content blocks');
+  return content.flatMap((block: unknown, at) => {
+    if (!isObject(block)) throw invalid(`${path}[${at}]`, 'must be an object');
+    return decodeBlock(block, `${path}[${at}]`);
+  });
+}
+
+function decodeBlock(block: JsonObject, path: string): Part[] {
+  switch (block.type) {
+    case 'text': {
+      const part: Part = { type: 'text', text: text(block, 'text', path), ...cache(block) };
+      return withCompanion(part, { ...block, citations: ownCitations(block.citations) }, ['text']);
+    }
+    case 'thinking':
+      return [{ type: 'thinking', text: text(block, 'thinking', path), ...signature(block) }];
+    case 'redacted_thinking':
+      return [{ type: 'redacted_thinking', data: text(block, 'data', path) }];
+    case 'tool_use':
+      return decodeToolUse(block, path);
+    case 'tool_result':
+      return withCompanion(decodeResult(block, path), block, ['tool_use_id', 'content', 'is_error']);
+    case 'image':
+    case 'document':
+      return decodeMedia(block, path);
+    default:
+      if (typeof block.type !== 'string') throw invalid(`${path}.type`, 'must be a string');
+      // Server tools and their results, search results, uploads: verbatim (B3: never drop on /v1/messages).
+      return [opaque(block)];
+  }
+}
+
+/** Citations this gateway made from another provider's (message-writer.ts) have no index, and Claude refuses those. */
+function ownCitations(citations: unknown): unknown {
+  if (!Array.isArray(citations)) return citations;
+  const kept = citations.filter((citation) => !isObject(citation) || citation.encrypted_index !== '');
+  return kept.length > 0 || citations.length === 0 ? kept : undefined;
+}
+
+function decodeToolUse(block: JsonObject, path: string): Part[] {
+  const { id, signature } = splitSignature(text(block, 'id', path));
+  const call: Part = {
+    type: 'tool_call',
+    id,
+    name: text(block, 'name', path),
+    arguments: JSON.stringify(objectOf(block.input) ?? {}),
+    ...(signature !== undefined && { signature }),
+    ...cache(block),
+  };
+  return withCompanion(call, { ...block, id }, ['id', 'name', 'input']);
+}
+
+function decodeResult(block: JsonObject, path: string): ToolResultPart {
+  const isError = booleanOf(block.is_error);
+  return {
+    type: 'tool_result',
+    callId: splitSignature(text(block, 'tool_use_id', path)).id,
+    content: decodeContent(block.content, `${path}.content`),
+    ...(isError !== undefined && { isError }),
+    ...cache(block),
+  };
+}
+
+function decodeMedia(block: JsonObject, path: string): Part[] {
+  const source = objectOf(block.source);
+  if (!source) throw invalid(`${path}.source`, 'must be an object');
+  const media = block.type === 'image' ? 'image' : 'document';
+  const place = mediaSource(source, media, `${path}.source`);
+  // `content` sources are blocks of their own, which only this format knows.
+  if (!place) return [opaque(block)];
+  const name = media === 'document' ? stringOf(block.title) : undefined;
+  const part: MediaPart = { type: 'media', media, ...place, ...(name !== undefined && { name }), ...cache(block) };
+  return withCompanion(part, block, name === undefined ? ['source'] : ['source', 'title']);
+}
+
+function mediaSource(
+  source: JsonObject,
+  media: 'image' | 'document',
+  path: string,
+): Pick<MediaPart, 'source' | 'mime'> | undefined {
+  const mime = stringOf(source.media_type);
+  switch (source.type) {
+    case 'base64':
+      return { ...(mime !== undefined && { mime }), source: { kind: 'data', data: text(source, 'data', path) } };
+    case 'text':
+      return { mime: mime ?? 'text/plain', source: { kind: 'text', text: text(source, 'data', path) } };
+    case 'url':
+      // Documents by URL are always PDF (B3); an image's type is known to the server alone.
+      return {
+        ...(media === 'document' && { mime: 'application/pdf' }),
+        source: { kind: 'url', url: text(source, 'url', path) },
+      };
+    case 'file':
+      return { source: { kind: 'file', id: text(source, 'file_id', path) } };
+    default:
+      return undefined;
+  }
+}
+
+function withCompanion(part: Part, block: JsonObject, known: readonly string[]): Part[] {
+  const fields = companionOf(block, known);
+  return fields ? [part, fields] : [part];
+}
+
+function signature(block: JsonObject): { signature?: string } {
+  const value = stringOf(block.signature);
+  // An empty signature is what a gateway writes on thinking that was not Claude's (D13): there is none.
+  return value ? { signature: value } : {};
+}
+
+export function cache(block: JsonObject): { cache?: CacheMarker } {
+  const marker = objectOf(block.cache_control);
+  if (!marker) return {};
+  const ttl = stringOf(marker.ttl);
+  return { cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }) } };
+}
+
+function text(block: JsonObject, key: string, path: string): string {
+  const value = block[key];
+  if (typeof value !== 'string') throw invalid(`${path}.${key}`, 'must be a string');
+  return value;
+}
+
+export function invalid(path: string, what: string): RequestFault {
+  return new RequestFault('invalid_request', `\`${path}\` ${what}.`, path);
+}

@@ -1,0 +1,138 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent, UpstreamFailure } from '../events.ts';
+import { ReplyFault, type ReplyContext } from '../format.ts';
+import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
+import { failureOf, unreadable } from './errors.ts';
+import { toFinish } from './finish.ts';
+import { isObject, listOf, objectOf, stringOf } from './json.ts';
+import { mergeUsage, toUsage } from './usage.ts';
+
+/** Reply-level fields that have no neutral place; a client of this API gets them back (B5). */
+const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;
+
+/**
+ * Turns the steps of a message into events. Streams call it per SSE event, plain replies once through: one reading of the
+ * format, so the two cannot disagree. Events collect until `drain`.
+ */
+export class MessageReader {
+  readonly #state: ReplyState;
+  readonly #open = new Map<number, BlockReader>();
+  readonly #fields: JsonObject = {};
+  #usage: JsonObject = {};
+  #stopReason: string | undefined;
+  #stopSequence: string | undefined;
+  #nextBlock = 0;
+  #started = false;
+  #finished = false;
+
+  constructor(reply: ReplyContext) {
+    this.#state = { reply, out: [], answerLength: 0, calls: 0, jsonAnswers: 0 };
+  }
+
+  /** True after the terminal event; nothing is read any more. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  drain(): readonly GenerationEvent[] {
+    return this.#state.out.splice(0);
+  }
+
+  start(message: JsonObject): void {
+    // The SDK throws here (B6). What came before has left and cannot be taken back, and mixing two messages would join
+    // the halves of two tool calls (recorded: a stream spliced in the middle of a call's arguments).
+    if (this.#started) return this.fail(unreadable('a second message inside its reply'));
+    this.#started = true;
+    const id = stringOf(message.id);
+    const model = stringOf(message.model) ?? this.#state.reply.model;
+    this.#state.out.push({ type: 'start', ...(id !== undefined && { id }), model });
+    this.#note(message);
+    this.usage(message.usage);
+  }
+
+  open(index: number, block: JsonObject): void {
+    this.close(index);
+    this.#nextBlock = Math.max(this.#nextBlock, index + 1);
+    this.#open.set(index, openBlock(block, index, this.#state));
+  }
+
+  delta(index: number, delta: JsonObject): void {
+    this.#open.get(index)?.delta(delta);
+  }
+
+  close(index: number): void {
+    this.#open.get(index)?.close();
+    this.#open.delete(index);
+  }
+
+  /** `message_delta`, or the same fields of a plain message. */
+  stop(delta: JsonObject): void {
+    this.#stopReason = stringOf(delta.stop_reason) ?? this.#stopReason;
+    this.#stopSequence = stringOf(delta.stop_sequence) ?? this.#stopSequence;
+    this.#note(delta);
+  }
+
+  usage(raw: unknown): void {
+    if (!isObject(raw)) return;
+    this.#usage = mergeUsage(this.#usage, raw);
+    const usage = toUsage(this.#usage);
+    if (usage) this.#state.out.push({ type: 'usage', usage, raw: this.#usage });
+  }
+
+  ping(): void {
+    this.#state.out.push({ type: 'ping' });
+  }
+
+  end(): void {
+    for (const index of this.#open.keys()) this.close(index);
+    const { out } = this.#state;
+    const details = objectOf(this.#fields.stop_details);
+    const message = this.#stopReason === 'refusal' ? stringOf(details?.explanation) || undefined : undefined;
+    // The explanation is in `finish`; only a category says more.
+    if (details?.category === null || details?.category === undefined) delete this.#fields.stop_details;
+    if (Object.keys(this.#fields).length > 0) pushOpaque(this.#state, this.#nextBlock, this.#fields);
+    if (message !== undefined) out.push({ type: 'refusal', choice: 0, text: message });
+    out.push({
+      type: 'finish',
+      choice: 0,
+      reason: toFinish(this.#stopReason, this.#state),
+      ...(this.#stopReason !== undefined && { native: this.#stopReason }),
+      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
+      ...(message !== undefined && { message }),
+    });
+    out.push({ type: 'end' });
+    this.#finished = true;
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.#state.out.push({ type: 'error', failure });
+    this.#finished = true;
+  }
+
+  #note(source: JsonObject): void {
+    for (const key of REPLY_FIELDS)
+      if (source[key] !== null && source[key] !== undefined) this.#fields[key] = source[key];
+  }
+}
+
+/** A plain 2xx reply: the steps of its stream, with whole blocks. */
+export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
+  if (!isObject(body)) throw new ReplyFault('The upstream’s reply is not a JSON object.');
+  const reader = new MessageReader(reply);
+  const content = listOf(body.content);
+  if (!content) {
+    const failure = body.type === 'error' || isObject(body.error) ? failureOf(body) : undefined;
+    if (!failure) throw new ReplyFault('The upstream’s reply has no `content` list.');
+    reader.fail(failure);
+    return reader.drain();
+  }
+  reader.start(body);
+  content.forEach((block, index) => {
+    if (!isObject(block)) throw new ReplyFault(`The upstream’s reply has no object at \`content[${index}]\`.`);
+    reader.open(index, block);
+    reader.close(index);
+  });
+  reader.stop(body);
+  reader.end();
+  return reader.drain();
+}

@@ -1,0 +1,172 @@
+import type {
+  Conversation,
+  JsonObject,
+  Part,
+  Reasoning,
+  ReasoningEffort,
+  ResponseFormat,
+  Sampling,
+  Turn,
+} from '../conversation.ts';
+import { decodeContent, invalid } from './decode-blocks.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { isObject, numberOf, objectOf, rest, stringOf } from './json.ts';
+
+/** Fields with a neutral place; every other one is kept under its name (B2: pass the whole body, not an allow-list). */
+const PLACED = [
+  'model',
+  'messages',
+  'system',
+  'max_tokens',
+  'stop_sequences',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'thinking',
+  'output_config',
+  'output_format',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'service_tier',
+];
+
+/** Messages API body → conversation (wire.md B2, D13). The model is not in the body on Vertex. */
+export function decodeRequest(body: JsonObject): Conversation {
+  const { tools, extras } = decodeTools(body.tools);
+  const maxTokens = numberOf(body.max_tokens);
+  const user = stringOf(objectOf(body.metadata)?.user_id);
+  return {
+    model: stringOf(body.model) ?? '',
+    turns: [...decodeSystem(body.system), ...decodeMessages(body.messages)],
+    ...(maxTokens !== undefined && { maxTokens }),
+    sampling: decodeSampling(body),
+    ...(tools && { tools }),
+    ...decodeToolChoice(body.tool_choice),
+    ...decodeResponseFormat(body),
+    ...decodeReasoning(body),
+    ...(user !== undefined && { user }),
+    ...decodeServiceTier(body.service_tier),
+    stream: body.stream === true,
+    ...unplaced(body, extras),
+    extrasFormat: 'anthropic-messages',
+  };
+}
+
+function decodeSystem(system: unknown): Turn[] {
+  const parts = decodeContent(system, 'system');
+  return parts.length > 0 ? [{ role: 'system', parts }] : [];
+}
+
+function decodeMessages(messages: unknown): Turn[] {
+  if (!Array.isArray(messages)) throw invalid('messages', 'must be a list');
+  return messages.flatMap((message: unknown, at) => {
+    const path = `messages[${at}]`;
+    if (!isObject(message)) throw invalid(path, 'must be an object');
+    const parts = decodeContent(message.content, `${path}.content`);
+    switch (message.role) {
+      case 'user':
+        return decodeUser(parts);
+      case 'assistant':
+      case 'system':
+        return [{ role: message.role, parts }];
+      default:
+        throw invalid(`${path}.role`, 'must be one of user, assistant, system');
+    }
+  });
+}
+
+/** Results and what the user adds to them are two turns: results first, as the API wants them (D13). */
+function decodeUser(parts: readonly Part[]): Turn[] {
+  const results: Part[] = [];
+  const others: Part[] = [];
+  let behindResult = false;
+  for (const part of parts) {
+    // A companion follows its block (block-fields.ts).
+    const companion = part.type === 'opaque' && part.value.type === 'block_fields';
+    if (!companion) behindResult = part.type === 'tool_result';
+    (behindResult ? results : others).push(part);
+  }
+  const turns: Turn[] = [];
+  if (results.length > 0) turns.push({ role: 'tool', parts: results });
+  if (others.length > 0 || results.length === 0) turns.push({ role: 'user', parts: others });
+  return turns;
+}
+
+function decodeSampling(body: JsonObject): Sampling {
+  const temperature = numberOf(body.temperature);
+  const topP = numberOf(body.top_p);
+  const topK = numberOf(body.top_k);
+  const stop = decodeStop(body.stop_sequences);
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(topK !== undefined && { topK }),
+    ...(stop && { stop }),
+  };
+}
+
+function decodeStop(value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const stop = Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined;
+  if (!stop || stop.length !== (value as unknown[]).length)
+    throw invalid('stop_sequences', 'must be a list of strings');
+  return stop;
+}
+
+/** `output_format` is the deprecated spelling of `output_config.format` (B2). */
+function decodeResponseFormat(body: JsonObject): { responseFormat?: ResponseFormat } {
+  const format = objectOf(objectOf(body.output_config)?.format) ?? objectOf(body.output_format);
+  if (!format) return {};
+  if (format.type !== 'json_schema') throw invalid('output_config.format.type', 'must be json_schema');
+  const schema = objectOf(format.schema);
+  return { responseFormat: { type: 'json_schema', ...(schema && { schema }) } };
+}
+
+const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max'] satisfies ReasoningEffort[]);
+const isEffort = (value: string): value is ReasoningEffort => EFFORTS.has(value);
+
+function decodeReasoning(body: JsonObject): { reasoning?: Reasoning } {
+  const effort = stringOf(objectOf(body.output_config)?.effort);
+  if (effort !== undefined && !isEffort(effort)) {
+    throw invalid('output_config.effort', 'must be one of low, medium, high, xhigh, max');
+  }
+  const thinking = decodeThinking(objectOf(body.thinking));
+  if (effort === undefined && !thinking) return {};
+  return { reasoning: { ...(effort !== undefined && { effort }), ...(thinking && { thinking }) } };
+}
+
+function decodeThinking(thinking: JsonObject | undefined): Reasoning['thinking'] {
+  if (!thinking) return undefined;
+  const budgetTokens = numberOf(thinking.budget_tokens);
+  const display = stringOf(thinking.display);
+  const { type } = thinking;
+  if (type !== 'enabled' && type !== 'adaptive' && type !== 'disabled' && type !== 'between_tools') {
+    throw invalid('thinking.type', 'must be one of enabled, adaptive, disabled, between_tools');
+  }
+  return {
+    type,
+    ...(budgetTokens !== undefined && { budgetTokens }),
+    ...(display !== undefined && { display }),
+  };
+}
+
+/** The neutral words are OpenAI's (D1). */
+function decodeServiceTier(tier: unknown): { serviceTier?: string } {
+  if (typeof tier !== 'string') return {};
+  return { serviceTier: tier === 'standard_only' ? 'default' : tier };
+}
+
+/** Nulls say nothing and are never sent upstream (D1). */
+function unplaced(body: JsonObject, toolExtras: JsonObject): { extras?: JsonObject } {
+  const config = rest(objectOf(body.output_config) ?? {}, ['effort', 'format']);
+  const metadata = rest(objectOf(body.metadata) ?? {}, ['user_id']);
+  const extras: JsonObject = {
+    ...rest(body, PLACED),
+    ...toolExtras,
+    ...(config && { output_config: config }),
+    ...(metadata && { metadata }),
+  };
+  return Object.keys(extras).length > 0 ? { extras } : {};
+}

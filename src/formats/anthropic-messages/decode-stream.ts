@@ -1,0 +1,97 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { ReplyContext, StreamDecoder } from '../format.ts';
+import { EventTooLarge, readSse, SseCutter, type SseEvent } from '../sse.ts';
+import { MessageReader } from './decode-reply.ts';
+import { failureOf, interrupted, unreadable } from './errors.ts';
+import { isObject, numberOf, objectOf, parseJson } from './json.ts';
+
+/** Events this format knows (B6). What has another name (`vertex_event`, C3) may hold anything and is passed over. */
+const KNOWN = new Set([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'ping',
+  'error',
+]);
+
+export function decodeStream(reply: ReplyContext): StreamDecoder {
+  return new MessagesStreamDecoder(reply);
+}
+
+class MessagesStreamDecoder implements StreamDecoder {
+  readonly #cutter = new SseCutter();
+  readonly #reader: MessageReader;
+  #closing = false;
+
+  constructor(reply: ReplyContext) {
+    this.#reader = new MessageReader(reply);
+  }
+
+  push(bytes: Buffer): readonly GenerationEvent[] {
+    if (this.#reader.finished) return [];
+    try {
+      const whole = this.#cutter.push(bytes);
+      if (whole) this.#read(whole);
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      this.#reader.fail({ status: 502, message: error.message, kind: 'reply_too_large' });
+    }
+    return this.#reader.drain();
+  }
+
+  /** The last record may lack its blank line. Without `message_stop` the reply was cut, whatever it said before. */
+  end(): readonly GenerationEvent[] {
+    this.#closing = true;
+    if (!this.#reader.finished) this.#read(this.#cutter.rest());
+    if (!this.#reader.finished) this.#reader.fail(interrupted());
+    return this.#reader.drain();
+  }
+
+  #read(bytes: Buffer): void {
+    for (const record of readSse(bytes)) {
+      if (this.#reader.finished) return;
+      feed(this.#reader, record, this.#closing);
+    }
+  }
+}
+
+/** Gives one record to the reader. `closing`: it is what a stream that closed left behind. */
+export function feed(reader: MessageReader, { event, data }: SseEvent, closing: boolean): void {
+  const json = parseJson(data);
+  if (isObject(json)) feedEvent(reader, json, event);
+  // Half a record at the end is a cut stream, which `end` reports; in the middle it is the provider's garbage.
+  else if (!closing && event !== undefined && KNOWN.has(event)) {
+    reader.fail(unreadable(`a \`${event}\` event that is not JSON`));
+  }
+}
+
+function feedEvent(reader: MessageReader, json: JsonObject, name: string | undefined): void {
+  const index = numberOf(json.index) ?? 0;
+  switch (json.type ?? name) {
+    case 'content_block_delta':
+      return reader.delta(index, objectOf(json.delta) ?? {});
+    case 'content_block_start':
+      return reader.open(index, objectOf(json.content_block) ?? {});
+    case 'content_block_stop':
+      return reader.close(index);
+    case 'message_start':
+      return reader.start(objectOf(json.message) ?? {});
+    case 'message_delta':
+      // `context_management` sits beside `delta` (recorded), the other fields in it.
+      reader.stop({ context_management: json.context_management, ...objectOf(json.delta) });
+      return reader.usage(json.usage);
+    case 'message_stop':
+      return reader.end();
+    case 'ping':
+      return reader.ping();
+    case 'error':
+      return reader.fail(failureOf(json) ?? unreadable('an error event without a message'));
+    default:
+      // Google's platform reports in its own shape, without a type (C11).
+      if (isObject(json.error)) reader.fail(failureOf(json) ?? unreadable('an error without a message'));
+  }
+}

@@ -1,0 +1,65 @@
+import type { JsonObject, ResponseFormat } from '../conversation.ts';
+import { toOutputSchema } from './output-schema.ts';
+import type { Block, RequestContext } from './request-context.ts';
+
+/** How the answer's form is asked for (wire.md D7): at most one of the three. */
+export interface AnswerPlan {
+  /** `output_config.format`. */
+  readonly format?: JsonObject;
+  readonly jsonTool?: Block & { readonly name: string };
+  readonly systemLine?: string;
+}
+
+type JsonSchemaFormat = Extract<ResponseFormat, { type: 'json_schema' }>;
+
+const JSON_LINE = 'Answer with a single JSON object and nothing else.';
+
+export function planAnswer(declared: readonly Block[], mayForce: boolean, context: RequestContext): AnswerPlan {
+  const format = context.conversation.responseFormat;
+  if (!format || format.type === 'text') return {};
+  if (format.type === 'json_object' || !format.schema) {
+    context.losses.downgraded('response_format', 'Claude has no JSON mode: it is asked for JSON in the system prompt');
+    return { systemLine: JSON_LINE };
+  }
+  if (context.facts.structuredOutput && context.target.host === 'direct') {
+    return { format: { type: 'json_schema', schema: outputSchema(format.schema, context) } };
+  }
+  return planJsonTool({ ...format, schema: format.schema }, declared, mayForce, context);
+}
+
+function planJsonTool(
+  format: JsonSchemaFormat & { readonly schema: JsonObject },
+  declared: readonly Block[],
+  mayForce: boolean,
+  { conversation }: RequestContext,
+): AnswerPlan {
+  const { toolChoice } = conversation;
+  // The caller wants this one call now; its result, and the answer in the schema, come with a later request.
+  if (mayForce && toolChoice?.mode === 'required' && toolChoice.names?.length === 1) return {};
+  const name = freeName(declared);
+  const description = format.description ?? 'Gives the answer. Call it once, with the whole answer.';
+  const { schema } = format;
+  const input_schema = schema.type === 'object' ? schema : { ...schema, type: 'object' };
+  return {
+    jsonTool: { name, description, input_schema },
+    ...(!mayForce && { systemLine: `Give your final answer by calling the \`${name}\` tool.` }),
+  };
+}
+
+/** The caller may have a tool of that name. */
+function freeName(declared: readonly Block[]): string {
+  const taken = new Set(declared.map((tool) => tool.name));
+  let name = 'json';
+  for (let n = 2; taken.has(name); n++) name = `json_${n}`;
+  return name;
+}
+
+/** A schema written for this very API is the caller's business. */
+function outputSchema(schema: JsonObject, { native, losses }: RequestContext): JsonObject {
+  if (native) return schema;
+  const { schema: clean, moved } = toOutputSchema(schema);
+  for (const path of moved) {
+    losses.downgraded(`response_format.json_schema.schema${path}`, 'Claude reads this constraint as a description');
+  }
+  return clean;
+}

@@ -1,0 +1,73 @@
+import { RequestFault } from '../format.ts';
+import type { AnswerPlan } from './encode-answer.ts';
+import type { Block, RequestContext } from './request-context.ts';
+
+export interface ToolSection {
+  readonly tools?: readonly Block[];
+  readonly tool_choice?: Block;
+}
+
+/** `tools` and `tool_choice` together: limits on the choice are partly said by leaving tools out (wire.md D5, D7). */
+export function encodeToolSection(
+  declared: readonly Block[],
+  answer: AnswerPlan,
+  mayForce: boolean,
+  context: RequestContext,
+): ToolSection {
+  const tools = allowedTools(declared, mayForce, context);
+  if (answer.jsonTool) return withJsonTool(tools, answer.jsonTool, mayForce, context);
+  if (tools.length === 0) {
+    if (context.conversation.toolChoice?.mode === 'required') {
+      context.losses.dropped('tool_choice', 'there is no tool to choose');
+    }
+    return {};
+  }
+  const choice = encodeChoice(mayForce, context);
+  return { tools, ...(choice && { tool_choice: choice }) };
+}
+
+/** A list of allowed names is said by sending only those; one forced name is said in `tool_choice`, if it may be. */
+function allowedTools(
+  declared: readonly Block[],
+  mayForce: boolean,
+  { conversation }: RequestContext,
+): readonly Block[] {
+  const choice = conversation.toolChoice;
+  if (!choice?.names || (choice.mode === 'required' && choice.names.length === 1 && mayForce)) return declared;
+  const { names } = choice;
+  const allowed = declared.filter((tool) => names.some((name) => name === tool.name));
+  if (allowed.length > 0) return allowed;
+  throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
+}
+
+function encodeChoice(mayForce: boolean, context: RequestContext): Block | undefined {
+  const { toolChoice: choice, parallelToolCalls: parallel } = context.conversation;
+  if (choice?.mode === 'none') return { type: 'none' };
+  const limit = parallel === undefined ? {} : { disable_parallel_tool_use: !parallel };
+  // Without a choice, `auto` is created only to carry the limit; allowing several calls is the default.
+  if (!choice) return parallel === false ? { type: 'auto', ...limit } : undefined;
+  if (choice.mode === 'auto') return { type: 'auto', ...limit };
+  if (!mayForce) {
+    context.losses.downgraded('tool_choice', 'this model cannot be forced to call a tool here: it may answer in text');
+    return { type: 'auto', ...limit };
+  }
+  const [name, ...others] = choice.names ?? [];
+  return name !== undefined && others.length === 0 ? { type: 'tool', name, ...limit } : { type: 'any', ...limit };
+}
+
+/** The `json` tool is forced; beside other tools, any of them is, and one at a time (D7). */
+function withJsonTool(
+  tools: readonly Block[],
+  jsonTool: Block,
+  mayForce: boolean,
+  { conversation, losses }: RequestContext,
+): ToolSection {
+  const section = { tools: [...tools, jsonTool] };
+  if (!mayForce) {
+    losses.downgraded('response_format', 'this model cannot be forced to answer in the schema: it is asked to');
+    return { ...section, tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
+  }
+  const alone = tools.length === 0 || conversation.toolChoice?.mode === 'none';
+  const forced = alone ? { type: 'tool', name: jsonTool.name } : { type: 'any' };
+  return { ...section, tool_choice: { ...forced, disable_parallel_tool_use: true } };
+}

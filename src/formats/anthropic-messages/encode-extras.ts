@@ -1,0 +1,81 @@
+import type { JsonObject } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { isToolExtra } from './encode-tools.ts';
+import { objectOf, stringOf } from './json.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** wire.md C3, finding 3. */
+export const VERTEX_VERSION = 'vertex-2023-10-16';
+
+/** On the direct API these two are headers, which the provider sends from the caller's body or headers. */
+const HEADER_FIELDS = new Set(['anthropic_version', 'anthropic_beta']);
+
+const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
+  ['auto', 'auto'],
+  ['default', 'standard_only'],
+]);
+
+/** Top-level fields besides model, messages, tools and sampling. */
+export function encodeExtras(context: RequestContext): JsonObject {
+  const fields = context.native ? ownExtras(context) : foreignExtras(context);
+  const user = context.conversation.user ?? safetyIdentifier(context);
+  const tier = serviceTier(context);
+  return {
+    ...fields,
+    ...(user !== undefined && { metadata: { ...objectOf(fields.metadata), user_id: user } }),
+    ...(tier !== undefined && { service_tier: tier }),
+  };
+}
+
+/** Written in this format: sent on as they are. */
+function ownExtras({ conversation, target }: RequestContext): JsonObject {
+  const entries = Object.entries(conversation.extras ?? {}).filter(
+    ([key]) => !isToolExtra(key) && (target.host === 'vertex' || !HEADER_FIELDS.has(key)),
+  );
+  return Object.fromEntries(entries);
+}
+
+function foreignExtras({ conversation, target, losses }: RequestContext): JsonObject {
+  const extras = conversation.extras ?? {};
+  for (const [key, value] of Object.entries(extras)) {
+    if (HEADER_FIELDS.has(key) || key === 'safety_identifier' || value === null) continue;
+    losses.dropped(key, 'Claude has no such field');
+  }
+  const version = stringOf(extras.anthropic_version);
+  return target.host === 'vertex' && version !== undefined ? { anthropic_version: version } : {};
+}
+
+function safetyIdentifier({ conversation, native }: RequestContext): string | undefined {
+  return native ? undefined : stringOf(conversation.extras?.safety_identifier);
+}
+
+function serviceTier({ conversation, losses }: RequestContext): string | undefined {
+  const { serviceTier: tier } = conversation;
+  if (tier === undefined) return undefined;
+  const known = SERVICE_TIERS.get(tier);
+  if (known === undefined) losses.dropped('service_tier', `Claude has no tier \`${tier}\``);
+  return known;
+}
+
+/** Fields of the conversation that Claude has nothing for (wire.md D1). */
+export function reportUnknown(context: RequestContext): void {
+  const { conversation, losses } = context;
+  refuseSound(context);
+  const unknown: readonly (readonly [string, unknown])[] = [
+    ['metadata', conversation.metadata],
+    ['labels', conversation.labels],
+    ['safety_settings', conversation.safetySettings],
+    ['image_config', conversation.imageConfig],
+    ['verbosity', conversation.verbosity],
+  ];
+  for (const [param, value] of unknown) if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
+}
+
+/** Asking for sound or pictures and getting text would not be the answer asked for: a 400 (D1). */
+function refuseSound({ conversation }: RequestContext): void {
+  const other = conversation.modalities?.find((modality) => modality !== 'text');
+  if (other !== undefined) {
+    throw new RequestFault('unsupported_parameter', `Claude answers in text, not in \`${other}\`.`, 'modalities');
+  }
+  if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude gives no audio.', 'audio');
+}

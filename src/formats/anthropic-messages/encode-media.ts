@@ -1,0 +1,74 @@
+import type { MediaPart } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { bareMime } from '../media.ts';
+import type { Block, RequestContext } from './request-context.ts';
+
+const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+/** wire.md D4. What Claude cannot read at all is a 400 that names the part: an answer without the picture would be a guess. */
+export function encodeMedia(part: MediaPart, path: string, context: RequestContext): Block {
+  if (part.detail !== undefined && part.detail !== 'auto') {
+    context.losses.dropped(`${path}.image_url.detail`, 'Claude has no image detail setting');
+  }
+  const { source } = part;
+  switch (source.kind) {
+    case 'data':
+      return encodeData(part, source.data, { path, context });
+    case 'text':
+      return document(part, { type: 'text', media_type: 'text/plain', data: source.text });
+    case 'file':
+      return part.media === 'image'
+        ? { type: 'image', source: { type: 'file', file_id: source.id } }
+        : document(part, { type: 'file', file_id: source.id });
+    case 'url':
+      return encodeUrl(part, source.url, { path, context });
+  }
+}
+
+interface Place {
+  readonly path: string;
+  readonly context: RequestContext;
+}
+
+function encodeData(part: MediaPart, data: string, { path, context }: Place): Block {
+  const mime = part.mime === undefined ? undefined : bareMime(part.mime);
+  if (mime === undefined) throw new RequestFault('invalid_value', `\`${path}\` does not say its media type.`, path);
+  if (IMAGES.has(mime)) return { type: 'image', source: { type: 'base64', media_type: mime, data } };
+  if (mime === 'application/pdf') return document(part, { type: 'base64', media_type: mime, data });
+  if (mime.startsWith('text/')) {
+    // Claude knows plain text only; service.md 2.4 has other text types treated as such.
+    if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${mime} as plain text`);
+    const text = Buffer.from(data, 'base64').toString('utf8');
+    return document(part, { type: 'text', media_type: 'text/plain', data: text });
+  }
+  throw unsupported(path, mime);
+}
+
+/**
+ * The API itself can fetch https URLs, but the service takes only base64 for Claude (service.md 7), and Vertex never fetches
+ * (wire.md C3). A body written in this format said `source.url` knowingly, so there the direct API may.
+ */
+function encodeUrl(part: MediaPart, url: string, { path, context }: Place): Block {
+  if (context.native && context.target.host === 'direct' && /^https?:/i.test(url)) {
+    const source = { type: 'url', url };
+    if (part.media === 'image') return { type: 'image', source };
+    if (part.media === 'document') return document(part, source);
+  }
+  throw new RequestFault(
+    'invalid_value',
+    `\`${path}\` is a URL. Claude takes media as base64 only: send a data URI (\`data:<type>;base64,…\`).`,
+    path,
+  );
+}
+
+function document(part: MediaPart, source: Block): Block {
+  return { type: 'document', source, ...(part.name !== undefined && { title: part.name }) };
+}
+
+function unsupported(path: string, mime: string): RequestFault {
+  return new RequestFault(
+    'invalid_value',
+    `\`${path}\` is ${mime}. Claude reads JPEG, PNG, GIF and WebP images, PDF and plain text.`,
+    path,
+  );
+}

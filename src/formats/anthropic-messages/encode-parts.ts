@@ -1,0 +1,114 @@
+import type { CacheMarker, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { attach, isCompanion, isOwnOpaque, isReplyFields } from './block-fields.ts';
+import { encodeMedia } from './encode-media.ts';
+import { isObject, parseJson } from './json.ts';
+import type { Block, RequestContext } from './request-context.ts';
+
+type Place = 'system' | 'user' | 'assistant' | 'tool_result';
+
+/** Parts of one turn → blocks. `path` is the turn's place in the caller's body. */
+export function encodeParts(parts: readonly Part[], path: string, place: Place, context: RequestContext): Block[] {
+  const blocks: Block[] = [];
+  let calls = 0;
+  parts.forEach((part, at) => {
+    const here = part.type === 'tool_call' ? `${path}.tool_calls[${calls++}]` : `${path}.content[${at}]`;
+    if (isOwnOpaque(part) && isCompanion(part.value)) {
+      if (!attach(part.value, blocks, (id) => context.ids.wire(id))) {
+        context.losses.dropped(here, 'the block these fields belong to is not in the message');
+      }
+      return;
+    }
+    const block = encodePart(part, here, place, context);
+    if (block) blocks.push(block);
+  });
+  return blocks;
+}
+
+function encodePart(part: Part, path: string, place: Place, context: RequestContext): Block | undefined {
+  const { losses } = context;
+  switch (part.type) {
+    case 'text':
+      return encodeText(part.text, path, context, part.cache);
+    case 'refusal':
+      return encodeText(part.text, path, context);
+    case 'tool_result':
+      return encodeResult(part, path, context);
+    case 'code':
+      losses.downgraded(path, 'Claude reads code another provider ran as text');
+      return encodeText(`\`\`\`${part.language.toLowerCase()}\n${part.code}\n\`\`\``, path, context);
+    case 'code_result':
+      losses.downgraded(path, 'Claude reads the result of code another provider ran as text');
+      return encodeText(`\`\`\`\n${part.output}\n\`\`\``, path, context);
+    case 'media':
+      if (place === 'user' || place === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
+      return drop(path, `Claude takes no media in ${place} messages`, context);
+    case 'opaque':
+      if (isOwnOpaque(part)) return isReplyFields(part.value) ? undefined : part.value;
+      return drop(path, `only ${part.format} understands this block`, context);
+    case 'thinking':
+    case 'redacted_thinking':
+    case 'tool_call':
+      if (place !== 'assistant') return drop(path, `Claude takes no ${part.type} in ${place} messages`, context);
+      return encodeAssistantPart(part, path, context);
+  }
+}
+
+type AssistantPart = Extract<Part, { type: 'thinking' | 'redacted_thinking' | 'tool_call' }>;
+
+function encodeAssistantPart(part: AssistantPart, path: string, context: RequestContext): Block | undefined {
+  switch (part.type) {
+    case 'thinking':
+      // Unsigned thinking was never Claude's: a block without its proof is a 400 (B3).
+      if (!part.signature) return drop(path, 'thinking without a signature cannot be sent back to Claude', context);
+      return { type: 'thinking', thinking: part.text, signature: part.signature };
+    case 'redacted_thinking':
+      return { type: 'redacted_thinking', data: part.data };
+    case 'tool_call':
+      return encodeCall(part, path, context);
+  }
+}
+
+/** Empty and blank texts are a 400 upstream ("must contain non-whitespace text"); an empty one says nothing to lose. */
+function encodeText(text: string, path: string, context: RequestContext, cache?: CacheMarker): Block | undefined {
+  if (text.trim() !== '') return cached({ type: 'text', text }, cache);
+  return text === '' ? undefined : drop(path, 'Claude refuses text that is only white space', context);
+}
+
+function encodeCall(part: ToolCallPart, path: string, context: RequestContext): Block {
+  const input = part.custom ? { input: part.arguments } : parseArguments(part.arguments, path, context);
+  return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
+}
+
+/** wire.md D2.5, which holds for Claude too: its `input` is an object. */
+function parseArguments(text: string, path: string, { losses }: RequestContext): Block {
+  if (text.trim() === '') return {};
+  const param = `${path}.function.arguments`;
+  const value = parseJson(text);
+  if (value === undefined) throw new RequestFault('invalid_value', `\`${param}\` is not valid JSON.`, param);
+  if (isObject(value)) return value;
+  losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
+  return { value };
+}
+
+function encodeResult(part: ToolResultPart, path: string, context: RequestContext): Block {
+  const content = encodeParts(part.content, path, 'tool_result', context);
+  return cached(
+    {
+      type: 'tool_result',
+      tool_use_id: context.ids.wire(part.callId),
+      ...(content.length > 0 && { content }),
+      ...(part.isError !== undefined && { is_error: part.isError }),
+    },
+    part.cache,
+  );
+}
+
+function cached(block: Block, cache: CacheMarker | undefined): Block {
+  return cache ? { ...block, cache_control: cache } : block;
+}
+
+function drop(path: string, reason: string, { losses }: RequestContext): undefined {
+  losses.dropped(path, reason);
+  return undefined;
+}

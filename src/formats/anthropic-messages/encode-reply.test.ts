@@ -1,0 +1,199 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { describe, expect, it } from 'vitest';
+import type { GenerationEvent } from '../events.ts';
+import { clientContext, decodeAll, deepFreeze, replyContext } from '../laws.testkit.ts';
+import { fold } from '../fold.ts';
+import { hasCorpus, recorded } from './corpus.testkit.ts';
+import { anthropicMessages as format } from './index.ts';
+
+const place = { choice: 0, block: 0 };
+
+/** The SDK reads our bytes as it would read Anthropic's: an injected transport, no socket. */
+async function readWithSdk(sse: string) {
+  const client = new Anthropic({
+    apiKey: 'test',
+    maxRetries: 0,
+    fetch: async () => new Response(sse, { headers: { 'content-type': 'text/event-stream' } }),
+  });
+  const stream = client.messages.stream({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });
+  return stream.finalMessage();
+}
+
+function encodeStream(events: readonly GenerationEvent[]): string {
+  return format.encodeStream(clientContext()).push(deepFreeze(events));
+}
+
+const answer: readonly GenerationEvent[] = [
+  { type: 'start', id: 'msg_1', model: 'gemini-3' },
+  { type: 'thinking', ...place, text: 'Let me ' },
+  { type: 'thinking', ...place, text: 'see.' },
+  { type: 'signature', ...place, signature: 'c2ln' },
+  { type: 'text', choice: 0, block: 1, text: 'It is ' },
+  { type: 'text', choice: 0, block: 1, text: 'warm.' },
+  { type: 'tool_call', choice: 0, block: 2, call: 0, id: 'call_1', name: 'weather' },
+  { type: 'tool_arguments', choice: 0, call: 0, text: '{"city":' },
+  { type: 'tool_arguments', choice: 0, call: 0, text: '"Rome"}' },
+  { type: 'tool_call', choice: 0, block: 3, call: 1, id: 'call_2', name: 'now' },
+  { type: 'usage', usage: { input: 30, output: 9, total: 39, cacheRead: 10, cacheWrite: 5, reasoning: 4 } },
+  { type: 'finish', choice: 0, reason: 'tool_calls' },
+  { type: 'end' },
+];
+
+describe('encodeStream', () => {
+  it('writes what the Anthropic SDK assembles to the same message as the plain reply', async () => {
+    const message = await readWithSdk(encodeStream(answer));
+    expect(message).toMatchObject({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'gemini-3',
+      content: [
+        { type: 'thinking', thinking: 'Let me see.', signature: 'c2ln' },
+        { type: 'text', text: 'It is warm.' },
+        { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Rome' } },
+        { type: 'tool_use', id: 'call_2', name: 'now', input: {} },
+      ],
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      usage: { input_tokens: 15, output_tokens: 9, cache_read_input_tokens: 10, cache_creation_input_tokens: 5 },
+    });
+    const plain = format.encodeReply(answer, clientContext());
+    expect(JSON.parse(JSON.stringify(message.content))).toEqual(plain.content);
+    expect(plain).toMatchObject({ stop_reason: 'tool_use', stop_details: null, usage: { input_tokens: 15 } });
+  });
+
+  it('starts with message_start and a ping, in events that name themselves', () => {
+    const names = encodeStream(answer)
+      .split('\n\n')
+      .map((record) => /^event: (\w+)\ndata: \{"type":"(\w+)"/.exec(record)?.slice(1));
+    expect(names.slice(0, 3)).toEqual([
+      ['message_start', 'message_start'],
+      ['ping', 'ping'],
+      ['content_block_start', 'content_block_start'],
+    ]);
+    expect(names.slice(-3)).toEqual([['message_delta', 'message_delta'], ['message_stop', 'message_stop'], undefined]);
+  });
+
+  it('gives a reply without content one empty text block', () => {
+    const empty: GenerationEvent[] = [
+      { type: 'start' },
+      { type: 'finish', choice: 0, reason: 'stop' },
+      { type: 'end' },
+    ];
+    expect(encodeStream(empty)).toContain('"content_block":{"type":"text","text":"","citations":null}');
+    expect(format.encodeReply(empty, clientContext({ id: 'msg_x', model: 'm' }))).toMatchObject({
+      id: 'msg_x',
+      model: 'm',
+      content: [{ type: 'text', text: '', citations: null }],
+      stop_reason: 'end_turn',
+    });
+  });
+
+  it('stops without message_stop at an error, which the caller writes so that the SDK throws it', async () => {
+    const broken = encodeStream([
+      { type: 'start' },
+      { type: 'text', ...place, text: 'half' },
+      { type: 'error', failure: { status: 529, message: 'busy' } },
+      { type: 'text', ...place, text: 'more' },
+    ]);
+    expect(broken).not.toContain('message_stop');
+    expect(broken).not.toContain('more');
+    const error = format.encodeStreamError({
+      status: 529,
+      message: 'busy',
+      type: 'overloaded_error',
+      code: null,
+      param: null,
+      requestId: 'req_1',
+    });
+    await expect(readWithSdk(broken + error)).rejects.toMatchObject({ type: 'overloaded_error' });
+  });
+
+  it('carries a thought signature of a call in its id and reads it back from the next request', () => {
+    const signed: GenerationEvent[] = [
+      { type: 'tool_call', ...place, call: 0, id: 'call_1', name: 'f', signature: 'ab+/Zg==' },
+      { type: 'tool_arguments', choice: 0, call: 0, text: '{}' },
+      { type: 'finish', choice: 0, reason: 'tool_calls' },
+      { type: 'end' },
+    ];
+    const { content } = format.encodeReply(signed, clientContext());
+    const id = 'call_1__thought__ab-_Zg';
+    expect(content).toMatchObject([{ type: 'tool_use', id }]);
+    const { turns } = format.decodeRequest({
+      model: 'm',
+      messages: [
+        { role: 'assistant', content },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
+      ],
+    });
+    expect(turns[0]?.parts[0]).toMatchObject({ id: 'call_1', signature: 'ab+/Zg==' });
+    expect(turns[1]?.parts[0]).toMatchObject({ callId: 'call_1' });
+  });
+
+  it('reports a refusal with its explanation', () => {
+    const refused: GenerationEvent[] = [
+      { type: 'refusal', choice: 0, text: 'I ' },
+      { type: 'refusal', choice: 0, text: 'cannot.' },
+      { type: 'finish', choice: 0, reason: 'stop' },
+      { type: 'end' },
+    ];
+    expect(format.encodeReply(refused, clientContext())).toMatchObject({
+      stop_reason: 'refusal',
+      stop_details: { type: 'refusal', category: null, explanation: 'I cannot.' },
+    });
+  });
+
+  it('turns the citations of another provider into citations that are not sent to Claude again', () => {
+    const cited: GenerationEvent[] = [
+      { type: 'text', ...place, text: 'Rain.' },
+      { type: 'citation', choice: 0, citation: { url: 'https://a.example/', title: 'A', start: 0, end: 5 } },
+      { type: 'finish', choice: 0, reason: 'stop' },
+      { type: 'end' },
+    ];
+    const { content } = format.encodeReply(cited, clientContext());
+    expect(content).toMatchObject([{ text: 'Rain.', citations: [{ url: 'https://a.example/', title: 'A' }] }]);
+    const { turns } = format.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content }] });
+    expect(turns).toEqual([{ role: 'assistant', parts: [{ type: 'text', text: 'Rain.' }] }]);
+  });
+});
+
+describe.skipIf(!hasCorpus)('recorded streams, decoded and encoded again', () => {
+  const streams = recorded('anthropic', 'vertex-anthropic').flatMap(({ id, response_body: body }) =>
+    typeof body === 'string' && body.split('event: message_start').length === 2 ? [{ id, body }] : [],
+  );
+
+  it('say the same in every block, citation, server tool result and reason', () => {
+    for (const { id, body } of streams) {
+      const events = decodeAll(format.decodeStream(replyContext()), [Buffer.from(body)]);
+      const again = decodeAll(format.decodeStream(replyContext()), [Buffer.from(encodeStream(events))]);
+      const said = (list: readonly GenerationEvent[]) => {
+        const { choices, usage, id: reply, model } = fold(list);
+        return { choices, usage, reply, model };
+      };
+      expect({ record: id, ...said(again) }).toEqual({ record: id, ...said(events) });
+    }
+    expect(streams.length).toBeGreaterThan(100);
+  });
+
+  it('are assembled by the Anthropic SDK to the message it assembles from the recording', async () => {
+    for (const { body } of streams) {
+      if (!body.includes('event: message_stop')) continue;
+      const events = decodeAll(format.decodeStream(replyContext()), [Buffer.from(body)]);
+      const [mine, theirs] = await Promise.all([readWithSdk(encodeStream(events)), readWithSdk(body)]);
+      expect(comparable(mine.content)).toEqual(comparable(theirs.content));
+      expect(mine.stop_reason).toBe(theirs.stop_reason);
+      expect(mine.usage.output_tokens).toBe(theirs.usage.output_tokens);
+    }
+  });
+});
+
+/** Empty text blocks are left out by decoding, and what is null by default says nothing. */
+function comparable(content: readonly object[]): unknown {
+  const plain = JSON.parse(JSON.stringify(content)) as Record<string, unknown>[];
+  return plain
+    .filter((block) => block.type !== 'text' || block.text !== '')
+    .map(({ caller: _, citations, ...block }) => ({
+      ...block,
+      ...(Array.isArray(citations) && citations.length > 0 && { citations }),
+    }));
+}

@@ -1,0 +1,84 @@
+import type { Conversation, JsonObject } from '../conversation.ts';
+import { RequestFault, type EncodedRequest, type ReplyContext, type RequestTarget } from '../format.ts';
+import { planAnswer, type AnswerPlan } from './encode-answer.ts';
+import { encodeToolSection } from './encode-choice.ts';
+import { encodeExtras, reportUnknown, VERTEX_VERSION } from './encode-extras.ts';
+import { encodeSampling } from './encode-sampling.ts';
+import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
+import { customNames, encodeTools } from './encode-tools.ts';
+import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
+import { objectOf } from './json.ts';
+import { LossReport } from './losses.ts';
+import { modelFacts } from './models.ts';
+import type { Block, RequestContext } from './request-context.ts';
+import { ToolIds } from './tool-ids.ts';
+
+/** Conversation → Messages API body (wire.md B2, C3, D1, D3–D8). */
+export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
+  const context: RequestContext = {
+    conversation,
+    target,
+    facts: modelFacts(target.model),
+    losses: new LossReport(),
+    ids: new ToolIds(),
+    native: conversation.extrasFormat === 'anthropic-messages',
+  };
+  const maxTokens = requireMaxTokens(conversation);
+  const turns = encodeTurns(context);
+  const plan = keepThinking(planThinking(context), turns, context);
+  const declared = encodeTools(context);
+  const mayForce = context.facts.forcedTools && !isManual(plan);
+  const answer = planAnswer(declared, mayForce, context);
+  const extras = encodeExtras(context);
+  reportUnknown(context);
+  const body: JsonObject = {
+    ...(target.host === 'vertex' ? { anthropic_version: VERTEX_VERSION } : { model: target.model }),
+    max_tokens: maxTokens,
+    ...systemOf(turns, answer),
+    messages: turns.messages,
+    ...encodeToolSection(declared, answer, mayForce, context),
+    ...encodeSampling(context, isThinkingOn(plan)),
+    ...(plan.thinking && { thinking: plan.thinking }),
+    ...extras,
+    ...outputConfig(plan, answer, extras),
+    ...(conversation.stream && { stream: true }),
+  };
+  return { body, losses: context.losses.list, reply: replyContext(reply, answer, conversation) };
+}
+
+function requireMaxTokens({ maxTokens }: Conversation): number {
+  if (maxTokens !== undefined) return maxTokens;
+  throw new RequestFault(
+    'missing_required_parameter',
+    'Claude needs a limit for its answer: send `max_tokens` (or `max_completion_tokens`).',
+    'max_tokens',
+  );
+}
+
+/** D9: without the thinking of its first turn, a tool loop can go on only without thinking. */
+function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestContext): ThinkingPlan {
+  if (!isManual(plan) || !loopLostThinking(turns.messages)) return plan;
+  const param = context.conversation.reasoning?.thinking ? 'thinking' : 'reasoning_effort';
+  context.losses.dropped(param, 'the thinking that began this tool loop is missing from the messages');
+  return plan.effort === undefined ? {} : { effort: plan.effort };
+}
+
+function systemOf({ system }: EncodedTurns, { systemLine }: AnswerPlan): JsonObject {
+  // Last, so that a cache marker on what stands before it still covers the same prefix.
+  const blocks: readonly Block[] = systemLine === undefined ? system : [...system, { type: 'text', text: systemLine }];
+  return blocks.length > 0 ? { system: blocks } : {};
+}
+
+function outputConfig({ effort }: ThinkingPlan, { format }: AnswerPlan, extras: JsonObject): JsonObject {
+  const config = {
+    ...objectOf(extras.output_config),
+    ...(effort !== undefined && { effort }),
+    ...(format && { format }),
+  };
+  return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+function replyContext(reply: ReplyContext, { jsonTool }: AnswerPlan, { tools }: Conversation): ReplyContext {
+  const customTools = customNames(tools);
+  return { ...reply, ...(customTools.length > 0 && { customTools }), ...(jsonTool && { jsonTool: jsonTool.name }) };
+}

@@ -1,0 +1,155 @@
+import type { JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
+import type { ModelFacts } from './models.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** What a request says of thinking. */
+export interface ThinkingPlan {
+  readonly thinking?: JsonObject;
+  /** `output_config.effort`. */
+  readonly effort?: string;
+}
+
+type Effort = Exclude<ReasoningEffort, 'none'>;
+type Explicit = NonNullable<Reasoning['thinking']>;
+
+/** wire.md D8, column "Claude budget_tokens". */
+const BUDGETS: Record<Effort, number> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 10_000,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+};
+const MIN_BUDGET = 1024;
+
+export function isThinkingOn(plan: ThinkingPlan): boolean {
+  return plan.thinking !== undefined && plan.thinking.type !== 'disabled';
+}
+
+/** Manual thinking restricts tool choice and replayed turns; adaptive thinking does neither (D5; B3). */
+export function isManual(plan: ThinkingPlan): boolean {
+  return plan.thinking?.type === 'enabled';
+}
+
+export function planThinking(context: RequestContext): ThinkingPlan {
+  const { reasoning } = context.conversation;
+  if (!reasoning) return {};
+  const { effort, thinking } = reasoning;
+  if (context.facts.thinking === 'none') return dropAll(reasoning, context);
+  if (thinking) return planExplicit(thinking, effort, context);
+  if (effort === undefined) return {};
+  return context.native ? planNativeEffort(effort, context) : planEffort(effort, context);
+}
+
+function dropAll({ effort, thinking }: Reasoning, context: RequestContext): ThinkingPlan {
+  const reason = 'this model does not think';
+  if (thinking && thinking.type !== 'disabled') context.losses.dropped('thinking', reason);
+  if (effort !== undefined && effort !== 'none') context.losses.dropped(effortParam(context), reason);
+  return {};
+}
+
+/** `reasoning_effort` of an OpenAI body asks for thinking and says how much (D8). */
+function planEffort(effort: ReasoningEffort, context: RequestContext): ThinkingPlan {
+  const param = effortParam(context);
+  if (effort === 'none') return context.facts.thinking === 'manual' ? {} : turnOff(param, context);
+  if (context.facts.thinking === 'manual') return manual({ type: 'enabled' }, BUDGETS[effort], param, context);
+  return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortWord(effort, context.facts) };
+}
+
+/** `output_config.effort` without `thinking` is about the whole answer and turns nothing on. */
+function planNativeEffort(effort: ReasoningEffort, context: RequestContext): ThinkingPlan {
+  if (effort !== 'none' && context.facts.effort) return { effort: effortWord(effort, context.facts) };
+  context.losses.dropped(effortParam(context), 'this model has no effort setting');
+  return {};
+}
+
+/** Explicit `thinking` wins over the effort; adaptive thinking can hold both. */
+function planExplicit(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
+  const plan = planType(explicit, effort, context);
+  if (effort === undefined || effort === 'none' || plan.effort !== undefined) return plan;
+  if (context.native && context.facts.effort) return { ...plan, effort: nativeEffort(effort, plan, context) };
+  context.losses.dropped(effortParam(context), 'the explicit `thinking` setting wins');
+  return plan;
+}
+
+function planType(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
+  const { facts, losses } = context;
+  const { type, budgetTokens: budget } = explicit;
+  if (type === 'disabled' || budget === 0) return turnOff('thinking', context);
+  if (type === 'between_tools') {
+    if (facts.turnOff === 'between_tools') return { thinking: { type } };
+    losses.dropped('thinking', 'this model cannot confine its thinking to the time between tool calls');
+    return {};
+  }
+  if (facts.thinking === 'manual' || (facts.thinking === 'both' && type === 'enabled')) {
+    if (type === 'adaptive') losses.downgraded('thinking', 'this model thinks within a fixed budget only');
+    const wanted = budget ?? BUDGETS[effort === undefined || effort === 'none' ? 'high' : effort];
+    if (budget === undefined && type === 'enabled') {
+      losses.clamped('thinking.budget_tokens', `this model needs a budget: ${wanted} was sent`);
+    }
+    return manual(explicit, wanted, 'thinking', context);
+  }
+  return adaptive(explicit, effort, context);
+}
+
+function adaptive(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
+  const display = explicit.display ?? (context.native ? undefined : 'summarized');
+  const thinking = { type: 'adaptive', ...(display !== undefined && { display }) };
+  if (explicit.type === 'adaptive') {
+    const asked = effort === undefined || effort === 'none' ? undefined : effortWord(effort, context.facts);
+    return { thinking, ...(asked !== undefined && { effort: asked }) };
+  }
+  const { budgetTokens: budget } = explicit;
+  if (budget === undefined) return { thinking };
+  context.losses.downgraded('thinking.budget_tokens', 'this model takes an effort instead of a budget');
+  return { thinking, effort: budget <= 2048 ? 'low' : budget <= 10_000 ? 'medium' : 'high' };
+}
+
+function turnOff(param: string, { facts, losses }: RequestContext): ThinkingPlan {
+  switch (facts.turnOff) {
+    case 'disabled':
+      return { thinking: { type: 'disabled' } };
+    case 'between_tools':
+      losses.downgraded(param, 'this model can only confine its thinking to the time between tool calls');
+      return { thinking: { type: 'between_tools' } };
+    case 'never':
+      losses.dropped(param, 'this model always thinks');
+      return {};
+  }
+}
+
+/** Budget and answer share `max_tokens` (D8): a budget that leaves nothing for the answer is cut to half of it. */
+function manual(explicit: Explicit, wanted: number, param: string, context: RequestContext): ThinkingPlan {
+  const { losses, conversation } = context;
+  const limit = conversation.maxTokens ?? Number.POSITIVE_INFINITY;
+  if (limit <= MIN_BUDGET) {
+    losses.dropped(param, `max_tokens leaves no room for the smallest thinking budget, ${MIN_BUDGET}`);
+    return {};
+  }
+  const fitting = wanted < limit ? wanted : Math.floor(limit / 2);
+  const budget = Math.max(MIN_BUDGET, fitting);
+  const field = param === 'thinking' ? 'thinking.budget_tokens' : param;
+  if (budget < wanted) losses.clamped(field, `the budget must be below max_tokens: ${budget} instead of ${wanted}`);
+  if (budget > wanted) losses.clamped(field, `the smallest budget is ${MIN_BUDGET}`);
+  const { display } = explicit;
+  return { thinking: { type: 'enabled', budget_tokens: budget, ...(display !== undefined && { display }) } };
+}
+
+function nativeEffort(effort: Effort, plan: ThinkingPlan, { facts, losses }: RequestContext): string {
+  const disabled = plan.thinking?.type === 'disabled';
+  if (disabled && facts.highEffortNeedsThinking && (effort === 'xhigh' || effort === 'max')) {
+    losses.clamped('output_config.effort', 'this model takes xhigh and max only with thinking on');
+    return 'high';
+  }
+  return effortWord(effort, facts);
+}
+
+function effortWord(effort: Effort, facts: ModelFacts): string {
+  if (effort === 'minimal') return 'low';
+  return effort === 'xhigh' && !facts.xhighEffort ? 'max' : effort;
+}
+
+function effortParam({ native }: RequestContext): string {
+  return native ? 'output_config.effort' : 'reasoning_effort';
+}

@@ -1,0 +1,138 @@
+import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
+import { objectOf, stringOf } from './json.ts';
+import type { Block, RequestContext } from './request-context.ts';
+
+/** Extras that belong to one tool are kept under their path (decode-tools.ts). */
+const TOOL_EXTRA = /^tools\[(\d+)\]\.(\w+)$/;
+
+/** wire.md D5. A tool that cannot be said is a loss. */
+export function encodeTools(context: RequestContext): Block[] {
+  const { tools = [], webSearch } = context.conversation;
+  const blocks = tools.flatMap((tool, at) => {
+    const block = encodeTool(tool, at, context);
+    return block ? [{ ...block, ...toolExtras(at, context) }] : [];
+  });
+  return webSearch ? [...blocks, encodeWebSearch(webSearch, context)] : blocks;
+}
+
+/** Names of free-text tools, whose arguments the reply's decoder unwraps. */
+export function customNames(tools: readonly Tool[] | undefined): readonly string[] {
+  return (tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : []));
+}
+
+export function isToolExtra(key: string): boolean {
+  return TOOL_EXTRA.test(key);
+}
+
+function toolExtras(at: number, { conversation, native }: RequestContext): JsonObject {
+  if (!native || !conversation.extras) return {};
+  const fields = Object.entries(conversation.extras).flatMap(([key, value]) => {
+    const match = TOOL_EXTRA.exec(key);
+    return match && Number(match[1]) === at ? [[match[2]!, value] as const] : [];
+  });
+  return Object.fromEntries(fields);
+}
+
+function encodeTool(tool: Tool, at: number, context: RequestContext): Block | undefined {
+  switch (tool.type) {
+    case 'function':
+      return encodeFunction(tool, `tools[${at}]`, context);
+    case 'custom':
+      return encodeCustom(tool, `tools[${at}]`, context);
+    case 'builtin':
+      return encodeBuiltin(tool, `tools[${at}]`, context);
+  }
+}
+
+function encodeFunction(tool: FunctionTool, path: string, context: RequestContext): Block {
+  return {
+    name: tool.name,
+    ...(tool.description !== undefined && { description: tool.description }),
+    input_schema: inputSchema(tool.parameters),
+    ...strictness(tool.strict, path, context),
+    ...(tool.cache && { cache_control: tool.cache }),
+  };
+}
+
+/** The schema goes whole and unchanged; only its root type is not for the caller to choose (D5). */
+function inputSchema(parameters: JsonObject | undefined): JsonObject {
+  if (!parameters) return { type: 'object', properties: {} };
+  return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' };
+}
+
+/** Strict tools need structured outputs, which Vertex does not serve (C3). `false` is what leaving it out means. */
+function strictness(strict: boolean | undefined, path: string, context: RequestContext): JsonObject {
+  if (strict === undefined) return {};
+  if (context.native && !strict) return { strict };
+  if (context.target.host === 'direct' && context.facts.structuredOutput) return { strict };
+  if (strict) context.losses.dropped(`${path}.function.strict`, 'strict tools are not served for this model there');
+  return {};
+}
+
+function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext): Block {
+  if (tool.format && tool.format.type !== 'text') {
+    losses.dropped(`${path}.custom.format`, 'Claude cannot hold free text to a grammar');
+  }
+  return {
+    name: tool.name,
+    ...(tool.description !== undefined && { description: tool.description }),
+    input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+  };
+}
+
+const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], Block>> = {
+  web_search: { type: 'web_search_20250305', name: 'web_search' },
+  url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
+  code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
+};
+
+/** Anthropic's typed tools carry a date (B4): written in this spelling, they are sent as they are. */
+const TYPED = /_20\d{6}$/;
+
+function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext): Block | undefined {
+  const { options = {} } = tool;
+  if (TYPED.test(stringOf(options.type) ?? '')) return { ...options };
+  // Written as a function of a special name, it is that function here: only a `type` asks for a server tool (D5).
+  const asFunction = objectOf(options.function);
+  if (asFunction) return encodeNamed(asFunction, path, context);
+  const server = SERVER_TOOL[tool.kind];
+  // Vertex runs web search only (C3).
+  if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
+    const lost = Object.keys(options).filter((key) => key !== 'type' && key !== 'name');
+    for (const key of lost) context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
+    return { ...server };
+  }
+  context.losses.dropped(path, `Claude has no ${tool.kind} tool there`);
+  return undefined;
+}
+
+function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Block {
+  const description = stringOf(fn.description);
+  const parameters = objectOf(fn.parameters);
+  const strict = typeof fn.strict === 'boolean' ? fn.strict : undefined;
+  return encodeFunction(
+    {
+      type: 'function',
+      name: stringOf(fn.name) ?? '',
+      ...(description !== undefined && { description }),
+      ...(parameters && { parameters }),
+      ...(strict !== undefined && { strict }),
+    },
+    path,
+    context,
+  );
+}
+
+/** `web_search_options` (A2): location maps, the context size has no counterpart. */
+function encodeWebSearch(options: JsonObject, { losses }: RequestContext): Block {
+  const location = objectOf(options.user_location);
+  const place = objectOf(location?.approximate) ?? location;
+  if (options.search_context_size !== undefined) {
+    losses.dropped('web_search_options.search_context_size', 'Claude’s web search has no context size');
+  }
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...(place && { user_location: { ...place, type: 'approximate' } }),
+  };
+}

@@ -1,0 +1,109 @@
+import type { Turn } from '../conversation.ts';
+import { isOwnOpaque } from './block-fields.ts';
+import { encodeParts } from './encode-parts.ts';
+import { stringOf } from './json.ts';
+import type { Block, RequestContext, WireMessage } from './request-context.ts';
+
+export interface EncodedTurns {
+  readonly system: readonly Block[];
+  readonly messages: readonly WireMessage[];
+}
+
+/** Turns → `system` and alternating messages (wire.md D3). */
+export function encodeTurns(context: RequestContext): EncodedTurns {
+  const system: Block[] = [];
+  const messages: WireMessage[] = [];
+  let at = 0;
+  for (const turn of context.conversation.turns) {
+    const path = `messages[${at}]`;
+    // OpenAI's tool messages in a row are one turn here.
+    at += turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
+    if (turn.name !== undefined) context.losses.dropped(`${path}.name`, 'Claude knows no names of participants');
+    if (turn.role === 'system') {
+      const blocks = encodeParts(turn.parts, path, 'system', context);
+      if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
+      else system.push(...blocks);
+    } else if (turn.role === 'assistant') {
+      add(messages, 'assistant', encodeParts(turn.parts, path, 'assistant', context));
+    } else add(messages, 'user', encodeParts(turn.parts, path, 'user', context));
+  }
+  arrange(messages);
+  return { system, messages: messages.filter((message) => message.content.length > 0) };
+}
+
+/**
+ * System turns are hoisted: order rarely matters, and it works with every model (D3.1). A body written in this format may
+ * hold later ones on purpose (beta mid-conversation-system), with tools added at that point (recorded): those stay.
+ */
+function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
+  return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
+}
+
+/** The API merges neighbours of one role; merging here lets results come first in the merged message. */
+function add(messages: WireMessage[], role: WireMessage['role'], content: Block[]): void {
+  const last = messages.at(-1);
+  if (last && last.role === role) last.content.push(...content);
+  else if (content.length > 0) messages.push({ role, content });
+}
+
+function arrange(messages: WireMessage[]): void {
+  messages.forEach((message, at) => {
+    if (message.role === 'assistant') message.content = arrangeAssistant(message.content);
+    else if (message.role === 'user') message.content = arrangeUser(message.content, messages[at - 1]);
+  });
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') last.content = trimEnd(last.content);
+}
+
+const isThinking = (block: Block): boolean => block.type === 'thinking' || block.type === 'redacted_thinking';
+const isCall = (block: Block): boolean => block.type === 'tool_use';
+const isResult = (block: Block): boolean => block.type === 'tool_result';
+
+/**
+ * Thinking first, calls last (D3.3). A turn with server tool blocks is Claude's own, and its order, which they depend on, is
+ * kept as it was.
+ */
+function arrangeAssistant(content: Block[]): Block[] {
+  const plain = (block: Block): boolean => block.type === 'text' || isThinking(block) || isCall(block);
+  if (!content.every(plain)) return content;
+  const spoken = content.filter((block) => !isCall(block));
+  const thoughts = spoken.filter(isThinking);
+  const led = thoughts.length === 0 || isThinking(spoken[0]!);
+  const opening = led ? spoken : [...thoughts, ...spoken.filter((block) => !isThinking(block))];
+  return [...opening, ...content.filter(isCall)];
+}
+
+/** Results first (B3), in the order of their calls; results of no call keep their order at the end of them. */
+function arrangeUser(content: Block[], before: WireMessage | undefined): Block[] {
+  const results = content.filter(isResult);
+  if (results.length === 0) return content;
+  const calls = (before?.content ?? []).filter(isCall).map((call) => call.id);
+  const order = (result: Block): number => {
+    const at = calls.indexOf(result.tool_use_id);
+    return at < 0 ? calls.length : at;
+  };
+  const sorted = results.toSorted((a, b) => order(a) - order(b));
+  return [...sorted, ...content.filter((block) => !isResult(block))];
+}
+
+/** A final assistant text is a prefill, and one that ends in white space is a 400 (D3.4). */
+function trimEnd(content: Block[]): Block[] {
+  const last = content.at(-1);
+  const text = last?.type === 'text' ? stringOf(last.text) : undefined;
+  if (!last || text === undefined) return content;
+  return [...content.slice(0, -1), { ...last, text: text.trimEnd() }];
+}
+
+/**
+ * Manual thinking wants the assistant turn that began the open tool loop to start with its thinking (B3, D9): true when that
+ * turn has lost it, as it does with clients of the OpenAI API that keep only `tool_calls`.
+ */
+export function loopLostThinking(messages: readonly WireMessage[]): boolean {
+  let first: WireMessage | undefined;
+  for (let at = messages.length - 1; at > 0; at -= 2) {
+    const [asked, answered] = [messages[at - 1]!, messages[at]!];
+    if (answered.role !== 'user' || !answered.content.some(isResult) || !asked.content.some(isCall)) break;
+    first = asked;
+  }
+  return first !== undefined && !isThinking(first.content[0]!);
+}

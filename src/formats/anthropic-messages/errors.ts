@@ -1,0 +1,127 @@
+import type { JsonObject } from '../conversation.ts';
+import type { UpstreamFailure } from '../events.ts';
+import type { ClientError } from '../format.ts';
+import { isObject, listOf, numberOf, objectOf, parseJson, stringOf } from './json.ts';
+
+/** wire.md B7: types that answer one status each. 422 and other 4xx are `invalid_request_error` too. */
+const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['conflict_error', 409],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+
+/** wire.md C11: what Google's platform answers in front of Claude on Vertex (auth, quota, unknown model). */
+const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
+  ['INVALID_ARGUMENT', 400],
+  ['FAILED_PRECONDITION', 400],
+  ['OUT_OF_RANGE', 400],
+  ['UNAUTHENTICATED', 401],
+  ['PERMISSION_DENIED', 403],
+  ['NOT_FOUND', 404],
+  ['ABORTED', 409],
+  ['ALREADY_EXISTS', 409],
+  ['RESOURCE_EXHAUSTED', 429],
+  ['CANCELLED', 499],
+  ['INTERNAL', 500],
+  ['UNKNOWN', 500],
+  ['DATA_LOSS', 500],
+  ['UNAVAILABLE', 503],
+  ['DEADLINE_EXCEEDED', 504],
+]);
+
+/** Front ends answer with whole HTML pages; this much of one says enough (C11). */
+const MAX_RAW_MESSAGE = 1024;
+
+/** A reply that is not 2xx. The HTTP status is the upstream's own and is kept. */
+export function decodeError(status: number, text: string): UpstreamFailure {
+  const body = parseJson(text);
+  const failure = failureOf(Array.isArray(body) ? body[0] : body);
+  if (failure) return { ...failure, status };
+  const raw = text.trim().slice(0, MAX_RAW_MESSAGE);
+  return { status, message: raw || `The upstream answered HTTP ${status} without a message.` };
+}
+
+/**
+ * An error object, inside a stream or as a body: Anthropic's, Google's, or the plainer shapes of proxies in between.
+ * Undefined when it holds no message. The status is the one the error's own name stands for.
+ */
+export function failureOf(body: unknown): UpstreamFailure | undefined {
+  if (!isObject(body)) return undefined;
+  const error = body.error;
+  if (typeof error === 'string' && error !== '') return { status: 500, message: error };
+  const inner = objectOf(error) ?? body;
+  const message = stringOf(inner.message);
+  const kind = stringOf(inner.type) ?? stringOf(inner.status);
+  if (!message && (!kind || !isObject(error))) return undefined;
+  const code = stringOf(objectOf(inner.details)?.error_code);
+  const retryAfterMs = retryDelay(inner.details);
+  return {
+    status: statusOf(kind, inner),
+    message: message || `The upstream reported ${kind}.`,
+    ...(kind && { kind }),
+    ...(code && { code }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+function statusOf(kind: string | undefined, error: JsonObject): number {
+  const named = kind === undefined ? undefined : (STATUS_BY_TYPE.get(kind) ?? STATUS_BY_GOOGLE.get(kind));
+  const code = numberOf(error.code);
+  return named ?? (code !== undefined && code >= 400 && code < 600 ? code : 500);
+}
+
+/** google.rpc.RetryInfo: `"3s"`, `"0.5s"`. Anthropic's `details` is an object, Google's a list. */
+function retryDelay(details: unknown): number | undefined {
+  for (const detail of listOf(details) ?? []) {
+    const delay = /^(\d+(?:\.\d+)?)s$/.exec(stringOf(objectOf(detail)?.retryDelay) ?? '');
+    if (delay) return Math.round(Number(delay[1]) * 1000);
+  }
+  return undefined;
+}
+
+export function interrupted(): UpstreamFailure {
+  return {
+    status: 502,
+    message: 'The upstream closed the stream before it was complete.',
+    kind: 'stream_interrupted',
+  };
+}
+
+export function unreadable(what: string): UpstreamFailure {
+  return { status: 502, message: `The upstream sent ${what}.`, kind: 'invalid_reply' };
+}
+
+/** B7. SDKs read `error.type` only where it is one of Anthropic's; words of another API are replaced by status. */
+export function encodeError(error: ClientError): JsonObject {
+  const details = {
+    ...(error.code !== null && { error_code: error.code }),
+    ...(error.param && { param: error.param }),
+  };
+  return {
+    type: 'error',
+    error: {
+      type: STATUS_BY_TYPE.has(error.type) ? error.type : typeOf(error.status),
+      message: error.message,
+      ...(Object.keys(details).length > 0 && { details }),
+    },
+    request_id: error.requestId,
+  };
+}
+
+export function encodeStreamError(error: ClientError): string {
+  return `event: error\ndata: ${JSON.stringify(encodeError(error))}\n\n`;
+}
+
+function typeOf(status: number): string {
+  for (const [type, known] of STATUS_BY_TYPE) if (known === status) return type;
+  if (status === 503) return 'overloaded_error';
+  return status >= 500 ? 'api_error' : 'invalid_request_error';
+}

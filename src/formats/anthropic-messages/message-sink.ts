@@ -1,0 +1,109 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject, parseJson, stringOf } from './json.ts';
+
+/** Takes the steps of a message as the Messages API streams them (wire.md B6). */
+export interface MessageSink {
+  start(message: JsonObject): void;
+  open(index: number, block: JsonObject): void;
+  delta(index: number, delta: JsonObject): void;
+  close(index: number): void;
+  finish(delta: JsonObject, usage: JsonObject): void;
+  ping(): void;
+}
+
+/** Writes the steps as SSE. Always with the event line: SDKs skip records without one (B6). */
+export class StreamSink implements MessageSink {
+  #text = '';
+
+  take(): string {
+    const text = this.#text;
+    this.#text = '';
+    return text;
+  }
+
+  start(message: JsonObject): void {
+    this.#write('message_start', JSON.stringify({ type: 'message_start', message }));
+    this.ping();
+  }
+
+  open(index: number, content_block: JsonObject): void {
+    this.#write('content_block_start', JSON.stringify({ type: 'content_block_start', index, content_block }));
+  }
+
+  /** The hot path: only what changes is turned into JSON. */
+  delta(index: number, delta: JsonObject): void {
+    this.#write(
+      'content_block_delta',
+      `{"type":"content_block_delta","index":${index},"delta":${JSON.stringify(delta)}}`,
+    );
+  }
+
+  close(index: number): void {
+    this.#write('content_block_stop', `{"type":"content_block_stop","index":${index}}`);
+  }
+
+  finish(delta: JsonObject, usage: JsonObject): void {
+    this.#write('message_delta', JSON.stringify({ type: 'message_delta', delta, usage }));
+    this.#write('message_stop', '{"type":"message_stop"}');
+  }
+
+  ping(): void {
+    this.#write('ping', '{"type":"ping"}');
+  }
+
+  #write(event: string, data: string): void {
+    this.#text += `event: ${event}\ndata: ${data}\n\n`;
+  }
+}
+
+/** Puts the steps together as the SDK's accumulator does (B6): a plain reply is what its stream would have said. */
+export class PlainSink implements MessageSink {
+  message: JsonObject = {};
+  readonly #content: JsonObject[] = [];
+  readonly #json = new Map<number, string>();
+
+  start(message: JsonObject): void {
+    this.message = { ...message, content: this.#content };
+  }
+
+  open(index: number, block: JsonObject): void {
+    this.#content[index] = { ...block };
+  }
+
+  delta(index: number, delta: JsonObject): void {
+    const block = this.#content[index];
+    if (!block) return;
+    switch (delta.type) {
+      case 'text_delta':
+        block.text = `${stringOf(block.text) ?? ''}${stringOf(delta.text) ?? ''}`;
+        return;
+      case 'thinking_delta':
+        block.thinking = `${stringOf(block.thinking) ?? ''}${stringOf(delta.thinking) ?? ''}`;
+        return;
+      case 'signature_delta':
+        block.signature = delta.signature;
+        return;
+      case 'citations_delta':
+        block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation];
+        return;
+      case 'input_json_delta':
+        this.#json.set(index, (this.#json.get(index) ?? '') + (stringOf(delta.partial_json) ?? ''));
+    }
+  }
+
+  close(index: number): void {
+    const block = this.#content[index];
+    const json = this.#json.get(index);
+    if (!block || !json) return;
+    const input = parseJson(json);
+    // Arguments an answer's limit cut short, or that are no object: kept under a name, as `input` must be an object.
+    block.input = isObject(input) ? input : { value: input === undefined ? json : input };
+  }
+
+  finish(delta: JsonObject, usage: JsonObject): void {
+    const earlier = isObject(this.message.usage) ? this.message.usage : {};
+    this.message = { ...this.message, ...delta, usage: { ...earlier, ...usage } };
+  }
+
+  ping(): void {}
+}

@@ -1,0 +1,177 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent, Usage } from '../events.ts';
+import type { ClientContext } from '../format.ts';
+import { isCompanion, isReplyFields } from './block-fields.ts';
+import { BlockWriter } from './block-writer.ts';
+import { fromFinish } from './finish.ts';
+import { objectOf, rest } from './json.ts';
+import type { MessageSink } from './message-sink.ts';
+import { joinSignature, ToolIds } from './tool-ids.ts';
+import { fromUsage, fromUsageDelta } from './usage.ts';
+
+type Event<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
+type Frame = 'start' | 'usage' | 'finish' | 'refusal' | 'ping' | 'end' | 'error';
+type Content = Exclude<GenerationEvent, { type: Frame }>;
+
+/**
+ * Events → steps of a message (wire.md D13). One machine for streams and plain replies, so that they cannot disagree.
+ *
+ * Not sayable in this API and left out: answers beyond the first, generated media, log probabilities, blocks of other
+ * formats, signatures on text. A signature on a call travels in its id (tool-ids.ts).
+ */
+export class MessageWriter {
+  readonly #sink: MessageSink;
+  readonly #blocks: BlockWriter;
+  readonly #client: ClientContext;
+  readonly #ids = new ToolIds();
+  #id: string | undefined;
+  #model: string | undefined;
+  #usage: Usage | undefined;
+  #finish: Event<'finish'> | undefined;
+  #refusal = '';
+  #fields: JsonObject = {};
+  #announced = false;
+  #started = false;
+  #ended = false;
+
+  constructor(sink: MessageSink, client: ClientContext) {
+    this.#sink = sink;
+    this.#blocks = new BlockWriter(sink);
+    this.#client = client;
+  }
+
+  push(events: readonly GenerationEvent[]): void {
+    for (const event of events) {
+      if (this.#ended) return;
+      if (!('choice' in event) || event.choice === 0) this.#event(event);
+    }
+    if (this.#ended) return;
+    // Usage that came in the same batch as the start is in `message_start` then.
+    if (this.#announced) this.#start();
+    this.#blocks.flushStart();
+  }
+
+  #event(event: GenerationEvent): void {
+    switch (event.type) {
+      case 'start':
+        this.#id = event.id ?? this.#id;
+        this.#model = event.model ?? this.#model;
+        this.#announced = true;
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'finish':
+        this.#finish = event;
+        return;
+      case 'refusal':
+        this.#refusal += event.text;
+        return;
+      case 'ping':
+        if (this.#started) this.#sink.ping();
+        return;
+      case 'end':
+        return this.#end();
+      case 'error':
+        // The caller writes the error event: nothing may follow it, and no `message_stop` (D13 step 7).
+        this.#ended = true;
+        return;
+      default:
+        this.#start();
+        return this.#content(event);
+    }
+  }
+
+  #content(event: Content): void {
+    const blocks = this.#blocks;
+    switch (event.type) {
+      case 'text':
+        if (event.text !== '') blocks.text(event.block, event.text);
+        return;
+      case 'thinking':
+        return blocks.thinking(event.block, event.text);
+      case 'signature':
+        return blocks.signature(event.block, event.signature);
+      case 'redacted_thinking':
+        return blocks.whole({ type: 'redacted_thinking', data: event.data });
+      case 'tool_call': {
+        const id = joinSignature(this.#ids.wire(event.id), event.signature);
+        const block = { type: 'tool_use', id, name: event.name, input: {}, caller: { type: 'direct' } };
+        return blocks.call(event.call, block, event.custom ?? false);
+      }
+      case 'tool_arguments':
+        return blocks.arguments(event.call, event.text);
+      case 'code':
+        return blocks.text(event.block, `\`\`\`${event.language.toLowerCase()}\n${event.code}\n\`\`\`\n`);
+      case 'code_result':
+        return blocks.text(event.block, `\`\`\`\n${event.output}\n\`\`\`\n`);
+      case 'opaque':
+        return this.#opaque(event);
+      case 'citation': {
+        // What the source says is not known here, and neither is the index by which Claude would find it again.
+        const { url, title = null } = event.citation;
+        const type = 'web_search_result_location';
+        return blocks.cite({ type, url, title, cited_text: '', encrypted_index: '' });
+      }
+      case 'media':
+      case 'logprobs':
+    }
+  }
+
+  #opaque({ format, value }: Event<'opaque'>): void {
+    if (format !== 'anthropic-messages') return;
+    if (isReplyFields(value)) this.#fields = { ...this.#fields, ...value };
+    else if (isCompanion(value)) this.#blocks.fields(value.of, objectOf(value.fields) ?? {});
+    else this.#blocks.whole(value);
+  }
+
+  #start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#sink.start({
+      id: this.#id ?? this.#client.id,
+      type: 'message',
+      role: 'assistant',
+      model: this.#model ?? this.#client.model,
+      content: [],
+      container: null,
+      diagnostics: null,
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      usage: fromUsage(this.#usage),
+    });
+  }
+
+  #end(): void {
+    this.#start();
+    this.#ended = true;
+    this.#blocks.settle();
+    // Clients expect some content (D13 step 6).
+    if (this.#blocks.empty) {
+      this.#blocks.text(0, '');
+      this.#blocks.settle();
+    }
+    const delta = {
+      stop_reason: this.#stopReason(),
+      stop_sequence: this.#finish?.stopSequence ?? null,
+      stop_details: this.#stopDetails(),
+      container: null,
+      ...rest(this.#fields, ['stop_details']),
+    };
+    this.#sink.finish(delta, fromUsageDelta(this.#usage));
+  }
+
+  /** OpenAI reports a refusal beside an ordinary stop. */
+  #stopReason(): string {
+    const { reason, native } = this.#finish ?? {};
+    return this.#refusal !== '' && reason === 'stop' ? 'refusal' : fromFinish(reason, native);
+  }
+
+  #stopDetails(): unknown {
+    const own = this.#fields.stop_details;
+    const explanation = this.#finish?.message ?? this.#refusal;
+    if (own !== undefined || this.#stopReason() !== 'refusal') return own ?? null;
+    return { type: 'refusal', category: null, explanation: explanation === '' ? null : explanation };
+  }
+}

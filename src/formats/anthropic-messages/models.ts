@@ -1,0 +1,98 @@
+/**
+ * What each Claude generation accepts: the one place that knows model names. An id that cannot be placed is treated as the
+ * newest, which refuses most (wire.md D1: "unknown newer ids"): leaving a parameter out costs less than a 400.
+ */
+
+export type ClaudeFamily = 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos' | 'unknown';
+
+export interface ClaudeModel {
+  readonly family: ClaudeFamily;
+  /** 4.5 is 405, so that 4.10 follows 4.9. */
+  readonly version: number;
+}
+
+export interface ModelFacts {
+  /** `manual`: budget_tokens only. `both`: 4.6, where budgets are deprecated. `adaptive`: a budget is a 400 (finding 4). */
+  readonly thinking: 'none' | 'manual' | 'both' | 'adaptive';
+  /** Whether thinking can be turned off; Sonnet 5.5 can only confine it to the time between tool calls. */
+  readonly turnOff: 'disabled' | 'between_tools' | 'never';
+  /** `output_config.effort` is known (Opus 4.5, then every model from 4.6 on). */
+  readonly effort: boolean;
+  readonly xhighEffort: boolean;
+  /** `thinking: disabled` together with effort xhigh or max is a 400 (Opus 5 and later, D8). */
+  readonly highEffortNeedsThinking: boolean;
+  /** Only temperature 1, top_p >= 0.99 and no top_k (finding 2: models after Opus 4.6). */
+  readonly fixedSampling: boolean;
+  /** `temperature` and `top_p` in one request; recorded with 200 on Sonnet 4.0, a 400 on later 4.x (B2). */
+  readonly temperatureWithTopP: boolean;
+  /** `output_config.format` and strict tools (D7). The host has a say as well. */
+  readonly structuredOutput: boolean;
+  /** `tool_choice` any and tool are accepted (D5: never on Fable and Mythos; the 5.5 Opus and Sonnet followed them). */
+  readonly forcedTools: boolean;
+}
+
+const NEWEST = Number.POSITIVE_INFINITY;
+
+/** `claude-sonnet-4-5-20250929`, `claude-opus-4-7`, `claude-fable-5`, `claude-sonnet-4-5@20250929`. */
+const FAMILY_FIRST = /claude-(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:[-.](\d{1,2}))?(?=$|[-@:.])/;
+/** `claude-3-5-haiku-20241022`, `claude-3-opus@20240229`. */
+const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-(opus|sonnet|haiku)/;
+/** `claude-2.1`, `claude-instant-1.2`: before families, served no more, but named in old configs. */
+const ANCIENT = /claude-(?:instant-)?v?([12])(?:\.(\d))?(?=$|[-@:])/;
+
+export function parseModel(id: string): ClaudeModel {
+  const name = id.toLowerCase();
+  const current = FAMILY_FIRST.exec(name);
+  if (current) return { family: familyOf(current[1]), version: versionOf(current[2], current[3]) };
+  const early = VERSION_FIRST.exec(name);
+  if (early) return { family: familyOf(early[3]), version: versionOf(early[1], early[2]) };
+  const ancient = ANCIENT.exec(name);
+  if (ancient) return { family: 'unknown', version: versionOf(ancient[1], ancient[2]) };
+  if (name.includes('claude-mythos')) return { family: 'mythos', version: versionOf('5', '0') };
+  return { family: 'unknown', version: NEWEST };
+}
+
+export function modelFacts(id: string): ModelFacts {
+  const { family, version } = parseModel(id);
+  const restricted = family === 'fable' || family === 'mythos';
+  return {
+    thinking: thinkingOf(version),
+    turnOff: turnOffOf(family, version),
+    effort: version >= 406 || (family === 'opus' && version === 405),
+    xhighEffort: version >= 407,
+    highEffortNeedsThinking: version >= 500,
+    fixedSampling: version > 406,
+    temperatureWithTopP: version <= 400,
+    structuredOutput: version >= 405 || (family === 'opus' && version >= 401),
+    forcedTools: !restricted && (version < 505 || family === 'haiku'),
+  };
+}
+
+function thinkingOf(version: number): ModelFacts['thinking'] {
+  if (version < 307) return 'none';
+  if (version <= 405) return 'manual';
+  return version === 406 ? 'both' : 'adaptive';
+}
+
+function turnOffOf(family: ClaudeFamily, version: number): ModelFacts['turnOff'] {
+  if (family === 'fable' || family === 'mythos') return 'never';
+  if (family === 'haiku' || version < 505) return 'disabled';
+  return family === 'sonnet' ? 'between_tools' : 'never';
+}
+
+function familyOf(name: string | undefined): ClaudeFamily {
+  switch (name) {
+    case 'opus':
+    case 'sonnet':
+    case 'haiku':
+    case 'fable':
+    case 'mythos':
+      return name;
+    default:
+      return 'unknown';
+  }
+}
+
+function versionOf(major: string | undefined, minor: string | undefined): number {
+  return Number(major) * 100 + Number(minor ?? 0);
+}

@@ -1,0 +1,24 @@
+import type { Conversation, JsonObject } from '../conversation.ts';
+import type { RequestTarget } from '../format.ts';
+import type { LossReport } from './losses.ts';
+import type { ModelFacts } from './models.ts';
+import type { ToolIds } from './tool-ids.ts';
+
+/** What every step of encoding one request needs. */
+export interface RequestContext {
+  readonly conversation: Conversation;
+  readonly target: RequestTarget;
+  readonly facts: ModelFacts;
+  readonly losses: LossReport;
+  readonly ids: ToolIds;
+  /** Written in this very format: its own spellings are sent on as they are. */
+  readonly native: boolean;
+}
+
+/** A content block, a tool or a message of the wire. */
+export type Block = JsonObject;
+
+export interface WireMessage {
+  readonly role: 'user' | 'assistant' | 'system';
+  content: Block[];
+}

@@ -1,0 +1,42 @@
+/** Separates a tool call's id from a thought signature carried in it (wire.md D9), for clients with no field for one. */
+const SIGNATURE_MARK = '__thought__';
+const ILLEGAL = /[^a-zA-Z0-9_-]/g;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/**
+ * Gives each call id a form Claude accepts (`^[a-zA-Z0-9_-]+$`, wire.md B3), the same one for the call and its result, and
+ * never one form for two calls.
+ */
+export class ToolIds {
+  readonly #wire = new Map<string, string>();
+  readonly #used = new Set<string>();
+
+  wire(id: string): string {
+    const plain = splitSignature(id).id;
+    const known = this.#wire.get(plain);
+    if (known !== undefined) return known;
+    const base = plain.replace(ILLEGAL, '_') || 'call';
+    let name = base;
+    for (let n = 2; this.#used.has(name); n++) name = `${base}_${n}`;
+    this.#wire.set(plain, name);
+    this.#used.add(name);
+    return name;
+  }
+}
+
+/** Signatures are base64, whose `+/=` an id may not hold: base64url inside the id. Another alphabet cannot travel there. */
+export function joinSignature(id: string, signature: string | undefined): string {
+  if (!signature || signature.length % 4 !== 0 || !BASE64.test(signature)) return id;
+  return `${id}${SIGNATURE_MARK}${signature.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
+}
+
+export function splitSignature(id: string): { readonly id: string; readonly signature?: string } {
+  const at = id.indexOf(SIGNATURE_MARK);
+  if (at < 0) return { id };
+  const safe = id
+    .slice(at + SIGNATURE_MARK.length)
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
+  const signature = safe.padEnd(Math.ceil(safe.length / 4) * 4, '=');
+  return BASE64.test(signature) ? { id: id.slice(0, at), signature } : { id: id.slice(0, at) };
+}

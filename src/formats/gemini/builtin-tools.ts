@@ -1,0 +1,92 @@
+import type { BuiltinTool, JsonObject } from '../conversation.ts';
+import type { LossReport } from './losses.ts';
+import { isObject, pick, toCamel } from './wire.ts';
+
+/**
+ * Tools Google runs itself (wire.md D5). OpenAI clients ask for them with a function tool of a known name, its `parameters`
+ * being the options; the product's documentation says so, thus a client's own `web_search` function is search here.
+ */
+type Kind = Exclude<BuiltinTool['kind'], 'opaque'>;
+
+interface Builtin {
+  readonly field: string;
+  readonly names: readonly string[];
+  readonly options: readonly string[];
+}
+
+export const BUILTINS: { readonly [K in Kind]: Builtin } = {
+  web_search: {
+    field: 'googleSearch',
+    names: ['web_search', 'googleSearch', 'google_search'],
+    options: ['timeRangeFilter', 'excludeDomains', 'blockingConfidence', 'searchTypes'],
+  },
+  web_search_retrieval: {
+    field: 'googleSearchRetrieval',
+    names: ['web_search_retrieval', 'google_search_retrieval', 'googleSearchRetrieval'],
+    options: ['dynamicRetrievalConfig'],
+  },
+  enterprise_web_search: {
+    field: 'enterpriseWebSearch',
+    names: ['enterprise_web_search', 'enterpriseWebSearch'],
+    options: ['excludeDomains', 'blockingConfidence'],
+  },
+  computer_use: {
+    field: 'computerUse',
+    names: ['computer_use', 'computerUse'],
+    options: ['environment', 'excludedPredefinedFunctions'],
+  },
+  google_maps: {
+    field: 'googleMaps',
+    names: ['google_maps', 'googleMaps'],
+    options: ['enableWidget', 'authConfig'],
+  },
+  url_context: { field: 'urlContext', names: ['url_context', 'urlContext'], options: [] },
+  code_execution: { field: 'codeExecution', names: ['code_execution', 'codeExecution'], options: [] },
+};
+
+export const BUILTIN_KINDS = Object.keys(BUILTINS).filter((kind): kind is Kind => kind in BUILTINS);
+
+export function builtinByName(name: string): Kind | undefined {
+  return BUILTIN_KINDS.find((kind) => BUILTINS[kind].names.includes(name));
+}
+
+export interface EncodedBuiltin {
+  readonly tool: JsonObject;
+  /** Where a maps tool searches from: a field of `toolConfig`. */
+  readonly retrievalConfig?: JsonObject;
+}
+
+/** Not options: the envelope other formats put around them, and the JSON Schema a function tool must have. */
+const ENVELOPE = new Set(['type', 'name', 'properties', 'required', 'additionalProperties', 'description', '$schema']);
+
+export function encodeBuiltin(kind: Kind, options: JsonObject, param: string, losses: LossReport): EncodedBuiltin {
+  const { field, options: known } = BUILTINS[kind];
+  const kept: JsonObject = {};
+  for (const [name, value] of Object.entries(options)) {
+    const canonical = toCamel(name);
+    if (known.includes(canonical)) kept[canonical] = value;
+    else if (kind === 'web_search' && canonical === 'blockedDomains') kept['excludeDomains'] = value;
+    else if (!ENVELOPE.has(name) && !isRetrieval(kind, canonical)) {
+      losses.dropped(`${param}.${name}`, `${field} has no such option`);
+    }
+  }
+  const retrievalConfig = kind === 'google_maps' ? retrievalOf(options) : undefined;
+  return { tool: { [field]: kept }, ...(retrievalConfig && { retrievalConfig }) };
+}
+
+const RETRIEVAL = ['latLng', 'languageCode', 'retrievalConfig'];
+
+function isRetrieval(kind: Kind, name: string): boolean {
+  return kind === 'google_maps' && RETRIEVAL.includes(name);
+}
+
+function retrievalOf(options: JsonObject): JsonObject | undefined {
+  const whole = pick(options, 'retrievalConfig');
+  if (isObject(whole)) return whole;
+  const config: JsonObject = {};
+  for (const name of ['latLng', 'languageCode']) {
+    const value = pick(options, name);
+    if (value !== undefined) config[name] = value;
+  }
+  return Object.keys(config).length > 0 ? config : undefined;
+}

@@ -1,0 +1,110 @@
+import type {
+  Conversation,
+  JsonObject,
+  Reasoning,
+  ReasoningEffort,
+  ResponseFormat,
+  Sampling,
+} from '../conversation.ts';
+import { fromOpenApi } from './openapi-schema.ts';
+import { asBoolean, asNumber, asObject, asString, isObject, leftover, optional, pick, stringsOf } from './wire.ts';
+
+type ConfigFields = Pick<
+  Conversation,
+  'sampling' | 'maxTokens' | 'responseFormat' | 'reasoning' | 'modalities' | 'audio' | 'imageConfig'
+>;
+
+export interface DecodedConfig {
+  readonly fields: ConfigFields;
+  /** Fields that only this format has, for `extras.generationConfig`. */
+  readonly rest: JsonObject | undefined;
+}
+
+const PLAIN_FIELDS = [
+  'maxOutputTokens temperature topP topK candidateCount seed stopSequences presencePenalty frequencyPenalty',
+  'responseLogprobs logprobs thinkingConfig responseModalities imageConfig',
+]
+  .join(' ')
+  .split(' ');
+
+export function decodeConfig(source: unknown): DecodedConfig {
+  const config = asObject(source) ?? {};
+  const format = decodeResponseFormat(config);
+  const speech = decodeSpeech(config);
+  const taken = new Set([...PLAIN_FIELDS, ...(format.known ? FORMAT_FIELDS : []), ...(speech ? ['speechConfig'] : [])]);
+  const modalities = stringsOf(pick(config, 'responseModalities')).map((modality) => modality.toLowerCase());
+  return {
+    fields: {
+      sampling: decodeSampling(config),
+      ...optional('maxTokens', asNumber(pick(config, 'maxOutputTokens'))),
+      ...optional('responseFormat', format.value),
+      ...optional('reasoning', decodeThinking(pick(config, 'thinkingConfig'))),
+      ...(modalities.length > 0 && { modalities }),
+      ...optional('audio', speech),
+      ...optional('imageConfig', asObject(pick(config, 'imageConfig'))),
+    },
+    rest: leftover(config, taken),
+  };
+}
+
+function decodeSampling(config: JsonObject): Sampling {
+  const number = (name: string) => asNumber(pick(config, name));
+  const stop = stringsOf(pick(config, 'stopSequences'));
+  return {
+    ...optional('temperature', number('temperature')),
+    ...optional('topP', number('topP')),
+    ...optional('topK', number('topK')),
+    ...optional('frequencyPenalty', number('frequencyPenalty')),
+    ...optional('presencePenalty', number('presencePenalty')),
+    ...optional('seed', number('seed')),
+    ...(stop.length > 0 && { stop }),
+    ...optional('n', number('candidateCount')),
+    ...optional('logprobs', asBoolean(pick(config, 'responseLogprobs'))),
+    ...optional('topLogprobs', number('logprobs')),
+  };
+}
+
+const FORMAT_FIELDS = ['responseMimeType', 'responseSchema', 'responseJsonSchema'];
+
+/** JSON with or without a schema; `text/plain` is the default. Anything else (`text/x.enum`) is Gemini's alone. */
+function decodeResponseFormat(config: JsonObject): { readonly known: boolean; readonly value?: ResponseFormat } {
+  const mime = pick(config, 'responseMimeType');
+  const schema = pick(config, 'responseJsonSchema');
+  const openApi = pick(config, 'responseSchema');
+  if (mime === 'application/json') {
+    if (isObject(schema)) return { known: true, value: { type: 'json_schema', schema } };
+    if (isObject(openApi)) return { known: true, value: { type: 'json_schema', schema: fromOpenApi(openApi) } };
+    return { known: true, value: { type: 'json_object' } };
+  }
+  return { known: mime === 'text/plain' && schema === undefined && openApi === undefined };
+}
+
+const EFFORTS = new Map<string | undefined, ReasoningEffort>([
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+]);
+
+/** A budget is explicit thinking; a level is an effort, and whether thoughts are shown needs thinking to be said. */
+function decodeThinking(source: unknown): Reasoning | undefined {
+  if (!isObject(source)) return undefined;
+  const effort = EFFORTS.get(asString(pick(source, 'thinkingLevel'))?.toUpperCase());
+  const budget = asNumber(pick(source, 'thinkingBudget'));
+  const shown = asBoolean(pick(source, 'includeThoughts'));
+  const display = optional('display', shown === undefined ? undefined : shown ? 'summarized' : 'omitted');
+  if (budget === 0) return { thinking: { type: 'disabled' } };
+  if (budget !== undefined && budget > 0) return { thinking: { type: 'enabled', budgetTokens: budget, ...display } };
+  if (budget === undefined && shown === undefined) return effort && { effort };
+  return { ...optional('effort', effort), thinking: { type: 'adaptive', ...display } };
+}
+
+/** Speech with a voice by name and nothing else is what OpenAI's `audio` says too. */
+function decodeSpeech(config: JsonObject): JsonObject | undefined {
+  const speech = asObject(pick(config, 'speechConfig'));
+  const voiceConfig = speech && asObject(pick(speech, 'voiceConfig'));
+  const prebuilt = voiceConfig && asObject(pick(voiceConfig, 'prebuiltVoiceConfig'));
+  const voice = prebuilt && asString(pick(prebuilt, 'voiceName'));
+  const more = speech && leftover(speech, new Set(['voiceConfig']));
+  return voice === undefined || more ? undefined : { voice, format: 'pcm16' };
+}

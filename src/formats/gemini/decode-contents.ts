@@ -1,0 +1,169 @@
+import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { mediaKind } from '../media.ts';
+import { toBase64 } from './thought-signature.ts';
+import { asList, asString, isObject, leftover, objectsOf, optional, pick } from './wire.ts';
+
+/** `systemInstruction` and `contents` → turns. */
+export function decodeContents(systemInstruction: unknown, contents: unknown): Turn[] {
+  const decoder = new ContentsDecoder();
+  const turns: Turn[] = [];
+  const system = decoder.system(systemInstruction);
+  if (system) turns.push(system);
+  asList(contents).forEach((content, index) => {
+    const param = `contents[${index}]`;
+    if (!isObject(content)) throw new RequestFault('invalid_request', `${param} is not an object.`, param);
+    turns.push(...decoder.content(content, param));
+  });
+  return turns;
+}
+
+class ContentsDecoder {
+  /** Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (wire.md finding 8). */
+  #open: { readonly id: string; readonly name: string }[] = [];
+  #count = 0;
+
+  system(instruction: unknown): Turn | undefined {
+    if (instruction === undefined || instruction === null) return undefined;
+    const source = isObject(instruction) ? pick(instruction, 'parts') : [{ text: instruction }];
+    const parts = this.#parts(source, 'systemInstruction');
+    return parts.length > 0 ? { role: 'system', parts } : undefined;
+  }
+
+  /** A content with function responses becomes a tool turn, and a user turn for what stands beside them. */
+  content(content: JsonObject, param: string): Turn[] {
+    const role = roleOf(content, param);
+    const parts = this.#parts(pick(content, 'parts'), param);
+    if (role === 'assistant') return [{ role, parts }];
+    const results = parts.filter((part) => part.type === 'tool_result');
+    if (results.length === 0) return [{ role, parts }];
+    const others = parts.filter((part) => part.type !== 'tool_result');
+    const turns: Turn[] = [{ role: 'tool', parts: results }];
+    return others.length > 0 ? [...turns, { role: 'user', parts: others }] : turns;
+  }
+
+  #parts(parts: unknown, param: string): Part[] {
+    return asList(parts).map((part, index) => {
+      if (isObject(part)) return this.#part(part);
+      const place = `${param}.parts[${index}]`;
+      throw new RequestFault('invalid_request', `${place} is not an object.`, place);
+    });
+  }
+
+  #part(part: JsonObject): Part {
+    const signed = optional('signature', asString(pick(part, 'thoughtSignature')));
+    const call = pick(part, 'functionCall');
+    if (isObject(call)) return { ...this.#call(call), ...signed };
+    const response = pick(part, 'functionResponse');
+    if (isObject(response)) return this.#result(response);
+    const code = pick(part, 'executableCode');
+    if (isObject(code)) {
+      const { language, code: text, id } = code;
+      const ran = { language: asString(language) ?? '', code: asString(text) ?? '', ...optional('id', asString(id)) };
+      return { type: 'code', ...ran, ...signed };
+    }
+    const result = pick(part, 'codeExecutionResult');
+    if (isObject(result)) {
+      const { outcome, output, id } = result;
+      const came = {
+        outcome: asString(outcome) ?? '',
+        output: asString(output) ?? '',
+        ...optional('id', asString(id)),
+      };
+      return { type: 'code_result', ...came, ...signed };
+    }
+    return decodeMedia(part) ?? decodeWords(part) ?? { type: 'opaque', format: 'gemini', value: part };
+  }
+
+  #call(call: JsonObject): Extract<Part, { type: 'tool_call' }> {
+    const name = asString(pick(call, 'name')) ?? '';
+    const id = asString(pick(call, 'id')) || this.#newId();
+    this.#open.push({ id, name });
+    return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
+  }
+
+  #result(response: JsonObject): ToolResultPart {
+    const name = asString(pick(response, 'name')) ?? '';
+    const id = asString(pick(response, 'id'));
+    const known = this.#open.findIndex((call) => call.id === id);
+    const at = known >= 0 ? known : this.#open.findIndex((call) => call.name === name);
+    const callId = at >= 0 ? this.#open[at]!.id : (id ?? this.#newId());
+    if (at >= 0) this.#open.splice(at, 1);
+    const media = objectsOf(pick(response, 'parts')).map(
+      (part): Part => decodeMedia(part) ?? { type: 'opaque', format: 'gemini', value: part },
+    );
+    const { text, isError } = outputOf(pick(response, 'response'));
+    const content: Part[] = text === '' && media.length > 0 ? media : [{ type: 'text', text }, ...media];
+    return { type: 'tool_result', callId, name, content, ...(isError && { isError }) };
+  }
+
+  /** Only pairs calls with their results inside this conversation; the same every time, since decoding is pure. */
+  #newId(): string {
+    return `call_${this.#count++}`;
+  }
+}
+
+function roleOf(content: JsonObject, param: string): 'user' | 'assistant' {
+  const role = content['role'];
+  if (role === 'model') return 'assistant';
+  // Responses to calls came under this role in the first versions of the API.
+  if (role === undefined || role === 'user' || role === 'function') return 'user';
+  throw new RequestFault('invalid_value', `${param}.role must be "user" or "model".`, `${param}.role`);
+}
+
+const WORD_FIELDS = new Set(['text', 'thought', 'thoughtSignature']);
+
+/** Text, a thought, or a part that holds nothing but a signature. */
+function decodeWords(part: JsonObject): Part | undefined {
+  const text = asString(part['text']);
+  const signature = asString(pick(part, 'thoughtSignature'));
+  if (leftover(part, WORD_FIELDS) || (text === undefined && signature === undefined)) return undefined;
+  const type = part['thought'] === true ? 'thinking' : 'text';
+  return { type, text: text ?? '', ...optional('signature', signature) };
+}
+
+const MEDIA_FIELDS = new Set(['inlineData', 'fileData', 'thoughtSignature', 'mediaResolution']);
+const DETAILS = new Map<unknown, string>([
+  ['MEDIA_RESOLUTION_LOW', 'low'],
+  ['MEDIA_RESOLUTION_HIGH', 'high'],
+]);
+
+/** Undefined for media with modifiers no other format has (`videoMetadata`): those stay verbatim. */
+function decodeMedia(part: JsonObject): MediaPart | undefined {
+  const inline = pick(part, 'inlineData');
+  const file = pick(part, 'fileData');
+  const payload = isObject(inline) ? inline : isObject(file) ? file : undefined;
+  if (!payload || leftover(part, MEDIA_FIELDS)) return undefined;
+  const resolution = pick(part, 'mediaResolution');
+  const detail = isObject(resolution) ? DETAILS.get(resolution['level']) : undefined;
+  if (resolution !== undefined && detail === undefined) return undefined;
+  const mime = asString(pick(payload, 'mimeType'));
+  const uri = asString(pick(payload, 'fileUri'));
+  const data = asString(pick(payload, 'data'));
+  const source =
+    uri !== undefined ? { kind: 'url' as const, url: uri } : { kind: 'data' as const, data: standard(data ?? '') };
+  return {
+    type: 'media',
+    media: mediaKind(mime ?? ''),
+    ...optional('mime', mime),
+    source,
+    ...optional('name', asString(pick(payload, 'displayName'))),
+    ...optional('detail', detail),
+    ...optional('signature', asString(pick(part, 'thoughtSignature'))),
+  };
+}
+
+/** Protobuf JSON takes base64url too and recorded clients send it; other APIs know standard base64 only. */
+function standard(data: string): string {
+  return /[-_]/.test(data) ? toBase64(data) : data;
+}
+
+function outputOf(response: unknown): { readonly text: string; readonly isError: boolean } {
+  const keys = isObject(response) ? Object.keys(response) : [];
+  if (isObject(response) && keys.length === 1) {
+    const { output, error } = response;
+    if (typeof output === 'string') return { text: output, isError: false };
+    if (typeof error === 'string') return { text: error, isError: true };
+  }
+  return { text: JSON.stringify(response ?? {}), isError: false };
+}

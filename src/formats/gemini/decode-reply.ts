@@ -1,0 +1,98 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent, UpstreamFailure } from '../events.ts';
+import { ReplyFault, type ReplyContext } from '../format.ts';
+import { CandidateReader } from './candidate.ts';
+import { decodeFailure } from './errors.ts';
+import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
+import { decodeUsage } from './usage.ts';
+
+/** The stream closed before the model said why it ended: what was shown is not the whole answer (wire.md D13). */
+export const INTERRUPTED: UpstreamFailure = {
+  status: 502,
+  kind: 'stream_interrupted',
+  message: 'The stream of the upstream ended before the reply was complete.',
+};
+
+/** Reads GenerateContentResponse objects, one (plain) or many (streamed), into events. */
+export class ReplyReader {
+  readonly #reply: ReplyContext;
+  readonly #candidates = new Map<number, CandidateReader>();
+  #started = false;
+  #rawUsage: JsonObject | undefined;
+  #blocked: { readonly reason: string; readonly message: string | undefined } | undefined;
+
+  constructor(reply: ReplyContext) {
+    this.#reply = reply;
+  }
+
+  /** Events of one object; an `error` event ends the reply. */
+  read(chunk: unknown): GenerationEvent[] {
+    if (!isObject(chunk)) throw new ReplyFault('the reply is not a JSON object');
+    if (isObject(chunk['error'])) return [{ type: 'error', failure: decodeFailure(chunk['error']) }];
+    const events: GenerationEvent[] = this.#start(chunk);
+    for (const [position, candidate] of objectsOf(chunk['candidates']).entries()) {
+      events.push(...this.#candidate(asNumber(candidate['index']) ?? position).read(candidate));
+    }
+    const feedback = chunk['promptFeedback'];
+    const reason = isObject(feedback) ? asString(feedback['blockReason']) : undefined;
+    if (reason && isObject(feedback)) this.#blocked = { reason, message: asString(feedback['blockReasonMessage']) };
+    return [...events, ...this.#usage(chunk['usageMetadata'])];
+  }
+
+  /** True when the model (or the filter in front of it) said why it ended, for every choice. */
+  get finished(): boolean {
+    if (this.#candidates.size === 0) return this.#blocked !== undefined;
+    return [...this.#candidates.values()].every((candidate) => candidate.finished);
+  }
+
+  end(): GenerationEvent[] {
+    const byIndex = [...this.#candidates].sort(([a], [b]) => a - b);
+    const events = byIndex.flatMap(([, candidate]) => candidate.end());
+    if (events.length === 0) events.push(this.#emptyFinish());
+    return [...events, { type: 'end' }];
+  }
+
+  #start(chunk: JsonObject): GenerationEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    const id = asString(chunk['responseId']);
+    const model = asString(chunk['modelVersion']) || this.#reply.model;
+    return [{ type: 'start', ...optional('id', id ? `chatcmpl-${id}` : undefined), model }];
+  }
+
+  #candidate(index: number): CandidateReader {
+    let candidate = this.#candidates.get(index);
+    if (!candidate) {
+      candidate = new CandidateReader(index, this.#reply);
+      this.#candidates.set(index, candidate);
+    }
+    return candidate;
+  }
+
+  /** Running totals on every chunk, later ones more complete: they overwrite, they never add up. */
+  #usage(metadata: unknown): GenerationEvent[] {
+    if (!isObject(metadata)) return [];
+    this.#rawUsage = { ...this.#rawUsage, ...metadata };
+    const usage = decodeUsage(metadata) && decodeUsage(this.#rawUsage);
+    return usage ? [{ type: 'usage', usage, raw: this.#rawUsage }] : [];
+  }
+
+  /** No candidate at all: the prompt was blocked, or the reply is empty; either way one choice says so (wire.md D10). */
+  #emptyFinish(): GenerationEvent {
+    if (!this.#blocked) return { type: 'finish', choice: 0, reason: 'stop' };
+    const { reason, message } = this.#blocked;
+    return { type: 'finish', choice: 0, reason: 'content_filter', native: reason, ...optional('message', message) };
+  }
+}
+
+const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'error'];
+
+/** A plain 2xx reply. A missing finish reason is a plain end here: the body is known to be whole (wire.md D10). */
+export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
+  if (!isObject(body) || !REPLY_FIELDS.some((field) => field in body)) {
+    throw new ReplyFault('the reply is not a GenerateContentResponse');
+  }
+  const reader = new ReplyReader(reply);
+  const events = reader.read(body);
+  return events.at(-1)?.type === 'error' ? events : [...events, ...reader.end()];
+}

@@ -1,0 +1,41 @@
+import type { Conversation, JsonObject } from '../conversation.ts';
+import { decodeConfig } from './decode-config.ts';
+import { decodeContents } from './decode-contents.ts';
+import { decodeTools } from './decode-tools.ts';
+import { asList, asObject, asString, leftover, optional, pick } from './wire.ts';
+
+const KNOWN = new Set(
+  'model stream contents systemInstruction tools toolConfig safetySettings generationConfig labels'.split(' '),
+);
+
+const TIERS = new Map<unknown, string>([
+  ['standard', 'default'],
+  ['flex', 'flex'],
+  ['priority', 'priority'],
+]);
+
+/**
+ * Body of generateContent or streamGenerateContent → conversation. Model and streaming are in the URL of this API; the
+ * operation that reads it puts them into the body as `model` and `stream`, as all other APIs have them.
+ */
+export function decodeRequest(body: JsonObject): Conversation {
+  const { fields, rest } = decodeConfig(pick(body, 'generationConfig'));
+  const { tools, toolChoice, extras: toolExtras } = decodeTools(pick(body, 'tools'), pick(body, 'toolConfig'));
+  const tier = pick(body, 'serviceTier');
+  const serviceTier = TIERS.get(typeof tier === 'string' ? tier.toLowerCase() : tier);
+  const known = serviceTier === undefined ? KNOWN : new Set([...KNOWN, 'serviceTier']);
+  const extras: JsonObject = { ...leftover(body, known), ...toolExtras, ...optional('generationConfig', rest) };
+  const safetySettings = pick(body, 'safetySettings');
+  return {
+    model: (asString(body['model']) ?? '').replace(/^models\//, ''),
+    stream: body['stream'] === true,
+    turns: decodeContents(pick(body, 'systemInstruction'), pick(body, 'contents')),
+    ...fields,
+    ...optional('tools', tools),
+    ...optional('toolChoice', toolChoice),
+    ...(safetySettings !== undefined && { safetySettings: asList(safetySettings) }),
+    ...optional('labels', asObject(pick(body, 'labels'))),
+    ...optional('serviceTier', serviceTier),
+    ...(Object.keys(extras).length > 0 && { extras, extrasFormat: 'gemini' }),
+  };
+}

@@ -1,0 +1,58 @@
+import type { GenerationEvent } from '../events.ts';
+import type { ReplyContext, StreamDecoder } from '../format.ts';
+import { INTERRUPTED, ReplyReader } from './decode-reply.ts';
+import { chunksOf, Framing, unreadable } from './framing.ts';
+
+export function decodeStream(reply: ReplyContext): StreamDecoder {
+  return new GeminiStreamDecoder(reply);
+}
+
+class GeminiStreamDecoder implements StreamDecoder {
+  readonly #framing = new Framing();
+  readonly #reader: ReplyReader;
+  #ended = false;
+
+  constructor(reply: ReplyContext) {
+    this.#reader = new ReplyReader(reply);
+  }
+
+  push(bytes: Buffer): readonly GenerationEvent[] {
+    return this.#ended ? [] : this.#guard((events) => this.#read(this.#framing.push(bytes).texts, events));
+  }
+
+  end(): readonly GenerationEvent[] {
+    if (this.#ended) return [];
+    return this.#guard((events) => {
+      const { texts, cut } = this.#framing.end();
+      this.#read(texts, events);
+      if (this.#ended) return;
+      this.#ended = true;
+      if (cut || !this.#reader.finished) events.push({ type: 'error', failure: INTERRUPTED });
+      else events.push(...this.#reader.end());
+    });
+  }
+
+  #read(texts: readonly string[], events: GenerationEvent[]): void {
+    for (const text of texts) {
+      for (const chunk of chunksOf(text)) {
+        events.push(...this.#reader.read(chunk));
+        if (events.at(-1)?.type !== 'error') continue;
+        this.#ended = true;
+        return;
+      }
+    }
+  }
+
+  /** What cannot be read ends the stream; the events before it still count. */
+  #guard(work: (events: GenerationEvent[]) => void): GenerationEvent[] {
+    const events: GenerationEvent[] = [];
+    try {
+      work(events);
+    } catch (error) {
+      const failure = unreadable(error);
+      this.#ended = true;
+      events.push({ type: 'error', failure });
+    }
+    return events;
+  }
+}

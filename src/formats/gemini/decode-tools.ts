@@ -1,0 +1,85 @@
+import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
+import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
+import { fromOpenApi } from './openapi-schema.ts';
+import { asString, isObject, leftover, objectsOf, optional, pick, stringsOf } from './wire.ts';
+
+export interface DecodedTools {
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  /** What only this format has: fields of declarations by function name, and the rest of `toolConfig`. */
+  readonly extras: JsonObject;
+}
+
+export function decodeTools(tools: unknown, toolConfig: unknown): DecodedTools {
+  const calling = isObject(toolConfig) ? pick(toolConfig, 'functionCallingConfig') : undefined;
+  const mode = isObject(calling) ? asString(calling['mode'])?.toUpperCase() : undefined;
+  const strict = mode === 'VALIDATED';
+  const rests: JsonObject = {};
+  const decoded = objectsOf(tools).flatMap((tool) => decodeTool(tool, strict, rests));
+  const toolChoice = isObject(calling) ? decodeChoice(mode, calling) : undefined;
+  const config = isObject(toolConfig) ? restOfConfig(toolConfig) : undefined;
+  return {
+    ...(decoded.length > 0 && { tools: decoded }),
+    ...optional('toolChoice', toolChoice),
+    extras: {
+      ...(Object.keys(rests).length > 0 && { functionDeclarations: rests }),
+      ...optional('toolConfig', config),
+    },
+  };
+}
+
+/** One kind per Tool object is the rule of the wire; a client that puts several into one is understood. */
+function decodeTool(tool: JsonObject, strict: boolean, rests: JsonObject): Tool[] {
+  const tools: Tool[] = [];
+  for (const declaration of objectsOf(pick(tool, 'functionDeclarations'))) {
+    const decoded = decodeFunction(declaration, strict);
+    const rest = leftover(declaration, FUNCTION_FIELDS);
+    if (rest) rests[decoded.name] = rest;
+    tools.push(decoded);
+  }
+  for (const [field, value] of Object.entries(leftover(tool, new Set(['functionDeclarations'])) ?? {})) {
+    const kind = BUILTIN_KINDS.find((known) => BUILTINS[known].field === field);
+    const options = isObject(value) ? value : {};
+    const known = kind && !leftover(options, new Set(BUILTINS[kind].options));
+    if (known) tools.push({ type: 'builtin', kind, ...(Object.keys(options).length > 0 && { options }) });
+    else tools.push({ type: 'builtin', kind: 'opaque', format: 'gemini', options: { [field]: value } });
+  }
+  return tools;
+}
+
+const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
+
+function decodeFunction(declaration: JsonObject, strict: boolean): FunctionTool {
+  const schema = pick(declaration, 'parametersJsonSchema');
+  const openApi = pick(declaration, 'parameters');
+  const parameters = isObject(schema) ? schema : isObject(openApi) ? fromOpenApi(openApi) : undefined;
+  return {
+    type: 'function',
+    name: asString(pick(declaration, 'name')) ?? '',
+    ...optional('description', asString(pick(declaration, 'description'))),
+    ...optional('parameters', parameters),
+    ...(strict && { strict }),
+  };
+}
+
+const MODES = new Map<string | undefined, ToolChoice['mode']>([
+  ['AUTO', 'auto'],
+  ['VALIDATED', 'auto'],
+  ['NONE', 'none'],
+  ['ANY', 'required'],
+]);
+
+function decodeChoice(mode: string | undefined, calling: JsonObject): ToolChoice | undefined {
+  const neutral = MODES.get(mode);
+  const names = stringsOf(pick(calling, 'allowedFunctionNames'));
+  return neutral && { mode: neutral, ...(names.length > 0 && { names }) };
+}
+
+const CALLING_FIELDS = new Set(['mode', 'allowedFunctionNames']);
+
+function restOfConfig(toolConfig: JsonObject): JsonObject | undefined {
+  const calling = pick(toolConfig, 'functionCallingConfig');
+  const rest = leftover(toolConfig, new Set(['functionCallingConfig']));
+  const callingRest = isObject(calling) ? leftover(calling, CALLING_FIELDS) : undefined;
+  return rest || callingRest ? { ...rest, ...optional('functionCallingConfig', callingRest) } : undefined;
+}

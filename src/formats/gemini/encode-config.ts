@@ -1,0 +1,87 @@
+import type { Conversation, JsonObject } from '../conversation.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
+import { encodeThinking } from './encode-thinking.ts';
+import { encodeSchema } from './encode-tools.ts';
+import type { LossReport } from './losses.ts';
+import type { ModelTraits } from './models.ts';
+import { compact, toCamel } from './wire.ts';
+
+const MAX_STOPS = 5;
+const MAX_TOP_LOGPROBS = 20;
+
+/** `generationConfig` (wire.md D1, D7, D8). What the caller did not send is not sent. */
+export function encodeConfig(
+  conversation: Conversation,
+  traits: ModelTraits,
+  target: RequestTarget,
+  losses: LossReport,
+): JsonObject {
+  const { sampling, reasoning } = conversation;
+  const thinkingConfig = encodeThinking(reasoning, { control: traits.thinking, showThoughts: !target.strict, losses });
+  return compact({
+    maxOutputTokens: conversation.maxTokens,
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: sampling.topK,
+    candidateCount: sampling.n,
+    seed: sampling.seed,
+    stopSequences: encodeStops(sampling.stop, losses),
+    ...encodePenalties(conversation, traits, losses),
+    responseLogprobs: sampling.logprobs,
+    logprobs: encodeTopLogprobs(sampling.topLogprobs, losses),
+    ...encodeResponseFormat(conversation.responseFormat, losses),
+    ...encodeOutput(conversation),
+    imageConfig: conversation.imageConfig && camelKeys(conversation.imageConfig),
+    thinkingConfig,
+  });
+}
+
+function encodeStops(stop: readonly string[] | undefined, losses: LossReport): readonly string[] | undefined {
+  if (!stop || stop.length === 0) return undefined;
+  if (stop.length > MAX_STOPS)
+    losses.dropped('stop', `Gemini takes ${MAX_STOPS} stop sequences; the first ones are sent`);
+  return stop.slice(0, MAX_STOPS);
+}
+
+function encodePenalties({ sampling }: Conversation, traits: ModelTraits, losses: LossReport): JsonObject {
+  const { frequencyPenalty, presencePenalty } = sampling;
+  if (traits.penalties) return { frequencyPenalty, presencePenalty };
+  if (frequencyPenalty !== undefined) losses.dropped('frequency_penalty', 'this model refuses penalties');
+  if (presencePenalty !== undefined) losses.dropped('presence_penalty', 'this model refuses penalties');
+  return {};
+}
+
+function encodeTopLogprobs(count: number | undefined, losses: LossReport): number | undefined {
+  if (count === undefined || count <= MAX_TOP_LOGPROBS) return count;
+  losses.clamped('top_logprobs', `Gemini gives at most ${MAX_TOP_LOGPROBS} alternatives`);
+  return MAX_TOP_LOGPROBS;
+}
+
+/** The format's `name` is a label without effect; its description goes where a model reads it. */
+function encodeResponseFormat(format: Conversation['responseFormat'], losses: LossReport): JsonObject {
+  if (!format || format.type === 'text') return {};
+  const responseMimeType = 'application/json';
+  if (format.type === 'json_object' || !format.schema) return { responseMimeType };
+  const schema = encodeSchema(format.schema, 'response_format.json_schema.schema', losses);
+  const described = schema && format.description !== undefined && schema['description'] === undefined;
+  return { responseMimeType, responseJsonSchema: described ? { ...schema, description: format.description } : schema };
+}
+
+function encodeOutput({ modalities, audio }: Conversation): JsonObject {
+  const asked = modalities?.map((modality) => modality.toUpperCase());
+  if (!audio) return { responseModalities: asked };
+  const { voice, format } = audio;
+  // Google speaks PCM only; a client that waits for mp3 would play noise.
+  if (format !== undefined && format !== 'pcm16') {
+    throw new RequestFault('unsupported_parameter', 'Gemini answers in "pcm16" audio only.', 'audio.format');
+  }
+  if (voice !== undefined && typeof voice !== 'string') {
+    throw new RequestFault('unsupported_parameter', 'Gemini has voices by name only.', 'audio.voice');
+  }
+  const speechConfig = voice === undefined ? undefined : { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } };
+  return { responseModalities: asked?.includes('AUDIO') ? asked : [...(asked ?? []), 'AUDIO'], speechConfig };
+}
+
+function camelKeys(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [toCamel(name), value]));
+}

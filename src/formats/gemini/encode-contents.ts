@@ -1,0 +1,214 @@
+import type { JsonObject, MediaPart, Part, ToolCallPart, Turn } from '../conversation.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
+import { encodeMedia } from './encode-media.ts';
+import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
+import type { LossReport } from './losses.ts';
+import type { ModelTraits } from './models.ts';
+import { isCandidateMetadata } from './metadata.ts';
+import { SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
+import { isObject, optional } from './wire.ts';
+
+export interface EncodedContents {
+  readonly contents: JsonObject[];
+  readonly systemInstruction?: JsonObject;
+}
+
+interface Content {
+  readonly role: 'user' | 'model';
+  readonly parts: JsonObject[];
+  /** Function responses stand alone: Gemini 3 refuses siblings beside them (wire.md D2.3). */
+  readonly alone: boolean;
+}
+
+/** Turns → `contents` and `systemInstruction` (wire.md D2). */
+export function encodeContents(
+  turns: readonly Turn[],
+  traits: ModelTraits,
+  target: RequestTarget,
+  losses: LossReport,
+): EncodedContents {
+  return new ContentsEncoder(traits, target, losses).encode(turns);
+}
+
+class ContentsEncoder {
+  readonly #traits: ModelTraits;
+  readonly #keepIds: boolean;
+  readonly #losses: LossReport;
+  readonly #calls = new CallIndex();
+  readonly #contents: Content[] = [];
+  readonly #system: JsonObject[] = [];
+  #pending: PendingResult[] = [];
+
+  constructor(traits: ModelTraits, target: RequestTarget, losses: LossReport) {
+    this.#traits = traits;
+    // Vertex refuses `id` in calls and responses; calls pair by name and order there (wire.md finding 8).
+    this.#keepIds = target.host === 'direct';
+    this.#losses = losses;
+  }
+
+  encode(turns: readonly Turn[]): EncodedContents {
+    turns.forEach((turn, index) => this.#turn(turn, `messages[${index}]`));
+    this.#flushResults();
+    this.#placeSystem();
+    for (const content of this.#contents) this.#complete(content);
+    const contents = this.#contents.map(({ role, parts }) => ({ role, parts }));
+    return this.#system.length > 0 ? { contents, systemInstruction: { parts: this.#system } } : { contents };
+  }
+
+  #turn(turn: Turn, param: string): void {
+    if (turn.name !== undefined && turn.role !== 'tool') {
+      this.#losses.dropped(`${param}.name`, 'Gemini has no names of participants');
+    }
+    if (turn.role === 'system') return this.#systemTurn(turn, param);
+    // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
+    if (turn.role === 'assistant') this.#flushResults();
+    const encoded: JsonObject[] = [];
+    turn.parts.forEach((part, index) => {
+      const place = `${param}.content[${index}]`;
+      if (part.type === 'tool_result') this.#pending.push({ part, param: turn.role === 'tool' ? param : place });
+      else encoded.push(...this.#part(part, param, place));
+    });
+    if (encoded.length === 0) return;
+    this.#flushResults();
+    this.#append(turn.role === 'assistant' ? 'model' : 'user', encoded);
+  }
+
+  #systemTurn(turn: Turn, param: string): void {
+    // All of them, in order: other gateways read the first one only, or fail on later ones (wire.md D2.1).
+    if (this.#contents.length > 0 || this.#pending.length > 0) {
+      this.#losses.downgraded(param, 'Gemini has one system instruction, before all turns');
+    }
+    turn.parts.forEach((part, index) => {
+      if (part.type !== 'text')
+        this.#losses.dropped(`${param}.content[${index}]`, 'the system instruction is text only');
+      else this.#system.push(...this.#part(part, param, `${param}.content[${index}]`));
+    });
+  }
+
+  /** Zero or one part; `param` is the turn's path, `place` the part's. */
+  #part(part: Exclude<Part, { type: 'tool_result' }>, param: string, place: string): JsonObject[] {
+    if ('cache' in part && part.cache) this.#losses.dropped(`${place}.cache_control`, 'Gemini has no cache markers');
+    switch (part.type) {
+      case 'text':
+        return part.text === '' && part.signature === undefined ? [] : [signed({ text: part.text }, part.signature)];
+      case 'thinking':
+        return this.#thinking(part.text, part.signature, place);
+      case 'redacted_thinking':
+        return this.#drop(place, 'encrypted reasoning of another provider');
+      case 'refusal':
+        this.#losses.downgraded(place, 'Gemini has no refusal part: sent as text');
+        return part.text === '' ? [] : [{ text: part.text }];
+      case 'media':
+        return [this.#media(part, place)];
+      case 'tool_call':
+        return [this.#call(part, param)];
+      case 'code': {
+        const id = optional('id', this.#keepIds ? part.id : undefined);
+        return [signed({ executableCode: { language: part.language, code: part.code, ...id } }, part.signature)];
+      }
+      case 'code_result': {
+        const id = optional('id', this.#keepIds ? part.id : undefined);
+        return [signed({ codeExecutionResult: { outcome: part.outcome, output: part.output, ...id } }, part.signature)];
+      }
+      case 'opaque':
+        if (part.format !== 'gemini') return this.#drop(place, `only ${part.format} understands this part`);
+        // Grounding and ratings describe a reply; they are no parts and were never the model's input.
+        return isCandidateMetadata(part.value) ? [] : [part.value];
+    }
+  }
+
+  /** Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). */
+  #thinking(text: string, signature: string | undefined, place: string): JsonObject[] {
+    if (text !== '') this.#losses.dropped(place, 'Gemini takes no thoughts of earlier turns, only their signature');
+    return signature === undefined ? [] : [{ thought: true, text: '', thoughtSignature: signature }];
+  }
+
+  #media(part: MediaPart, place: string): JsonObject {
+    const encoded = signed(encodeMedia(part, place), part.signature);
+    if (part.name !== undefined) this.#losses.dropped(`${place}.filename`, 'Gemini has no file names');
+    const { detail } = part;
+    if (detail === undefined || detail === 'auto') return encoded;
+    const level = detail === 'low' ? 'LOW' : detail === 'high' ? 'HIGH' : undefined;
+    if (level && this.#traits.third) return { ...encoded, mediaResolution: { level: `MEDIA_RESOLUTION_${level}` } };
+    this.#losses.dropped(`${place}.detail`, 'this model has no such resolution for one part');
+    return encoded;
+  }
+
+  #call(part: ToolCallPart, param: string): JsonObject {
+    const { id, signature } = splitCallId(part.id);
+    this.#calls.add(id, part.name);
+    if (part.cache) this.#losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
+    const args = part.custom ? { input: part.arguments } : parseArguments(part, param);
+    const functionCall = { ...optional('id', this.#keepIds ? id : undefined), name: part.name, args };
+    return signed({ functionCall }, part.signature ?? signature);
+  }
+
+  #drop(place: string, reason: string): [] {
+    this.#losses.dropped(place, reason);
+    return [];
+  }
+
+  #flushResults(): void {
+    if (this.#pending.length === 0) return;
+    const { responses, following } = encodeResults(this.#pending, {
+      calls: this.#calls,
+      losses: this.#losses,
+      keepIds: this.#keepIds,
+      mediaInside: this.#traits.third,
+    });
+    this.#pending = [];
+    this.#contents.push({ role: 'user', parts: responses, alone: true });
+    if (following.length > 0) this.#append('user', following);
+  }
+
+  #append(role: 'user' | 'model', parts: JsonObject[]): void {
+    const last = this.#contents.at(-1);
+    if (last && last.role === role && !last.alone) last.parts.push(...parts);
+    else this.#contents.push({ role, parts: [...parts], alone: false });
+  }
+
+  /** Where there is no system field, or nothing but system text, that text opens the conversation (wire.md D2.1). */
+  #placeSystem(): void {
+    if (this.#system.length === 0 || (this.#traits.system && this.#contents.length > 0)) return;
+    const first = this.#contents[0];
+    const parts = this.#system.splice(0);
+    if (first?.role === 'user' && !first.alone) first.parts.unshift(...parts);
+    else this.#contents.unshift({ role: 'user', parts, alone: false });
+  }
+
+  #complete(content: Content): void {
+    const { role, parts, alone } = content;
+    if (role === 'model') {
+      // Only the first call of a turn is checked; the later ones of parallel calls carry none (wire.md finding 9, D9).
+      const call = this.#traits.third ? parts.findIndex((part) => 'functionCall' in part) : -1;
+      if (call >= 0 && !('thoughtSignature' in parts[call]!)) parts[call] = signed(parts[call]!, SKIP_SIGNATURE);
+    } else if (!alone && !parts.some((part) => 'text' in part) && parts.some(isMedia)) {
+      // Media alone are refused (wire.md D2.7).
+      parts.push({ text: ' ' });
+    }
+  }
+}
+
+function isMedia(part: JsonObject): boolean {
+  return 'inlineData' in part || 'fileData' in part;
+}
+
+function signed(part: JsonObject, signature: string | undefined): JsonObject {
+  return signature === undefined ? part : { ...part, thoughtSignature: signature };
+}
+
+function parseArguments(part: ToolCallPart, param: string): JsonObject {
+  if (part.arguments.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(part.arguments);
+  } catch {
+    const path = `${param}.tool_calls`;
+    throw new RequestFault(
+      'invalid_value',
+      `${path}: the arguments of the call "${part.name}" are not valid JSON.`,
+      path,
+    );
+  }
+  return isObject(value) ? value : { value };
+}

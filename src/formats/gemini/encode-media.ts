@@ -1,0 +1,40 @@
+import { Buffer } from 'node:buffer';
+import type { JsonObject, MediaPart } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { mimeOfUrl } from '../media.ts';
+
+const FETCHABLE = /^(?:gs|https?):\/\//i;
+
+/** `inlineData` or `fileData` (wire.md D4). `param` names the part in the caller's body. */
+export function encodeMedia(part: MediaPart, param: string): JsonObject {
+  const { source } = part;
+  switch (source.kind) {
+    case 'data':
+      return { inlineData: { mimeType: part.mime ?? fail(param, 'its media type is not given'), data: source.data } };
+    case 'text':
+      return { inlineData: { mimeType: part.mime ?? 'text/plain', data: Buffer.from(source.text).toString('base64') } };
+    case 'url':
+      return fileData(part, source.url, param);
+    case 'file':
+      // A file id of another vendor means nothing here; Google's own are URIs.
+      if (!FETCHABLE.test(source.id)) fail(param, 'only files with a gs:// or https:// URI can be sent to Gemini');
+      return fileData(part, source.id, param);
+  }
+}
+
+function fileData(part: MediaPart, uri: string, param: string): JsonObject {
+  if (!FETCHABLE.test(uri)) fail(param, 'its URL must be a data URI or begin with gs://, https:// or http://');
+  const mimeType = part.mime ?? mimeByUrl(part, uri);
+  if (mimeType === undefined) fail(param, 'its media type is neither given nor told by the extension of its URL');
+  return { fileData: { mimeType, fileUri: uri } };
+}
+
+/** The extensions mp4 and webm mean video unless the part is sound. */
+function mimeByUrl(part: MediaPart, uri: string): string | undefined {
+  const mime = mimeOfUrl(uri);
+  return part.media === 'audio' && mime ? mime.replace(/^video\/(?=mp4$|webm$)/, 'audio/') : mime;
+}
+
+function fail(param: string, reason: string): never {
+  throw new RequestFault('invalid_value', `${param} cannot be sent to Gemini: ${reason}.`, param);
+}

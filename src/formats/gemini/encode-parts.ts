@@ -1,0 +1,61 @@
+import type { JsonObject, Part } from '../conversation.ts';
+import type { LogprobToken } from '../events.ts';
+import { isCandidateMetadata } from './metadata.ts';
+import { asObject, optional } from './wire.ts';
+
+/** Parts of an answer as Gemini's clients read them; what another API's answer holds and this one cannot is left out. */
+export function encodeAnswerPart(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return words(part.text, false, part.signature);
+    case 'thinking':
+      return words(part.text, true, part.signature);
+    case 'refusal':
+      return { text: part.text };
+    case 'tool_call': {
+      const { id, name, custom, signature } = part;
+      const args = custom ? { input: part.arguments } : parseArguments(part.arguments);
+      return { functionCall: { id, name, args }, ...optional('thoughtSignature', signature) };
+    }
+    case 'media': {
+      if (part.source.kind !== 'data') return undefined;
+      const inlineData = { mimeType: part.mime ?? 'application/octet-stream', data: part.source.data };
+      return { inlineData, ...optional('thoughtSignature', part.signature) };
+    }
+    case 'code': {
+      const executableCode = { language: part.language, code: part.code, ...optional('id', part.id) };
+      return { executableCode, ...optional('thoughtSignature', part.signature) };
+    }
+    case 'code_result': {
+      const codeExecutionResult = { outcome: part.outcome, output: part.output, ...optional('id', part.id) };
+      return { codeExecutionResult, ...optional('thoughtSignature', part.signature) };
+    }
+    case 'opaque':
+      return part.format === 'gemini' && !isCandidateMetadata(part.value) ? part.value : undefined;
+    case 'redacted_thinking':
+    case 'tool_result':
+      return undefined;
+  }
+}
+
+export function words(text: string, thought: boolean, signature: string | undefined): JsonObject {
+  return { text, ...(thought && { thought }), ...optional('thoughtSignature', signature) };
+}
+
+/** Arguments are an object on this wire; a model's broken JSON is handed on as the text it is. */
+function parseArguments(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return asObject(value) ?? { value };
+  } catch {
+    return { value: text };
+  }
+}
+
+export function encodeLogprobs(tokens: readonly LogprobToken[]): JsonObject {
+  const entry = ({ token, logprob }: { token: string; logprob: number }) => ({ token, logProbability: logprob });
+  const chosenCandidates = tokens.map(entry);
+  if (!tokens.some(({ top }) => top)) return { chosenCandidates };
+  return { chosenCandidates, topCandidates: tokens.map(({ top }) => ({ candidates: (top ?? []).map(entry) })) };
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '../conversation.ts';
+import type { FinishReason, GenerationEvent, UrlCitation, Usage } from '../events.ts';
+import { type Choice, fold } from '../fold.ts';
+import type { ClientContext } from '../format.ts';
+import { encodeAnswerPart, encodeLogprobs } from './encode-parts.ts';
+import { nativeFinish } from './finish.ts';
+import { groundingOf } from './grounding.ts';
+import { isCandidateMetadata } from './metadata.ts';
+import { encodeUsage } from './usage.ts';
+import { optional } from './wire.ts';
+
+/** Events → GenerateContentResponse for a client of this API. */
+export function encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject {
+  const { id, model, choices, usage } = fold(events);
+  return { candidates: choices.map(encodeChoice), ...encodeEnvelope({ id, model, usage }, client) };
+}
+
+/** `responseId` is what the other direction makes a `chatcmpl-` id of (wire.md D9). */
+export function encodeEnvelope(
+  {
+    id,
+    model,
+    usage,
+  }: { readonly id: string | undefined; readonly model: string | undefined; readonly usage: Usage | undefined },
+  client: ClientContext,
+): JsonObject {
+  return {
+    ...(usage && { usageMetadata: encodeUsage(usage) }),
+    modelVersion: model ?? client.model,
+    createTime: new Date(client.created * 1000).toISOString(),
+    responseId: (id ?? client.id).replace(/^chatcmpl-/, ''),
+  };
+}
+
+function encodeChoice(choice: Choice): JsonObject {
+  const parts = choice.parts.map(encodeAnswerPart).filter((part) => part !== undefined);
+  if (choice.refusal !== undefined) parts.push({ text: choice.refusal });
+  const metadata: JsonObject = {};
+  for (const part of choice.parts) {
+    if (part.type === 'opaque' && part.format === 'gemini' && isCandidateMetadata(part.value))
+      Object.assign(metadata, part.value);
+  }
+  const text = choice.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return {
+    content: { role: 'model', parts },
+    ...encodeEnding({ ...choice, metadata, text }),
+    index: choice.index,
+    ...(choice.logprobs.length > 0 && { logprobsResult: encodeLogprobs(choice.logprobs) }),
+  };
+}
+
+export interface Ending {
+  readonly finish: FinishReason | undefined;
+  readonly native: string | undefined;
+  readonly message: string | undefined;
+  readonly citations: readonly UrlCitation[];
+  /** Candidate metadata of a Gemini upstream; citations of any other one are put into its shape. */
+  readonly metadata: JsonObject;
+  readonly text: string;
+}
+
+export function encodeEnding({ finish, native, message, citations, metadata, text }: Ending): JsonObject {
+  const grounded = citations.length > 0 && !('groundingMetadata' in metadata);
+  return {
+    ...(finish && { finishReason: nativeFinish(finish, native) }),
+    ...optional('finishMessage', message),
+    ...metadata,
+    ...(grounded && { groundingMetadata: groundingOf(citations, text) }),
+  };
+}

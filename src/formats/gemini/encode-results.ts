@@ -1,0 +1,117 @@
+import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { encodeMedia } from './encode-media.ts';
+import type { LossReport } from './losses.ts';
+import { splitCallId } from './thought-signature.ts';
+import { isObject, optional } from './wire.ts';
+
+/** Calls of earlier assistant turns by id: functionResponse needs the name, and the order of the calls (wire.md D2.6). */
+export class CallIndex {
+  readonly #calls = new Map<string, { readonly name: string; readonly order: number }>();
+
+  add(id: string, name: string): void {
+    this.#calls.set(id, { name, order: this.#calls.size });
+  }
+
+  name(id: string): string | undefined {
+    return this.#calls.get(id)?.name;
+  }
+
+  /** Results of unknown calls go last, as they came. */
+  order(id: string): number {
+    return this.#calls.get(id)?.order ?? Number.MAX_SAFE_INTEGER;
+  }
+}
+
+export interface PendingResult {
+  readonly part: ToolResultPart;
+  /** Path of the result in the caller's body. */
+  readonly param: string;
+}
+
+export interface ResultOptions {
+  readonly calls: CallIndex;
+  readonly losses: LossReport;
+  readonly keepIds: boolean;
+  /** Gemini 3 takes media inside a function response; before that they follow as ordinary user parts (wire.md D13). */
+  readonly mediaInside: boolean;
+}
+
+export interface EncodedResults {
+  /** functionResponse parts of one turn, all together and in call order. */
+  readonly responses: JsonObject[];
+  /** Media of the results for a user content of their own. */
+  readonly following: JsonObject[];
+}
+
+export function encodeResults(pending: readonly PendingResult[], options: ResultOptions): EncodedResults {
+  const order = ({ part }: PendingResult) => options.calls.order(splitCallId(part.callId).id);
+  const sorted = [...pending].sort((a, b) => order(a) - order(b));
+  const following: JsonObject[] = [];
+  const responses = sorted.map((result) => encodeResult(result, options, following));
+  return { responses, following };
+}
+
+/** Media types of `functionResponse.parts` (wire.md C4). */
+const INSIDE = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain']);
+
+function encodeResult({ part, param }: PendingResult, options: ResultOptions, following: JsonObject[]): JsonObject {
+  const { id } = splitCallId(part.callId);
+  const name = options.calls.name(id) ?? part.name;
+  if (name === undefined) {
+    const message = `${param} answers the tool call "${id}", which no earlier assistant message makes, and names no tool; Gemini needs the name.`;
+    throw new RequestFault('missing_required_parameter', message, param);
+  }
+  if (part.cache) options.losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
+  const inside: JsonObject[] = [];
+  part.content.forEach((item, index) => {
+    if (item.type !== 'media') return;
+    const encoded = encodeMedia(item, `${param}.content[${index}]`);
+    (options.mediaInside && INSIDE.has(item.mime ?? mimeIn(encoded)) ? inside : following).push(encoded);
+  });
+  const response = responseOf(part, param, options.losses);
+  const parts = inside.length > 0 ? inside : undefined;
+  return {
+    functionResponse: {
+      ...optional('id', options.keepIds ? id : undefined),
+      name,
+      response,
+      ...optional('parts', parts),
+    },
+  };
+}
+
+function mimeIn(encoded: JsonObject): string {
+  const payload = encoded['inlineData'] ?? encoded['fileData'];
+  return isObject(payload) ? String(payload['mimeType']) : '';
+}
+
+/** The keys `output` and `error` are the ones Gemini knows; any other object is the output as a whole (wire.md C4). */
+function responseOf(part: ToolResultPart, param: string, losses: LossReport): JsonObject {
+  const texts: string[] = [];
+  for (const item of part.content) {
+    const text = textOf(item);
+    if (text !== undefined) texts.push(text);
+    else if (item.type !== 'media') losses.dropped(param, `a ${item.type} part cannot stand in a function response`);
+  }
+  const text = texts.join('\n');
+  if (part.isError) return { error: text };
+  return parseObject(text) ?? { output: text };
+}
+
+function textOf(part: Part): string | undefined {
+  return part.type === 'text' || part.type === 'refusal' ? part.text : undefined;
+}
+
+/** Integers beyond 2^53 outside of strings change when they are parsed: such a result stays text. */
+const LONG_NUMBER = /(?<![\w."\\-])-?\d{16,}/;
+
+function parseObject(text: string): JsonObject | undefined {
+  if (!/^\s*\{/.test(text) || LONG_NUMBER.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

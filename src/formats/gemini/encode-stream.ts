@@ -1,0 +1,225 @@
+import type { JsonObject, Part } from '../conversation.ts';
+import type { FinishReason, GenerationEvent, LogprobToken, UrlCitation, Usage } from '../events.ts';
+import type { ClientContext, StreamEncoder } from '../format.ts';
+import { encodeAnswerPart, encodeLogprobs, words } from './encode-parts.ts';
+import { encodeEnding, encodeEnvelope } from './encode-reply.ts';
+import { isCandidateMetadata } from './metadata.ts';
+
+export function encodeStream(client: ClientContext): StreamEncoder {
+  return new GeminiStreamEncoder(client);
+}
+
+interface PendingCall {
+  readonly event: Extract<GenerationEvent, { type: 'tool_call' }>;
+  arguments: string;
+}
+
+interface RecordDraft {
+  readonly parts: JsonObject[];
+  readonly tokens: LogprobToken[];
+}
+
+interface ChoiceState {
+  /** Calls are sent whole; fragments of parallel calls may come mixed. */
+  readonly calls: Map<number, PendingCall>;
+  /** What was sent of an open part in this push: text goes on in it. */
+  open: { readonly block: number; readonly part: JsonObject } | undefined;
+  thinkingBlock: number | undefined;
+  text: string;
+  finish: FinishReason | undefined;
+  native: string | undefined;
+  message: string | undefined;
+  readonly citations: UrlCitation[];
+  readonly metadata: JsonObject;
+}
+
+/** One SSE record per push and choice with content; the finish, grounding and usage come in the last one (wire.md C6). */
+class GeminiStreamEncoder implements StreamEncoder {
+  readonly #client: ClientContext;
+  readonly #choices = new Map<number, ChoiceState>();
+  #id: string | undefined;
+  #model: string | undefined;
+  #usage: Usage | undefined;
+  /** Candidates of the record being made, by choice. */
+  #record = new Map<number, RecordDraft>();
+
+  constructor(client: ClientContext) {
+    this.#client = client;
+  }
+
+  push(events: readonly GenerationEvent[]): string {
+    let ended = false;
+    for (const event of events) {
+      if (event.type === 'start') {
+        this.#id ??= event.id;
+        this.#model ??= event.model;
+      } else if (event.type === 'usage') this.#usage = event.usage;
+      else if (event.type === 'end') ended = true;
+      else if (event.type !== 'ping' && event.type !== 'error') this.#choiceEvent(event, this.#choice(event.choice));
+    }
+    const records = this.#contentRecord() + (ended ? this.#lastRecord() : '');
+    for (const state of this.#choices.values()) state.open = undefined;
+    return records;
+  }
+
+  #choiceEvent(
+    event: Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>,
+    state: ChoiceState,
+  ): void {
+    switch (event.type) {
+      case 'tool_call':
+        state.calls.set(event.call, { event, arguments: '' });
+        return;
+      case 'tool_arguments': {
+        const call = state.calls.get(event.call);
+        if (call) call.arguments += event.text;
+        return;
+      }
+      case 'finish':
+        state.finish = event.reason;
+        state.native = event.native;
+        state.message = event.message;
+        return;
+      case 'citation':
+        state.citations.push(event.citation);
+        return;
+      case 'logprobs':
+        this.#candidate(event.choice).tokens.push(...event.tokens);
+        return;
+      default:
+        this.#content(event, state);
+    }
+  }
+
+  #content(
+    event: Extract<
+      GenerationEvent,
+      {
+        type:
+          | 'text'
+          | 'thinking'
+          | 'signature'
+          | 'redacted_thinking'
+          | 'refusal'
+          | 'media'
+          | 'code'
+          | 'code_result'
+          | 'opaque';
+      }
+    >,
+    state: ChoiceState,
+  ): void {
+    this.#flushCalls(event.choice, state);
+    switch (event.type) {
+      case 'text':
+      case 'thinking':
+        if (event.type === 'text') state.text += event.text;
+        else state.thinkingBlock = event.block;
+        return this.#words(event, state);
+      case 'signature':
+        return this.#sign(event, state);
+      case 'refusal':
+        return this.#part(event.choice, { text: event.text }, state);
+      case 'redacted_thinking':
+        return;
+      case 'opaque':
+        if (event.format === 'gemini' && isCandidateMetadata(event.value)) Object.assign(state.metadata, event.value);
+        else if (event.format === 'gemini') this.#part(event.choice, event.value, state);
+        return;
+      default: {
+        const part = encodeAnswerPart(partOf(event));
+        if (part) this.#part(event.choice, part, state);
+      }
+    }
+  }
+
+  #words(event: Extract<GenerationEvent, { type: 'text' | 'thinking' }>, state: ChoiceState): void {
+    if (state.open?.block === event.block) state.open.part['text'] = `${String(state.open.part['text'])}${event.text}`;
+    else {
+      const part = words(event.text, event.type === 'thinking', undefined);
+      this.#part(event.choice, part, state);
+      state.open = { block: event.block, part };
+    }
+  }
+
+  /** On the part it signs while that has not left; after that on an empty part, as Google itself streams it. */
+  #sign({ choice, block, signature }: Extract<GenerationEvent, { type: 'signature' }>, state: ChoiceState): void {
+    if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
+    else this.#part(choice, words('', state.thinkingBlock === block, signature), state);
+    state.open = undefined;
+  }
+
+  #flushCalls(choice: number, state: ChoiceState): void {
+    for (const { event, arguments: text } of state.calls.values()) {
+      const part = encodeAnswerPart({ ...event, arguments: text });
+      if (part) this.#part(choice, part, state);
+    }
+    state.calls.clear();
+  }
+
+  #part(choice: number, part: JsonObject, state: ChoiceState): void {
+    state.open = undefined;
+    this.#candidate(choice).parts.push(part);
+  }
+
+  #contentRecord(): string {
+    if (this.#record.size === 0) return '';
+    const candidates = [...this.#record].map(([index, { parts, tokens }]) => ({
+      content: { role: 'model', parts },
+      index,
+      ...(tokens.length > 0 && { logprobsResult: encodeLogprobs(tokens) }),
+    }));
+    this.#record = new Map();
+    return this.#write({ candidates, ...this.#envelope(undefined) });
+  }
+
+  #lastRecord(): string {
+    const candidates = [...this.#choices].map(([index, state]) => {
+      this.#flushCalls(index, state);
+      const parts = this.#record.get(index)?.parts ?? [];
+      return { content: { role: 'model', parts }, ...encodeEnding(state), index };
+    });
+    this.#record = new Map();
+    return this.#write({ candidates, ...this.#envelope(this.#usage) });
+  }
+
+  #envelope(usage: Usage | undefined): JsonObject {
+    return encodeEnvelope({ id: this.#id, model: this.#model, usage }, this.#client);
+  }
+
+  /** Google ends lines with CR LF (all recordings). */
+  #write(record: JsonObject): string {
+    return `data: ${JSON.stringify(record)}\r\n\r\n`;
+  }
+
+  #candidate(choice: number): RecordDraft {
+    const candidate = this.#record.get(choice) ?? { parts: [], tokens: [] };
+    this.#record.set(choice, candidate);
+    return candidate;
+  }
+
+  #choice(index: number): ChoiceState {
+    let state = this.#choices.get(index);
+    if (!state) {
+      state = {
+        calls: new Map(),
+        open: undefined,
+        thinkingBlock: undefined,
+        text: '',
+        finish: undefined,
+        native: undefined,
+        message: undefined,
+        citations: [],
+        metadata: {},
+      };
+      this.#choices.set(index, state);
+    }
+    return state;
+  }
+}
+
+function partOf(event: Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' }>): Part {
+  if (event.type !== 'media') return event;
+  const { mime, data, signature } = event;
+  return { type: 'media', media: 'image', mime, source: { kind: 'data', data }, ...(signature && { signature }) };
+}

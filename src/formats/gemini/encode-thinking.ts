@@ -1,0 +1,110 @@
+import type { JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
+import type { LossReport } from './losses.ts';
+import type { ThinkingControl, ThinkingLevel } from './models.ts';
+
+interface ThinkingInputs {
+  readonly control: ThinkingControl | undefined;
+  /** Thoughts are asked for only when the client may see them (wire.md D8). */
+  readonly showThoughts: boolean;
+  readonly losses: LossReport;
+}
+
+/** `thinkingConfig` (wire.md D8). A budget and a level together are a 400, so each generation gets its own only. */
+export function encodeThinking(reasoning: Reasoning | undefined, inputs: ThinkingInputs): JsonObject | undefined {
+  const wish = reasoning && wishOf(reasoning, inputs.losses);
+  if (!wish) return undefined;
+  const { control, losses } = inputs;
+  if (!control) {
+    // A model that cannot think does what "off" asks.
+    if (wish.amount !== 'off') losses.dropped(wish.param, 'this model has no thinking to control');
+    return undefined;
+  }
+  const amount = control.by === 'budget' ? budgetFor(wish, control, losses) : levelFor(wish, control.levels, losses);
+  const shown = wish.amount !== 'off' && wish.visible && inputs.showThoughts;
+  if (shown) return { ...amount, includeThoughts: true };
+  return wish.amount === 'off' || !wish.visible ? { ...amount, includeThoughts: false } : amount;
+}
+
+interface Wish {
+  /** `auto`: the model decides. A number is an explicit budget. */
+  readonly amount: 'off' | 'auto' | number | Exclude<ReasoningEffort, 'none'>;
+  readonly visible: boolean;
+  readonly param: string;
+}
+
+/** Explicit thinking wins over effort; adaptive says nothing of how much, so an effort beside it does. */
+function wishOf({ effort, thinking }: Reasoning, losses: LossReport): Wish | undefined {
+  const byEffort: Wish | undefined = effort && {
+    amount: effort === 'none' ? 'off' : effort,
+    visible: true,
+    param: 'reasoning_effort',
+  };
+  if (!thinking) return byEffort;
+  const visible = thinking.display !== 'omitted';
+  const explicit = { visible, param: 'thinking' };
+  switch (thinking.type) {
+    case 'disabled':
+      return { ...explicit, amount: 'off' };
+    case 'enabled': {
+      const budget = thinking.budgetTokens;
+      return {
+        ...explicit,
+        amount: budget === undefined ? (byEffort?.amount ?? 'auto') : budget === 0 ? 'off' : budget,
+      };
+    }
+    case 'adaptive':
+      return { ...explicit, amount: byEffort?.amount ?? 'auto' };
+    case 'between_tools':
+      losses.dropped('thinking.type', 'Gemini cannot think between tools only');
+      return byEffort;
+  }
+}
+
+type Budget = Extract<ThinkingControl, { by: 'budget' }>;
+
+/** Google's own OpenAI layer for low, medium and high; the others from the table of wire.md D8. */
+const BUDGETS = { minimal: 512, low: 1024, medium: 8192, high: 24576, xhigh: 32768, max: 32768 } as const;
+
+function budgetFor({ amount, param }: Wish, control: Budget, losses: LossReport): JsonObject {
+  // -1 is Google's word for automatic; clients of this format write it themselves.
+  if (amount === 'auto' || amount === -1) return { thinkingBudget: -1 };
+  if (amount === 'off') {
+    if (control.off !== 0) losses.clamped(param, `this model cannot stop thinking: budget ${control.off}`);
+    return { thinkingBudget: control.off };
+  }
+  const asked = typeof amount === 'number' ? amount : BUDGETS[amount];
+  const budget = Math.min(control.max, Math.max(control.min, asked));
+  if (budget !== asked) losses.clamped(param, `budgets of this model go from ${control.min} to ${control.max}`);
+  return { thinkingBudget: budget };
+}
+
+function levelFor({ amount, param }: Wish, levels: readonly ThinkingLevel[], losses: LossReport): JsonObject {
+  if (amount === 'auto' || amount === -1) return {};
+  const lowest = levels[0]!;
+  if (amount === 'off') {
+    losses.clamped(param, `this model cannot stop thinking: level ${lowest}`);
+    return { thinkingLevel: lowest };
+  }
+  if (typeof amount === 'number') {
+    losses.downgraded(param, 'this model takes a thinking level, not a budget');
+    return { thinkingLevel: nearest(levelOfBudget(amount), levels) };
+  }
+  const asked: ThinkingLevel = LEVELS[amount];
+  const level = nearest(asked, levels);
+  if (level !== asked || amount === 'xhigh' || amount === 'max') {
+    losses.clamped(param, `levels of this model: ${levels.join(', ')}`);
+  }
+  return { thinkingLevel: level };
+}
+
+const LEVELS = { minimal: 'MINIMAL', low: 'LOW', medium: 'MEDIUM', high: 'HIGH', xhigh: 'HIGH', max: 'HIGH' } as const;
+
+function levelOfBudget(budget: number): ThinkingLevel {
+  return budget <= 1024 ? 'LOW' : budget <= 8192 ? 'MEDIUM' : 'HIGH';
+}
+
+/** The level itself, or the next one up: without MINIMAL it is LOW, without MEDIUM HIGH. */
+function nearest(level: ThinkingLevel, levels: readonly ThinkingLevel[]): ThinkingLevel {
+  const order: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
+  return levels.find((candidate) => order.indexOf(candidate) >= order.indexOf(level)) ?? levels.at(-1)!;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientError } from '../format.ts';
+import { decodeError, decodeFailure, encodeError, encodeStreamError } from './errors.ts';
+
+const google = (error: object) => JSON.stringify({ error });
+const retry = (retryDelay: unknown) => [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
+
+describe('errors of the upstream', () => {
+  it('keep status, word and message', () => {
+    expect(decodeError(429, google({ code: 429, message: 'Quota.', status: 'RESOURCE_EXHAUSTED' }))).toEqual({
+      status: 429,
+      message: 'Quota.',
+      kind: 'RESOURCE_EXHAUSTED',
+    });
+  });
+
+  it('may come as an array of one', () => {
+    const text = `[${google({ code: 404, message: 'Gone.', status: 'NOT_FOUND' })}]`;
+    expect(decodeError(404, text)).toEqual({ status: 404, message: 'Gone.', kind: 'NOT_FOUND' });
+  });
+
+  it.each([
+    ['3s', 3000],
+    ['0.5s', 500],
+    ['34.074824224s', 34075],
+    [{ seconds: '2', nanos: 500000000 }, 2500],
+    ['soon', undefined],
+    [7, undefined],
+  ])('a retry delay of %j is %s ms', (delay, expected) => {
+    expect(decodeError(429, google({ message: 'm', details: retry(delay) })).retryAfterMs).toBe(expected);
+  });
+
+  it('tell the machine reason and the field', () => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
+      { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field: 'contents[0].role' }] },
+    ];
+    expect(decodeError(400, google({ message: 'm', details }))).toMatchObject({
+      code: 'API_KEY_INVALID',
+      param: 'contents[0].role',
+    });
+  });
+
+  it('in HTML are told as text of at most 1 KB, cut at a whole character', () => {
+    const { status, message } = decodeError(502, `<html>${'é'.repeat(2000)}`);
+    expect(status).toBe(502);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(1024);
+    expect(message).toMatch(/^<html>é+$/);
+  });
+
+  it.each(['', '   ', '{}', '[]', 'null', '{"error":{}}', '{"error":{"message":""}}', '{"error":[]}'])(
+    '%j still has a message',
+    (text) => {
+      expect(decodeError(503, text).message).not.toBe('');
+    },
+  );
+
+  it('of the token server have their own shape', () => {
+    expect(decodeError(400, '{"error":"invalid_grant","error_description":"Bad."}')).toEqual({
+      status: 400,
+      kind: 'invalid_grant',
+      message: 'Bad.',
+    });
+    expect(decodeError(500, '{"message":"Oops."}')).toEqual({ status: 500, message: 'Oops.' });
+  });
+
+  it.each([
+    [{ code: 503, message: 'm', status: 'UNAVAILABLE' }, 503],
+    [{ message: 'm', status: 'DEADLINE_EXCEEDED' }, 504],
+    [{ message: 'm', status: 'CANCELLED' }, 499],
+    [{ code: 14, message: 'm' }, 502],
+  ])('in a stream, %j stands for status %i', (error, status) => {
+    expect(decodeFailure(error).status).toBe(status);
+  });
+});
+
+describe('errors for the client', () => {
+  const error: ClientError = {
+    status: 400,
+    message: 'No.',
+    type: 'invalid_request_error',
+    code: 'invalid_value',
+    param: 'tools',
+    requestId: 'r',
+  };
+
+  it('have Google’s shape and come back as they were', () => {
+    const body = encodeError(error);
+    expect(body).toMatchObject({ error: { code: 400, message: 'No.', status: 'INVALID_ARGUMENT' } });
+    expect(decodeError(400, JSON.stringify(body))).toEqual({
+      status: 400,
+      message: 'No.',
+      kind: 'INVALID_ARGUMENT',
+      code: 'invalid_value',
+      param: 'tools',
+    });
+  });
+
+  it.each([
+    [401, 'UNAUTHENTICATED'],
+    [402, 'INVALID_ARGUMENT'],
+    [429, 'RESOURCE_EXHAUSTED'],
+    [502, 'UNAVAILABLE'],
+    [503, 'UNAVAILABLE'],
+    [504, 'DEADLINE_EXCEEDED'],
+    [529, 'INTERNAL'],
+  ])('status %i is %s', (status, word) => {
+    expect(encodeError({ ...error, status, code: null, param: null })).toEqual({
+      error: { code: status, message: 'No.', status: word },
+    });
+  });
+
+  it('end a stream as its last event', () => {
+    expect(encodeStreamError(error)).toBe(`data: ${JSON.stringify(encodeError(error))}\r\n\r\n`);
+  });
+});

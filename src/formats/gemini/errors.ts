@@ -1,0 +1,111 @@
+import type { JsonObject } from '../conversation.ts';
+import type { UpstreamFailure } from '../events.ts';
+import type { ClientError } from '../format.ts';
+import { asNumber, asObject, asString, isObject, objectsOf, optional } from './wire.ts';
+
+/** Google's status words (wire.md C11). The first word of a status is the one the gateway writes for it. */
+const STATUSES: readonly (readonly [number, ...string[]])[] = [
+  [400, 'INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'OUT_OF_RANGE'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'NOT_FOUND'],
+  [409, 'ABORTED', 'ALREADY_EXISTS'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [499, 'CANCELLED'],
+  [500, 'INTERNAL', 'UNKNOWN', 'DATA_LOSS'],
+  [501, 'UNIMPLEMENTED'],
+  [503, 'UNAVAILABLE'],
+  [504, 'DEADLINE_EXCEEDED'],
+];
+
+/** Longest error text that is passed on when the body is not Google's JSON (front ends answer in HTML). */
+const MAX_TEXT_BYTES = 1024;
+
+/** A reply that is not 2xx. Pre-stream errors may be a one-element array (wire.md C6). */
+export function decodeError(status: number, text: string): UpstreamFailure {
+  const parsed = parse(text);
+  const body = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (!isObject(body)) return { status, message: messageOr(cap(text.trim()), status) };
+  const error = body['error'];
+  if (isObject(error)) return { ...decodeFailure(error, status), status };
+  // OAuth and gateway front ends: {"error":"invalid_grant","error_description":"…"}, {"message":"…"}.
+  const message =
+    asString(body['error_description']) ?? asString(body['message']) ?? asString(error) ?? cap(text.trim());
+  return { status, message: messageOr(message, status), ...optional('kind', asString(error)) };
+}
+
+/** Google's error object, of a reply or inside a stream, where its own code is the only status there is. */
+export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailure {
+  const kind = asString(error['status']);
+  const code = asNumber(error['code']);
+  const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);
+  const details = objectsOf(error['details']);
+  const ofType = (name: string) => details.find((detail) => String(detail['@type']).endsWith(`google.rpc.${name}`));
+  const violation = objectsOf(ofType('BadRequest')?.['fieldViolations'])[0];
+  return {
+    status,
+    message: messageOr(asString(error['message']) ?? '', status),
+    ...optional('kind', kind),
+    ...optional('code', asString(ofType('ErrorInfo')?.['reason'])),
+    ...optional('param', asString(violation?.['field'])),
+    ...optional('retryAfterMs', delayOf(ofType('RetryInfo')?.['retryDelay'])),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function statusOf(kind: string | undefined): number | undefined {
+  return STATUSES.find(([, ...kinds]) => kind !== undefined && kinds.includes(kind))?.[0];
+}
+
+/** A protobuf Duration: `"3s"`, `"0.5s"`, or its object form. */
+function delayOf(value: unknown): number | undefined {
+  if (typeof value === 'string') {
+    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(value)?.[1];
+    return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
+  }
+  const duration = asObject(value);
+  if (!duration) return undefined;
+  const milliseconds = (asNumber(duration['seconds']) ?? 0) * 1000 + (asNumber(duration['nanos']) ?? 0) / 1e6;
+  return Math.round(milliseconds);
+}
+
+function messageOr(message: string, status: number): string {
+  return message === '' ? `The upstream answered ${status} without a message.` : message;
+}
+
+/** Cuts by bytes, at a whole character. */
+function cap(text: string): string {
+  if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
+  return Buffer.from(text)
+    .subarray(0, MAX_TEXT_BYTES)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
+}
+
+const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
+
+export function encodeError({ status, message, code, param }: ClientError): JsonObject {
+  const details: JsonObject[] = [];
+  if (code !== null) details.push({ '@type': `${TYPE_PREFIX}ErrorInfo`, reason: code, domain: 'gatehouse' });
+  if (param !== null) {
+    details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
+  }
+  const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
+  return { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } };
+}
+
+function nearestStatus(status: number): string {
+  if (status === 502) return 'UNAVAILABLE';
+  return status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT';
+}
+
+export function encodeStreamError(error: ClientError): string {
+  return `data: ${JSON.stringify(encodeError(error))}\r\n\r\n`;
+}

@@ -1,0 +1,46 @@
+import type { FinishReason } from '../events.ts';
+
+/** Finish reasons (wire.md D10). What is not listed ends as `stop`: the model stopped, whatever the reason is called. */
+const REASONS: { readonly [native: string]: FinishReason } = {
+  STOP: 'stop',
+  FINISH_REASON_UNSPECIFIED: 'stop',
+  MAX_TOKENS: 'length',
+  CONTINUATION: 'length',
+  SAFETY: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  RECITATION: 'content_filter',
+  LANGUAGE: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
+  ESCALATION: 'content_filter',
+  OTHER: 'stop',
+  MALFORMED_FUNCTION_CALL: 'stop',
+  MALFORMED_RESPONSE: 'stop',
+  UNEXPECTED_TOOL_CALL: 'stop',
+  TOO_MANY_TOOL_CALLS: 'stop',
+  MISSING_THOUGHT_SIGNATURE: 'stop',
+  NO_IMAGE: 'stop',
+  IMAGE_OTHER: 'stop',
+};
+
+/** Calls end with STOP on this wire (measured: 286 of 288 recordings); clients wait for `tool_calls`. */
+export function mapFinish(native: string | undefined, hasCalls: boolean): FinishReason {
+  const reason = (native !== undefined && Object.hasOwn(REASONS, native) && REASONS[native]) || 'stop';
+  return reason === 'stop' && hasCalls ? 'tool_calls' : reason;
+}
+
+const NATIVE: { readonly [R in FinishReason]: string } = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+};
+
+/** Gemini's word for a finish; its own word is kept where the reply was Gemini's. */
+export function nativeFinish(reason: FinishReason, native: string | undefined): string {
+  return native !== undefined && Object.hasOwn(REASONS, native) ? native : NATIVE[reason];
+}

@@ -1,0 +1,114 @@
+import { Buffer } from 'node:buffer';
+import { ReplyFault } from '../format.ts';
+import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import type { UpstreamFailure } from '../events.ts';
+import { JsonElementCutter } from './json-stream.ts';
+
+/** Events that are whole: their bytes as they came, and the JSON text of each. */
+export interface Framed {
+  readonly whole: Buffer | undefined;
+  readonly texts: readonly string[];
+}
+
+/** What was held back at the end; `cut` when an event broke off in the middle. */
+export interface LastFramed extends Framed {
+  readonly cut: boolean;
+}
+
+interface Framer {
+  push(bytes: Buffer): Framed;
+  end(): LastFramed;
+}
+
+/**
+ * Finds the events of a stream: server-sent events, or the elements of a JSON array where the request had no `alt=sse`. The first
+ * byte that is no white space tells which (wire.md C6). A lone object, such as an error, reads like an array of one.
+ */
+export class Framing implements Framer {
+  #framer: Framer | undefined;
+
+  push(bytes: Buffer): Framed {
+    if (!this.#framer) {
+      const first = bytes.find((byte) => !BLANK.has(byte));
+      if (first === undefined) return { whole: bytes, texts: [] };
+      this.#framer = first === 0x5b || first === 0x7b ? new ArrayFramer() : new SseFramer();
+    }
+    return this.#framer.push(bytes);
+  }
+
+  end(): LastFramed {
+    return this.#framer?.end() ?? { whole: undefined, texts: [], cut: false };
+  }
+}
+
+/** White space, and the byte order mark that may stand before the first real byte. */
+const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+
+class SseFramer implements Framer {
+  readonly #cutter = new SseCutter();
+
+  push(bytes: Buffer): Framed {
+    const whole = this.#cutter.push(bytes);
+    return { whole, texts: whole ? dataOf(whole) : [] };
+  }
+
+  /** A last event without its blank line counts when it can be read. */
+  end(): LastFramed {
+    const rest = this.#cutter.rest();
+    const texts = dataOf(rest);
+    const cut = texts.some((text) => !isJson(text));
+    return cut || rest.length === 0 ? { whole: undefined, texts: [], cut } : { whole: rest, texts, cut };
+  }
+}
+
+function dataOf(bytes: Buffer): string[] {
+  return readSse(bytes).map(({ data }) => data);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+class ArrayFramer implements Framer {
+  readonly #cutter = new JsonElementCutter();
+  #held: Buffer[] = [];
+
+  push(bytes: Buffer): Framed {
+    const { elements, boundary } = this.#cutter.push(bytes);
+    if (boundary === 0) {
+      this.#held.push(bytes);
+      return { whole: undefined, texts: elements };
+    }
+    const whole = Buffer.concat([...this.#held, bytes.subarray(0, boundary)]);
+    this.#held = boundary < bytes.length ? [bytes.subarray(boundary)] : [];
+    return { whole, texts: elements };
+  }
+
+  end(): LastFramed {
+    const cut = this.#cutter.open;
+    const rest = Buffer.concat(this.#held);
+    return { whole: cut || rest.length === 0 ? undefined : rest, texts: [], cut };
+  }
+}
+
+/** One response, or an array of them: an error in a data line may come as `[{"error":…}]`. */
+export function chunksOf(text: string): readonly unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ReplyFault('an event of the reply is not JSON');
+  }
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The failure that a reply which cannot be read stands for; anything else is a fault of ours and goes on up. */
+export function unreadable(error: unknown): UpstreamFailure {
+  if (!(error instanceof ReplyFault) && !(error instanceof EventTooLarge)) throw error;
+  return { status: 502, kind: 'unreadable_reply', message: `The upstream’s reply cannot be read: ${error.message}.` };
+}

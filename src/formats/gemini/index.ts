@@ -1,0 +1,26 @@
+import type { Format } from '../format.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { decodeStream } from './decode-stream.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { encodeStream } from './encode-stream.ts';
+import { decodeError, encodeError, encodeStreamError } from './errors.ts';
+import { passThrough, passThroughEdits } from './pass-through.ts';
+
+/** Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API (wire.md C4–C6, C11, D). */
+export const gemini: Format = {
+  name: 'gemini',
+  contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
+  decodeRequest,
+  encodeRequest,
+  decodeReply,
+  decodeStream,
+  decodeError,
+  encodeReply,
+  encodeStream,
+  encodeError,
+  encodeStreamError,
+  passThroughEdits,
+  passThrough,
+};

@@ -1,0 +1,25 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject } from './wire.ts';
+
+/**
+ * What a candidate says about itself beside its content. Travels as one opaque event per choice, for clients that are not
+ * strict (wire.md D9) and for clients of this format.
+ */
+const FIELDS = ['groundingMetadata', 'urlContextMetadata', 'citationMetadata', 'safetyRatings'] as const;
+
+/** The metadata of a candidate that hold something: streams repeat `groundingMetadata: {}` on every chunk. */
+export function metadataOf(candidate: JsonObject): JsonObject {
+  const found: JsonObject = {};
+  for (const field of FIELDS) {
+    const value = candidate[field];
+    const filled = Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0;
+    if (filled) found[field] = value;
+  }
+  return found;
+}
+
+/** True for the value of an opaque part that is such metadata and not a part of the conversation. */
+export function isCandidateMetadata(value: JsonObject): boolean {
+  const names = Object.keys(value);
+  return names.length > 0 && names.every((name) => FIELDS.some((field) => field === name));
+}

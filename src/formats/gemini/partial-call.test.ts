@@ -1,0 +1,123 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ReplyFault } from '../format.ts';
+import { isObject } from './wire.ts';
+import { PartialArguments } from './partial-call.ts';
+
+function assemble(...pieces: object[]): unknown {
+  const args = new PartialArguments(undefined);
+  for (const piece of pieces) args.add({ ...piece });
+  return JSON.parse(args.toJson());
+}
+
+describe('arguments that arrive in pieces', () => {
+  it.each([
+    ['nothing', [], {}],
+    ['a number', [{ jsonPath: '$.a', numberValue: 1.5 }], { a: 1.5 }],
+    ['false', [{ jsonPath: '$.a', boolValue: false }], { a: false }],
+    ['null', [{ jsonPath: '$.a', nullValue: 'NULL_VALUE' }], { a: null }],
+    ['an empty string, which protobuf leaves out', [{ jsonPath: '$.a' }], { a: '' }],
+    [
+      'a growing string',
+      [
+        { jsonPath: '$.a', stringValue: 'x', willContinue: true },
+        { jsonPath: '$.a', stringValue: 'y', willContinue: true },
+        { jsonPath: '$.a', stringValue: '' },
+      ],
+      { a: 'xy' },
+    ],
+    [
+      'a string said anew',
+      [
+        { jsonPath: '$.a', stringValue: 'x' },
+        { jsonPath: '$.a', stringValue: 'y' },
+      ],
+      { a: 'y' },
+    ],
+    [
+      'objects in arrays',
+      [
+        { jsonPath: '$.a[0].b', numberValue: 1 },
+        { jsonPath: '$.a[0].c', numberValue: 2 },
+        { jsonPath: '$.a[1].b', numberValue: 3 },
+      ],
+      { a: [{ b: 1, c: 2 }, { b: 3 }] },
+    ],
+    [
+      'arrays in arrays',
+      [
+        { jsonPath: '$.a[0][0]', numberValue: 1 },
+        { jsonPath: '$.a[0][1]', numberValue: 2 },
+      ],
+      { a: [[1, 2]] },
+    ],
+    [
+      'quoted names',
+      [
+        { jsonPath: "$['a b']['c\\'d']", numberValue: 1 },
+        { jsonPath: '$["e.f"]', numberValue: 2 },
+      ],
+      { 'a b': { "c'd": 1 }, 'e.f': 2 },
+    ],
+  ])('%s', (_, pieces, args) => {
+    expect(assemble(...pieces)).toEqual(args);
+  });
+
+  it('may be named __proto__', () => {
+    const args = new PartialArguments(undefined);
+    args.add({ jsonPath: '$.__proto__.polluted', boolValue: true });
+    expect(args.toJson()).toBe('{"__proto__":{"polluted":true}}');
+    expect('polluted' in {}).toBe(false);
+  });
+
+  it.each(['$.a[99999999]', '$.a[', '$..a', '$.a[x]', '$.a[0'])('the path %s cannot be used', (jsonPath) => {
+    expect(() => assemble({ jsonPath, numberValue: 1 })).toThrow(ReplyFault);
+  });
+
+  it('a path through a value cannot be used', () => {
+    expect(() => assemble({ jsonPath: '$.a', numberValue: 1 }, { jsonPath: '$.a.b', numberValue: 1 })).toThrow(
+      ReplyFault,
+    );
+  });
+
+  it('any object taken apart is put together again, in any cut of its strings', () => {
+    const leaf = fc.oneof(
+      fc.string(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
+      fc.boolean(),
+      fc.constant(null),
+    );
+    const name = fc.string({ minLength: 1, maxLength: 6 });
+    const tree = fc.letrec<{ node: unknown }>((tie) => ({
+      node: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+        fc.dictionary(name, tie('node'), { minKeys: 1, maxKeys: 3 }),
+      ),
+    })).node;
+    fc.assert(
+      fc.property(fc.dictionary(name, tree, { maxKeys: 3 }), (args) => {
+        expect(assemble(...piecesOf(args, '$'))).toEqual(JSON.parse(JSON.stringify(args)));
+      }),
+    );
+  });
+});
+
+function piecesOf(value: unknown, path: string): object[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => piecesOf(item, `${path}[${index}]`));
+  if (isObject(value)) {
+    return Object.entries(value).flatMap(([name, item]) =>
+      piecesOf(item, `${path}['${name.replace(/['\\]/g, '\\$&')}']`),
+    );
+  }
+  if (typeof value === 'number') return [{ jsonPath: path, numberValue: value }];
+  if (typeof value === 'boolean') return [{ jsonPath: path, boolValue: value }];
+  if (typeof value !== 'string') return [{ jsonPath: path, nullValue: 'NULL_VALUE' }];
+  const half = Math.floor(value.length / 2);
+  return [
+    { jsonPath: path, stringValue: value.slice(0, half), willContinue: true },
+    { jsonPath: path, stringValue: value.slice(half), willContinue: true },
+    { jsonPath: path, stringValue: '' },
+  ];
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { RequestFault } from '../format.ts';
+import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { canonical } from './conversation.testkit.ts';
+import { decodeRequest } from './decode-request.ts';
+import { encodeRequest } from './encode-request.ts';
+import { hasCorpus, type Recording, recordings } from './recorded.testkit.ts';
+import { SKIP_SIGNATURE } from './thought-signature.ts';
+
+const requests = recordings().filter(({ request_body_kind }) => request_body_kind === 'json');
+const legal = requests.filter(({ request_body }) => !JSON.stringify(request_body).includes('"invalid_role"'));
+
+const roundTrip = (recording: Recording, host: 'vertex' | 'direct') => {
+  // Thoughts are asked for again where the recorded client did.
+  const strict = !/include_?thoughts/i.test(JSON.stringify(recording.request_body));
+  const target = requestTarget({ model: recording.model, host, strict });
+  const first = decodeRequest(deepFreeze(recording.request_body));
+  const { body, losses } = encodeRequest(deepFreeze(first), target, replyContext());
+  return { first, body, losses, second: { ...decodeRequest(body), model: first.model } };
+};
+
+describe.skipIf(!hasCorpus)('recorded Gemini requests', () => {
+  it('are there to be read', () => {
+    expect(legal.length).toBeGreaterThan(350);
+  });
+
+  it.each(legal.map((recording) => [recording.id, recording] as const))(
+    '%s comes back as the same conversation',
+    (_, recording) => {
+      for (const host of ['vertex', 'direct'] as const) {
+        const { first, second, losses } = roundTrip(recording, host);
+        const lost = new Set(losses.map(({ param }) => param.replace(/[.[].*/, '')));
+        const withoutSentinel: typeof second = JSON.parse(JSON.stringify(canonical(second)), (key, value: unknown) =>
+          key === 'signature' && value === SKIP_SIGNATURE ? undefined : value,
+        );
+        const before: typeof first = JSON.parse(JSON.stringify(canonical(first)));
+        // A loss is reported in place of the field it names; thoughts of earlier turns are the one loss in the messages.
+        if (lost.has('thinking') || lost.has('reasoning_effort')) {
+          Object.assign(before, { reasoning: withoutSentinel.reasoning });
+        }
+        if (lost.has('labels')) Object.assign(before, { labels: undefined });
+        if (lost.has('messages')) {
+          expect(losses.every(({ reason }) => /thoughts of earlier turns/.test(reason))).toBe(true);
+          continue;
+        }
+        expect(withoutSentinel).toEqual(before);
+      }
+    },
+  );
+
+  it('a role the API does not know is refused with its place', () => {
+    const wrong = requests.find((recording) => !legal.includes(recording));
+    expect(() => decodeRequest(wrong!.request_body)).toThrow(
+      expect.objectContaining({ name: 'RequestFault', param: 'contents[0].role' }),
+    );
+    expect(RequestFault).toBeDefined();
+  });
+
+  it('every signature of a call or an answer is sent again', () => {
+    let seen = 0;
+    for (const recording of legal) {
+      const body = JSON.stringify(roundTrip(recording, 'vertex').body);
+      for (const [, signature] of JSON.stringify(recording.request_body).matchAll(
+        /"thought_?[sS]ignature":"([^"]+)"/g,
+      )) {
+        seen += 1;
+        expect(body).toContain(signature);
+      }
+    }
+    expect(seen).toBeGreaterThan(100);
+  });
+
+  it('no id of a call reaches Vertex', () => {
+    for (const recording of legal) {
+      const body = JSON.stringify(roundTrip(recording, 'vertex').body.contents);
+      expect(body).not.toMatch(/"function(?:Call|Response)":\{"id"/);
+    }
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import * as fc from 'fast-check';
+import { deepFreeze } from '../laws.testkit.ts';
+import { toCarrier } from './schema.ts';
+
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
+const property = (schema: object) => toCarrier(object({ p: schema })).schema?.['properties'];
+
+describe('JSON Schema on the wire', () => {
+  it.each([
+    ['references stay, without their siblings', { $ref: '#/$defs/A', title: 'x' }, { $ref: '#/$defs/A' }],
+    ['references to definitions move with them', { $ref: '#/definitions/A' }, { $ref: '#/$defs/A' }],
+    ['null stays in a list of types', { type: ['string', 'null'] }, { type: ['string', 'null'] }],
+    [
+      'oneOf is anyOf',
+      { oneOf: [{ type: 'string' }, { type: 'null' }] },
+      { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    ],
+    ['const is an enumeration of one', { const: 'a' }, { enum: ['a'], type: 'string' }],
+    ['a constant number has its type', { const: 2 }, { enum: [2], type: 'integer' }],
+    [
+      'null leaves an enumeration for the type',
+      { type: 'string', enum: ['a', null] },
+      { type: ['string', 'null'], enum: ['a'] },
+    ],
+    ['numbers stay in an enumeration', { enum: [1, 2.5] }, { enum: [1, 2.5], type: ['integer', 'number'] }],
+    ['other values are told', { enum: [true, false] }, { type: 'boolean', description: '(enum: [true,false])' }],
+    ['times keep their format', { type: 'string', format: 'date-time' }, { type: 'string', format: 'date-time' }],
+    [
+      'other text formats are told',
+      { type: 'string', format: 'email' },
+      { type: 'string', description: '(format: "email")' },
+    ],
+    ['numbers keep their format', { type: 'integer', format: 'int32' }, { type: 'integer', format: 'int32' }],
+    [
+      'what cannot be enforced is told',
+      { type: 'string', pattern: '^a$', maxLength: 3, description: 'd' },
+      { type: 'string', description: 'd (pattern: "^a$", maxLength: 3)' },
+    ],
+    ['properties make an object', { properties: { a: true } }, { type: 'object', properties: { a: {} } }],
+    [
+      'a list under items is prefixItems',
+      { type: 'array', items: [{ type: 'string' }] },
+      { type: 'array', prefixItems: [{ type: 'string' }] },
+    ],
+    [
+      'additionalProperties stay',
+      { type: 'object', additionalProperties: { type: 'number', multipleOf: 2 } },
+      { type: 'object', additionalProperties: { type: 'number', description: '(multipleOf: 2)' } },
+    ],
+    ['one wrapped reference stays one', { allOf: [{ $ref: '#/$defs/A' }], description: 'd' }, { $ref: '#/$defs/A' }],
+  ])('%s', (_, schema, wire) => {
+    expect(property(schema)).toEqual({ p: wire });
+  });
+
+  it('merges allOf: properties and required together, later branches win, references are looked up', () => {
+    const { schema } = toCarrier({
+      $defs: { Base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+      allOf: [{ $ref: '#/$defs/Base' }, { properties: { b: { type: 'number' } }, required: ['b'] }],
+      title: 'T',
+    });
+    expect(schema).toEqual({
+      title: 'T',
+      type: 'object',
+      required: ['a', 'b'],
+      $defs: { Base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+      properties: { a: { type: 'string' }, b: { type: 'number' } },
+    });
+  });
+
+  it('an allOf that refers to itself ends', () => {
+    const schema = {
+      $defs: { A: { allOf: [{ $ref: '#/$defs/A' }, { properties: { x: {} } }] } },
+      allOf: [{ $ref: '#/$defs/A' }, {}],
+    };
+    expect(toCarrier(schema).schema).toMatchObject({ properties: { x: {} } });
+  });
+
+  it('a property may have the name of a keyword', () => {
+    const schema = object({
+      additionalProperties: { type: 'string' },
+      $ref: { type: 'string' },
+      pattern: { type: 'string' },
+    });
+    expect(toCarrier(schema)).toEqual({ schema, described: [], dropped: [] });
+  });
+
+  it('a property may be named __proto__', () => {
+    const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}');
+    expect(JSON.stringify(toCarrier(schema).schema)).toBe(JSON.stringify(schema));
+  });
+
+  it('a property nothing fits is left out', () => {
+    expect(toCarrier(object({ a: false, b: true })).schema).toEqual(object({ b: {} }));
+  });
+
+  it.each([[{}], [{ type: 'object' }], [object({}, { additionalProperties: false, $schema: 'x', title: 'Args' })]])(
+    'an empty object is left out: %j',
+    (schema) => {
+      expect(toCarrier(schema).schema).toBeUndefined();
+    },
+  );
+
+  it('an object of anything is not empty', () => {
+    expect(toCarrier({ type: 'object', additionalProperties: true }).schema).toBeDefined();
+  });
+
+  it('reports what changed its meaning, once per keyword', () => {
+    const schema = object(
+      { a: { type: 'string', minLength: 1 }, b: { minLength: 2, examples: [1] } },
+      { $schema: 's' },
+    );
+    expect(toCarrier(schema)).toMatchObject({ described: ['minLength'], dropped: ['examples'] });
+  });
+
+  it('never changes its input, whatever it is', () => {
+    const schemas = fc.dictionary(
+      fc.constantFrom('type', 'allOf', 'enum', 'properties', 'items', '$ref', 'const', 'not'),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(schemas, (schema) => {
+        const frozen = deepFreeze(schema);
+        expect(toCarrier({ type: 'object', properties: { a: frozen } })).toEqual(
+          toCarrier({ type: 'object', properties: { a: frozen } }),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import type { JsonObject } from '../conversation.ts';
+import { mergeAllOf } from './schema-merge.ts';
+import { isObject } from './wire.ts';
+
+/**
+ * JSON Schema as `parametersJsonSchema` and `responseJsonSchema` take it (wire.md D6, JSON-Schema carrier). Always a copy: the
+ * caller's schema is shared with every attempt and must not change (one known gateway edits it in place, and deletes
+ * properties that happen to be named `additionalProperties`). Only schema positions are walked, never plain data.
+ */
+export interface CarriedSchema {
+  /** Undefined for an empty object: the wire wants such parameters left out. */
+  readonly schema: JsonObject | undefined;
+  /** Keywords that became text of a description. */
+  readonly described: readonly string[];
+  /** Keywords that are gone. */
+  readonly dropped: readonly string[];
+}
+
+export function toCarrier(schema: JsonObject): CarriedSchema {
+  const carrier = new Carrier(schema);
+  const converted = carrier.node(schema) ?? {};
+  return {
+    schema: isEmptyObject(converted) ? undefined : converted,
+    described: [...carrier.described].sort(),
+    dropped: [...carrier.dropped].sort(),
+  };
+}
+
+/** Keywords whose value is copied as it is. */
+const PLAIN = new Set(
+  '$id $anchor title description minItems maxItems minimum maximum required propertyOrdering'.split(' '),
+);
+const DROPPED = new Set(['discriminator', 'examples', 'example', 'strict']);
+/** Annotations that say nothing to a model: leaving them out is no loss. */
+const SILENT = new Set(['$schema', '$comment', '$vocabulary', 'readOnly', 'writeOnly', 'deprecated']);
+/** Handled where their neighbours are known. */
+const COMPOSED = new Set(
+  '$ref $defs definitions type format enum const items prefixItems properties additionalProperties anyOf oneOf allOf'.split(
+    ' ',
+  ),
+);
+const STRING_FORMATS = new Set(['date-time', 'date', 'time']);
+
+class Carrier {
+  readonly described = new Set<string>();
+  readonly dropped = new Set<string>();
+  readonly #root: JsonObject;
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+  }
+
+  /** Undefined for `false`: nothing fits such a schema, so its place is left out. */
+  node(schema: unknown): JsonObject | undefined {
+    if (schema === false) return undefined;
+    if (!isObject(schema)) return {};
+    const merged = mergeAllOf(schema, this.#root);
+    if (typeof merged['$ref'] === 'string') return this.#reference(merged, merged['$ref']);
+    const out: JsonObject = {};
+    const notes: string[] = [];
+    for (const [keyword, value] of Object.entries(merged)) {
+      if (PLAIN.has(keyword)) out[keyword] = value;
+      else if (DROPPED.has(keyword)) this.dropped.add(keyword);
+      else if (!COMPOSED.has(keyword) && !SILENT.has(keyword)) this.#describe(notes, keyword, value);
+    }
+    this.#types(merged, out, notes);
+    this.#children(merged, out, notes);
+    if (notes.length > 0) out['description'] = withNotes(out['description'], notes);
+    return out;
+  }
+
+  /** Beside `$ref` only other `$…` keywords are allowed. */
+  #reference(schema: JsonObject, ref: string): JsonObject {
+    const out: JsonObject = { $ref: ref.replace(/^#\/definitions\//, '#/$defs/') };
+    for (const keyword of Object.keys(schema)) {
+      if (keyword === '$ref' || SILENT.has(keyword)) continue;
+      if (keyword === '$defs' || keyword === 'definitions') this.#definitions(schema, out);
+      else if (keyword === '$id' || keyword === '$anchor') out[keyword] = schema[keyword];
+      else this.dropped.add(`${keyword} beside $ref`);
+    }
+    return out;
+  }
+
+  #types(schema: JsonObject, out: JsonObject, notes: string[]): void {
+    const values = 'const' in schema ? [schema['const']] : schema['enum'];
+    let type = schema['type'];
+    if (Array.isArray(values)) type = this.#enumeration(values, type, { out, notes });
+    if (type === undefined && isObject(schema['properties'])) type = 'object';
+    if (type !== undefined) out['type'] = type;
+    const format = schema['format'];
+    if (typeof format !== 'string') return;
+    const textual = type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'));
+    if (textual && !STRING_FORMATS.has(format)) this.#describe(notes, 'format', format);
+    else out['format'] = format;
+  }
+
+  /** Enumerations hold strings and numbers; `null` belongs in the type, anything else is said in words. */
+  #enumeration(values: readonly unknown[], type: unknown, into: { out: JsonObject; notes: string[] }): unknown {
+    const usable = values.filter((value) => typeof value === 'string' || typeof value === 'number');
+    const hasOthers = usable.length < values.filter((value) => value !== null).length;
+    if (hasOthers) this.#describe(into.notes, 'enum', values);
+    else if (usable.length > 0) into.out['enum'] = usable;
+    const types = type === undefined ? [...new Set(values.map(typeOf))] : [...new Set([type].flat())];
+    if (values.includes(null) && !types.includes('null')) types.push('null');
+    return types.length === 1 ? types[0] : types;
+  }
+
+  #children(schema: JsonObject, out: JsonObject, notes: string[]): void {
+    this.#definitions(schema, out);
+    if (isObject(schema['properties'])) out['properties'] = this.#map(schema['properties']);
+    if (Array.isArray(schema['prefixItems'])) out['prefixItems'] = this.#list(schema['prefixItems']);
+    // Draft 4 to 2019-09 spell prefixItems as a list under `items`.
+    if (Array.isArray(schema['items'])) out['prefixItems'] = this.#list(schema['items']);
+    else if (schema['items'] !== undefined) {
+      const items = this.node(schema['items']);
+      if (items) out['items'] = items;
+    }
+    const additional = schema['additionalProperties'];
+    if (typeof additional === 'boolean') out['additionalProperties'] = additional;
+    else if (additional !== undefined) out['additionalProperties'] = this.node(additional);
+    const { anyOf, oneOf } = schema;
+    if (Array.isArray(anyOf)) {
+      out['anyOf'] = this.#list(anyOf);
+      if (oneOf !== undefined) this.#describe(notes, 'oneOf', oneOf);
+    } else if (Array.isArray(oneOf)) out['anyOf'] = this.#list(oneOf);
+  }
+
+  #definitions(schema: JsonObject, out: JsonObject): void {
+    const found = [schema['definitions'], schema['$defs']].filter(isObject);
+    if (found.length > 0) out['$defs'] = Object.assign({}, ...found.map((definitions) => this.#map(definitions)));
+  }
+
+  #map(schemas: JsonObject): JsonObject {
+    // fromEntries defines own properties: a property named `__proto__` stays one.
+    return Object.fromEntries(
+      Object.entries(schemas).flatMap(([name, schema]) => {
+        const node = this.node(schema);
+        return node ? [[name, node]] : [];
+      }),
+    );
+  }
+
+  #list(schemas: readonly unknown[]): JsonObject[] {
+    return schemas.map((schema) => this.node(schema)).filter((node) => node !== undefined);
+  }
+
+  #describe(notes: string[], keyword: string, value: unknown): void {
+    this.described.add(keyword);
+    notes.push(`${keyword}: ${JSON.stringify(value)}`);
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+function withNotes(description: unknown, notes: readonly string[]): string {
+  const constraints = `(${notes.join(', ')})`;
+  return typeof description === 'string' && description !== '' ? `${description} ${constraints}` : constraints;
+}
+
+function isEmptyObject(schema: JsonObject): boolean {
+  const { type, properties, additionalProperties, ...rest } = schema;
+  if (type !== undefined && type !== 'object') return false;
+  if (isObject(properties) && Object.keys(properties).length > 0) return false;
+  if (additionalProperties !== undefined && additionalProperties !== false) return false;
+  return !['anyOf', '$ref', 'enum', 'items', 'prefixItems', 'description'].some((keyword) => keyword in rest);
+}

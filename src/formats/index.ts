@@ -1,0 +1,12 @@
+import { anthropicMessages } from './anthropic-messages/index.ts';
+import type { FormatName } from './conversation.ts';
+import type { Format } from './format.ts';
+import { gemini } from './gemini/index.ts';
+import { openaiChat } from './openai-chat/index.ts';
+
+/** Every format by name. N formats and M providers meet only here and in the conversation. */
+export const formats: Readonly<Record<FormatName, Format>> = {
+  'openai-chat': openaiChat,
+  'anthropic-messages': anthropicMessages,
+  gemini,
+};

@@ -1,0 +1,398 @@
+/**
+ * Test support for every format: arbitrary generations, and the laws a format must keep (style.md, "Laws worth a property
+ * test"). Format-neutral: a law takes bytes or events and knows nothing of a wire.
+ *
+ * Typical use in `<format>/laws.test.ts`:
+ *
+ *   fc.assert(fc.property(generation({ thinking: true }), seed, (blocks, seed) => {
+ *     const bytes = Buffer.from(wireOf(blocks));
+ *     expectRechunkingKeepsEvents(() => format.decodeStream(replyContext()), bytes, seed);
+ *   }));
+ */
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+import type { FinishReason, GenerationEvent, Usage } from './events.ts';
+import type { Part } from './conversation.ts';
+import { fold, type Generation } from './fold.ts';
+import type { ClientContext, ReplyContext, RequestTarget, StreamDecoder } from './format.ts';
+
+// ---------------------------------------------------------------- contexts
+
+/** Call ids in a fixed sequence, in the shape of real ones (`call_` and 24 of `[a-z0-9]`). */
+export function replyContext(overrides: Partial<ReplyContext> = {}): ReplyContext {
+  let count = 0;
+  return { model: 'model-asked', newCallId: () => `call_${String(count++).padStart(24, 'x')}`, ...overrides };
+}
+
+export function clientContext(overrides: Partial<ClientContext> = {}): ClientContext {
+  return {
+    id: 'chatcmpl-test',
+    created: 1_795_132_800,
+    strict: true,
+    includeUsage: true,
+    model: 'model-asked',
+    ...overrides,
+  };
+}
+
+export function requestTarget(overrides: Partial<RequestTarget> = {}): RequestTarget {
+  return { model: 'model-asked', host: 'direct', strict: true, ...overrides };
+}
+
+// ---------------------------------------------------------------- arbitraries
+
+/** Text as models write it and as it breaks things: emoji, quotes, escapes, SSE look-alikes, line separators. */
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ minLength: 1, maxLength: 24, unit: 'grapheme' }) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      '\n\ndata: [DONE]\n\n',
+      'data: {"error":{"message":"not one"}}',
+      '"usage":null,"finish_reason":"stop"',
+      '\\"usage\\":{"prompt_tokens":1}',
+      '\u2028\u2029\u0000\t\r\n',
+      '👩‍👩‍👧‍👦 é \u00e9 日本語',
+      '[DONE]',
+      'event: error',
+      '\\',
+      '"',
+    ),
+  },
+);
+
+const json = fc.jsonValue({ maxDepth: 2 });
+/** Arguments as compact JSON of an object: every format can say these, `''` and broken JSON only some. */
+const toolArguments = fc
+  .dictionary(fc.string({ minLength: 1, maxLength: 8 }), json, { maxKeys: 3 })
+  .map((value) => JSON.stringify(value));
+const base64 = fc.uint8Array({ minLength: 1, maxLength: 24 }).map((bytes) => Buffer.from(bytes).toString('base64'));
+const toolName = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,15}$/);
+
+/** A content block of a generation, before it is cut into events. */
+export type Block =
+  | { readonly type: 'text'; readonly text: string; readonly signature?: string }
+  | { readonly type: 'thinking'; readonly text: string; readonly signature?: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | {
+      readonly type: 'tool_call';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly signature?: string;
+    }
+  | { readonly type: 'media'; readonly mime: string; readonly data: string; readonly signature?: string };
+
+export interface GeneratedChoice {
+  readonly blocks: readonly Block[];
+  readonly refusal?: string;
+  readonly finish: FinishReason;
+}
+
+export interface GeneratedReply {
+  readonly id: string;
+  readonly model: string;
+  readonly choices: readonly GeneratedChoice[];
+  readonly usage: Usage;
+}
+
+/** What the format under test can say; all off gives text and tool calls only. */
+export interface Abilities {
+  readonly choices?: number;
+  readonly thinking?: boolean;
+  readonly redacted?: boolean;
+  /** Signatures on thinking; `textSignatures` and `callSignatures` are Gemini's. */
+  readonly signatures?: boolean;
+  readonly textSignatures?: boolean;
+  readonly callSignatures?: boolean;
+  readonly media?: boolean;
+  readonly refusal?: boolean;
+  readonly cacheUsage?: boolean;
+}
+
+function optional<T>(on: boolean | undefined, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return on ? fc.option(arbitrary, { nil: undefined }) : fc.constant(undefined);
+}
+
+function blockArbitrary(can: Abilities): fc.Arbitrary<Block> {
+  const kinds: fc.Arbitrary<Block>[] = [
+    fc
+      .tuple(text, optional(can.textSignatures, base64))
+      .map(([text, signature]) => ({ type: 'text', text, ...(signature && { signature }) })),
+    fc.tuple(toolName, toolArguments, optional(can.callSignatures, base64)).map(([name, args, signature]) => ({
+      type: 'tool_call',
+      id: '',
+      name,
+      arguments: args,
+      ...(signature && { signature }),
+    })),
+  ];
+  if (can.thinking) {
+    kinds.push(
+      fc
+        .tuple(text, optional(can.signatures, base64))
+        .map(([text, signature]) => ({ type: 'thinking', text, ...(signature && { signature }) })),
+    );
+  }
+  if (can.redacted) kinds.push(base64.map((data) => ({ type: 'redacted_thinking', data })));
+  if (can.media) kinds.push(base64.map((data) => ({ type: 'media', mime: 'image/png', data })));
+  return fc.oneof(...kinds);
+}
+
+/** Gives every call its own id; neighbours of one kind stay apart blocks (formats that cannot say so: `joinNeighbours`). */
+function choiceArbitrary(can: Abilities): fc.Arbitrary<GeneratedChoice> {
+  return fc
+    .tuple(
+      fc.array(blockArbitrary(can), { maxLength: 6 }),
+      optional(can.refusal, text),
+      fc.constantFrom<FinishReason>('stop', 'length', 'content_filter'),
+    )
+    .map(([raw, refusal, plain]) => {
+      let calls = 0;
+      const blocks = raw.map((block) =>
+        block.type === 'tool_call' ? { ...block, id: `call_${calls++}_${block.name}` } : block,
+      );
+      return { blocks, finish: calls > 0 ? 'tool_calls' : plain, ...(refusal !== undefined && { refusal }) };
+    });
+}
+
+function usageArbitrary(can: Abilities): fc.Arbitrary<Usage> {
+  const count = fc.nat({ max: 5000 });
+  return fc.tuple(count, count, count, count, count).map(([fresh, cached, written, spoken, thought]) => {
+    const input = can.cacheUsage ? fresh + cached + written : fresh;
+    const output = spoken + (can.thinking ? thought : 0);
+    return {
+      input,
+      output,
+      total: input + output,
+      ...(can.cacheUsage && { cacheRead: cached, cacheWrite: written }),
+      ...(can.thinking && { reasoning: thought }),
+    };
+  });
+}
+
+/** An arbitrary well-formed reply. Turn it into events with `toEvents`. */
+export function generation(can: Abilities = {}): fc.Arbitrary<GeneratedReply> {
+  return fc
+    .tuple(fc.array(choiceArbitrary(can), { minLength: 1, maxLength: can.choices ?? 1 }), usageArbitrary(can))
+    .map(([choices, usage]) => ({ id: 'reply-1', model: 'model-ran', choices, usage }));
+}
+
+/** Joins neighbours of one kind, for wires that cannot tell two text blocks in a row apart. Signed text stays apart. */
+export function joinNeighbours(blocks: readonly Block[]): Block[] {
+  const joined: Block[] = [];
+  for (const block of blocks) {
+    const last = joined.at(-1);
+    const mergeable = last && last.type === block.type && (block.type === 'text' || block.type === 'thinking');
+    if (mergeable && (last.type === 'text' || last.type === 'thinking') && !last.signature) {
+      joined[joined.length - 1] = {
+        ...last,
+        text: last.text + block.text,
+        ...(block.signature && { signature: block.signature }),
+      };
+    } else joined.push(block);
+  }
+  return joined;
+}
+
+export const seed = fc.integer({ min: 1, max: 0x7fffffff });
+
+// ---------------------------------------------------------------- events
+
+/** A small deterministic generator (mulberry32): the seed printed by a failing property repeats the same cuts. */
+export function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** Cuts text at random places, never inside a surrogate pair (a decoder of whole JSON strings cannot produce that). */
+function fragments(text: string, next: (() => number) | undefined): string[] {
+  if (!next) return [text];
+  const units = [...text];
+  const pieces: string[] = [];
+  while (units.length > 0) pieces.push(units.splice(0, 1 + Math.floor(next() * 4)).join(''));
+  return pieces.length > 0 ? pieces : [''];
+}
+
+/** Without a seed: whole parts, as a plain reply decodes. With one: fragments, as a stream decodes. */
+export function toEvents(reply: GeneratedReply, cuts?: number): GenerationEvent[] {
+  const next = cuts === undefined ? undefined : random(cuts);
+  const events: GenerationEvent[] = [{ type: 'start', id: reply.id, model: reply.model }];
+  reply.choices.forEach((choice, index) => {
+    let call = 0;
+    choice.blocks.forEach((block, at) => {
+      events.push(...blockEvents(block, { choice: index, block: at, call }, next));
+      if (block.type === 'tool_call') call += 1;
+    });
+    if (choice.refusal !== undefined) {
+      for (const text of fragments(choice.refusal, next)) events.push({ type: 'refusal', choice: index, text });
+    }
+  });
+  events.push({ type: 'usage', usage: reply.usage });
+  reply.choices.forEach((choice, index) => events.push({ type: 'finish', choice: index, reason: choice.finish }));
+  events.push({ type: 'end' });
+  return events;
+}
+
+interface Place {
+  readonly choice: number;
+  readonly block: number;
+  readonly call: number;
+}
+
+function blockEvents(
+  block: Block,
+  { choice, block: at, call }: Place,
+  next: (() => number) | undefined,
+): GenerationEvent[] {
+  const signature = 'signature' in block && block.signature !== undefined ? { signature: block.signature } : {};
+  switch (block.type) {
+    case 'text':
+    case 'thinking': {
+      const events: GenerationEvent[] = fragments(block.text, next).map((text) => ({
+        type: block.type,
+        choice,
+        block: at,
+        text,
+      }));
+      if (block.signature !== undefined)
+        events.push({ type: 'signature', choice, block: at, signature: block.signature });
+      return events;
+    }
+    case 'redacted_thinking':
+      return [{ type: 'redacted_thinking', choice, block: at, data: block.data }];
+    case 'media':
+      return [{ type: 'media', choice, block: at, mime: block.mime, data: block.data, ...signature }];
+    case 'tool_call': {
+      const { id, name } = block;
+      return [
+        { type: 'tool_call', choice, block: at, call, id, name, ...signature },
+        ...fragments(block.arguments, next).map((text): GenerationEvent => ({
+          type: 'tool_arguments',
+          choice,
+          call,
+          text,
+        })),
+      ];
+    }
+  }
+}
+
+// ---------------------------------------------------------------- bytes
+
+/** Cuts bytes anywhere: inside UTF-8 characters, JSON, line ends. Small and large pieces, sometimes single bytes. */
+export function rechunk(bytes: Buffer, seed: number): Buffer[] {
+  const next = random(seed);
+  const longest = [1, 3, 16, 200, 5000][Math.floor(next() * 5)]!;
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const size = 1 + Math.floor(next() * longest);
+    // A copy, as a socket gives: a decoder must not rely on neighbouring bytes, nor keep a view of a reused buffer.
+    pieces.push(Buffer.from(bytes.subarray(at, at + size)));
+    at += size;
+  }
+  return pieces;
+}
+
+export function decodeAll(decoder: StreamDecoder, chunks: readonly Buffer[]): GenerationEvent[] {
+  const events: GenerationEvent[] = [];
+  for (const chunk of chunks) events.push(...decoder.push(chunk));
+  events.push(...decoder.end());
+  return events;
+}
+
+/** Puts extra SSE records (unknown event types, comments) between the records of a stream. */
+export function withNoise(stream: string, noise: readonly string[], seed: number): string {
+  const next = random(seed);
+  return stream
+    .split(/(?<=\r?\n\r?\n)/)
+    .map((record) => (next() < 0.5 ? record : noise[Math.floor(next() * noise.length)]! + record))
+    .join('');
+}
+
+// ---------------------------------------------------------------- laws
+
+/** Law 1: the split of the bytes does not matter. `open` makes a fresh decoder with a fresh context. */
+export function expectRechunkingKeepsEvents(open: () => StreamDecoder, bytes: Buffer, seed: number): GenerationEvent[] {
+  const whole = decodeAll(open(), [bytes]);
+  expect(decodeAll(open(), rechunk(bytes, seed))).toEqual(whole);
+  return whole;
+}
+
+/** Law 2: exactly one `end` or `error`, and it is last. */
+export function expectOneTerminal(events: readonly GenerationEvent[]): void {
+  const terminals = events.filter((event) => event.type === 'end' || event.type === 'error');
+  expect(terminals).toHaveLength(1);
+  expect(events.at(-1)).toBe(terminals[0]);
+}
+
+/** Law 3: folding reports usage once, as the last report had it, never a sum of reports. */
+export function expectUsageOnce(events: readonly GenerationEvent[]): void {
+  const reports = events.filter((event) => event.type === 'usage');
+  expect(fold(events).usage).toEqual(reports.at(-1)?.usage);
+}
+
+/** Arguments of every call, as `choice/call` → text. */
+export function argumentsOf(events: readonly GenerationEvent[]): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const event of events) {
+    if (event.type === 'tool_call') joined[`${event.choice}/${event.call}`] = '';
+    else if (event.type === 'tool_arguments') joined[`${event.choice}/${event.call}`] += event.text;
+  }
+  return joined;
+}
+
+/** Law 4: the fragments of a stream are the arguments of the plain reply. */
+export function expectSameArguments(stream: readonly GenerationEvent[], plain: readonly GenerationEvent[]): void {
+  expect(argumentsOf(stream)).toEqual(argumentsOf(plain));
+}
+
+/** Law 5: a stream folds to what the plain reply says. `see` takes out what the wire cannot say, on both sides. */
+export function expectSameFold(
+  stream: readonly GenerationEvent[],
+  plain: readonly GenerationEvent[],
+  see: (generation: Generation) => unknown = (generation) => generation,
+): void {
+  expect(see(fold(stream))).toEqual(see(fold(plain)));
+}
+
+/** Law 6: records the format does not know never throw, and change nothing. */
+export function expectNoiseIgnored(
+  open: () => StreamDecoder,
+  stream: string,
+  noise: readonly string[],
+  seed: number,
+): void {
+  const clean = decodeAll(open(), [Buffer.from(stream)]);
+  const noisy = decodeAll(open(), rechunk(Buffer.from(withNoise(stream, noise, seed)), seed));
+  expect(noisy.filter((event) => event.type !== 'ping')).toEqual(clean.filter((event) => event.type !== 'ping'));
+}
+
+/** Law 7: run an encoder on a frozen input; a write throws (modules are strict code). */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}
+
+/** The parts of each choice, with neighbouring unsigned text joined: for comparing across wires that merge text blocks. */
+export function joinedParts(generation: Generation): Part[][] {
+  return generation.choices.map(({ parts }) => {
+    const joined: Part[] = [];
+    for (const part of parts) {
+      const last = joined.at(-1);
+      if (part.type === 'text' && part.text === '' && !part.signature) continue;
+      if (last?.type === 'text' && part.type === 'text' && !last.signature && !part.signature) {
+        joined[joined.length - 1] = { ...last, text: last.text + part.text };
+      } else joined.push(part);
+    }
+    return joined;
+  });
+}

@@ -1,0 +1,127 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import { parseDataUri } from '../media.ts';
+import type { BlockNumbers } from './block-numbers.ts';
+import { interleave } from './decode-parts.ts';
+import { isObject, stringOf } from './read.ts';
+
+/**
+ * The extensions of a reply that is not strict (wire.md D9), for an upstream that is itself a gateway like this one:
+ * `content_blocks` and `content_parts`, whole in a plain reply, fragments in a stream.
+ */
+interface Place {
+  readonly choice: number;
+  readonly blocks: BlockNumbers;
+  readonly out: GenerationEvent[];
+}
+
+/** Blocks of a plain reply. True when the text of the message was among them. */
+export function readWholeBlocks(message: JsonObject, content: string, place: Place): boolean {
+  const blocks = Array.isArray(message.content_blocks) ? message.content_blocks : [];
+  const parts = Array.isArray(message.content_parts) ? message.content_parts : [];
+  const streamed = blocks.some((block) => isObject(block) && isObject(block.delta));
+  if (streamed || (blocks.length === 0 && !parts.some(isTextItem))) return false;
+  const items = interleave(blocks, parts);
+  const texts = items.some(isTextItem);
+  if (!texts && content) items.splice(firstMedia(items), 0, { type: 'text', text: content });
+  for (const item of items) if (isObject(item)) readWhole(item, place);
+  return true;
+}
+
+function isTextItem(item: unknown): boolean {
+  return isObject(item) && item.type === 'text';
+}
+
+function firstMedia(items: readonly unknown[]): number {
+  const at = items.findIndex((item) => isObject(item) && item.type === 'image_url');
+  return at < 0 ? items.length : at;
+}
+
+function readWhole(item: JsonObject, { choice, blocks, out }: Place): void {
+  const text = stringOf(item.text);
+  const thinking = stringOf(item.thinking);
+  const signature = stringOf(item.signature);
+  if (item.type === 'text' || item.type === 'thinking') {
+    const block = blocks.next();
+    const said = item.type === 'text' ? text : thinking;
+    if (said || !signature) out.push({ type: item.type, choice, block, text: said ?? '' });
+    if (signature) out.push({ type: 'signature', choice, block, signature });
+  } else readSpecial(item, { choice, blocks, out });
+}
+
+/** Fragments of a stream. True when the `content` of this chunk was among them, so that it is not read twice. */
+export function readStreamedBlocks(delta: JsonObject, content: string, place: Place): boolean {
+  let textRead = false;
+  if (Array.isArray(delta.content_blocks)) {
+    for (const item of delta.content_blocks) {
+      if (!isObject(item) || !isObject(item.delta)) continue;
+      const sender = typeof item.index === 'number' ? item.index : 0;
+      if (readFragment(item.delta, sender, { ...place, content: textRead ? '' : content })) textRead = true;
+    }
+  }
+  if (Array.isArray(delta.content_parts)) {
+    // Text of a streamed part is in `content` too: only what is not text is read here.
+    for (const item of delta.content_parts) if (isObject(item) && item.type !== 'text') readSpecial(item, place);
+  }
+  return textRead;
+}
+
+function readFragment(delta: JsonObject, sender: number, place: Place & { readonly content: string }): boolean {
+  const { choice, blocks, out, content } = place;
+  if (typeof delta.type === 'string') {
+    readSpecial(delta, place);
+    return false;
+  }
+  if (typeof delta.thinking === 'string') {
+    out.push({ type: 'thinking', choice, block: blocks.open('thinking', sender), text: delta.thinking });
+  }
+  if (typeof delta.data === 'string')
+    out.push({ type: 'redacted_thinking', choice, block: blocks.next(), data: delta.data });
+  const mirrored = typeof delta.text === 'string' && delta.text !== '' && delta.text === content;
+  if (mirrored) out.push({ type: 'text', choice, block: blocks.open('text', sender), text: content });
+  // Text that is not this chunk's content was sent as content before (encode-stream.ts): it only tells its index.
+  else if (typeof delta.text === 'string') blocks.learn(sender);
+  if (typeof delta.signature === 'string') {
+    out.push({ type: 'signature', choice, block: blocks.signed(sender), signature: delta.signature });
+  }
+  return mirrored;
+}
+
+function readSpecial(item: JsonObject, { choice, blocks, out }: Place): void {
+  const signature = stringOf(item.signature);
+  const signed = signature ? { signature } : {};
+  const id = stringOf(item.id);
+  const shared = { choice, block: blocks.next(), ...signed };
+  switch (item.type) {
+    case 'redacted_thinking':
+      out.push({ type: 'redacted_thinking', choice, block: shared.block, data: stringOf(item.data) ?? '' });
+      return;
+    case 'image_url': {
+      const inline = isObject(item.image_url) ? parseDataUri(stringOf(item.image_url.url) ?? '') : undefined;
+      if (inline) out.push({ type: 'media', mime: inline.mime ?? 'image/png', data: inline.data, ...shared });
+      return;
+    }
+    case 'code':
+      out.push({
+        type: 'code',
+        language: stringOf(item.language) ?? '',
+        code: stringOf(item.code) ?? '',
+        ...(id && { id }),
+        ...shared,
+      });
+      return;
+    case 'code_result': {
+      const { outcome, output } = item;
+      out.push({
+        type: 'code_result',
+        outcome: stringOf(outcome) ?? '',
+        output: stringOf(output) ?? '',
+        ...(id && { id }),
+        ...shared,
+      });
+      return;
+    }
+    default:
+      out.push({ type: 'opaque', choice, block: shared.block, format: 'anthropic-messages', value: item });
+  }
+}

@@ -1,0 +1,120 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { ReplyContext } from '../format.ts';
+import type { BlockNumbers } from './block-numbers.ts';
+import { callSignature } from './decode-messages.ts';
+import { isObject, stringOf } from './read.ts';
+
+interface Call {
+  call: number;
+  id: string | undefined;
+  custom: boolean;
+  signature: string | undefined;
+  started: boolean;
+  /** Argument text that came before the name. */
+  early: string;
+}
+
+/** Key of the deprecated `function_call`, which has no index. */
+const LEGACY = -1;
+
+/**
+ * Tool calls of one choice. OpenAI numbers them and gives id and name first; other servers leave out the index, the id, or
+ * use index 0 for every call, and are read as they mean it.
+ */
+export class CallReader {
+  readonly #choice: number;
+  readonly #reply: ReplyContext;
+  readonly #blocks: BlockNumbers;
+  readonly #calls: Call[] = [];
+  readonly #byIndex = new Map<number, Call>();
+
+  constructor(choice: number, reply: ReplyContext, blocks: BlockNumbers) {
+    this.#choice = choice;
+    this.#reply = reply;
+    this.#blocks = blocks;
+  }
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  get unnamed(): boolean {
+    return this.#calls.some((call) => !call.started);
+  }
+
+  read(delta: JsonObject, out: GenerationEvent[]): void {
+    if (Array.isArray(delta.tool_calls)) {
+      for (const item of delta.tool_calls) if (isObject(item)) this.#readItem(item, out);
+    }
+    if (isObject(delta.function_call)) this.#readItem({ index: LEGACY, function: delta.function_call }, out);
+  }
+
+  #readItem(item: JsonObject, out: GenerationEvent[]): void {
+    const custom = isObject(item.custom);
+    const body = isObject(item.custom) ? item.custom : isObject(item.function) ? item.function : {};
+    const name = stringOf(body.name) || undefined;
+    const id = stringOf(item.id) || undefined;
+    const call = this.#callFor(item.index, id, name);
+    call.id ??= id;
+    call.custom ||= custom;
+    call.signature ??= callSignature(item, body);
+    const text = argumentText(custom ? body.input : body.arguments);
+    if (!call.started && name === undefined) {
+      call.early += text;
+      return;
+    }
+    if (!call.started) this.#start(call, name ?? '', out);
+    const all = call.early + text;
+    call.early = '';
+    if (all) out.push({ type: 'tool_arguments', choice: this.#choice, call: call.call, text: all });
+  }
+
+  #start(call: Call, name: string, out: GenerationEvent[]): void {
+    call.started = true;
+    call.id ??= this.#reply.newCallId();
+    const { id, custom, signature } = call;
+    const block = this.#blocks.next();
+    out.push({
+      type: 'tool_call',
+      choice: this.#choice,
+      block,
+      call: call.call,
+      id,
+      name,
+      ...(custom && { custom }),
+      ...(signature && { signature }),
+    });
+  }
+
+  #callFor(index: unknown, id: string | undefined, name: string | undefined): Call {
+    if (typeof index !== 'number') {
+      const last = this.#calls.at(-1);
+      return name === undefined && last ? last : this.#add(undefined);
+    }
+    const known = this.#byIndex.get(index);
+    // A second name under another id is a second call, whatever its index says.
+    const other = known?.started && name !== undefined && id !== undefined && id !== known.id;
+    return known && !other ? known : this.#add(index);
+  }
+
+  #add(index: number | undefined): Call {
+    const call: Call = {
+      call: this.#calls.length,
+      id: undefined,
+      custom: false,
+      signature: undefined,
+      started: false,
+      early: '',
+    };
+    this.#calls.push(call);
+    if (index !== undefined) this.#byIndex.set(index, call);
+    return call;
+  }
+}
+
+/** JSON text; some servers send the parsed object. */
+function argumentText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isObject(value) ? JSON.stringify(value) : '';
+}

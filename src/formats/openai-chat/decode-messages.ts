@@ -1,0 +1,189 @@
+import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
+import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
+import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
+
+/** Messages in order (wire.md A3). Tool messages in a row answer one assistant turn: they make one turn. */
+export function decodeMessages(messages: readonly unknown[]): readonly Turn[] {
+  const turns: Turn[] = [];
+  const legacy = new LegacyCalls();
+  messages.forEach((item, at) => {
+    const path = `messages[${at}]`;
+    const turn = decodeMessage(required(readObject(item, path), path), path, legacy);
+    const last = turns.at(-1);
+    if (turn.role === 'tool' && last?.role === 'tool')
+      turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
+    else turns.push(turn);
+  });
+  return turns;
+}
+
+/**
+ * The deprecated function messages have no call ids: a `function` message answers the last call of that name. Ids are made
+ * from positions, so that the same body always gives the same conversation.
+ */
+class LegacyCalls {
+  #count = 0;
+  readonly #byName = new Map<string, string>();
+
+  called(name: string): string {
+    const id = `call_function_${this.#count++}`;
+    this.#byName.set(name, id);
+    return id;
+  }
+
+  answered(name: string): string {
+    return this.#byName.get(name) ?? this.called(name);
+  }
+}
+
+function decodeMessage(message: JsonObject, path: string, legacy: LegacyCalls): Turn {
+  const role = required(readString(message.role, `${path}.role`), `${path}.role`);
+  switch (role) {
+    case 'developer':
+    case 'system':
+      return turn('system', message, decodeContent(message.content, `${path}.content`), path);
+    case 'user':
+      return turn('user', message, decodeContent(message.content, `${path}.content`), path);
+    case 'assistant':
+      return turn('assistant', message, decodeAssistant(message, path, legacy), path);
+    case 'tool': {
+      const callId = required(readString(message.tool_call_id, `${path}.tool_call_id`), `${path}.tool_call_id`);
+      return { role, parts: [decodeResult(message, callId, path)] };
+    }
+    case 'function': {
+      const name = required(readString(message.name, `${path}.name`), `${path}.name`);
+      return { role: 'tool', parts: [decodeResult(message, legacy.answered(name), path)] };
+    }
+    default:
+      throw invalidValue(
+        `${path}.role`,
+        `\`${path}.role\` must be one of developer, system, user, assistant, tool, function.`,
+      );
+  }
+}
+
+function turn(role: Turn['role'], message: JsonObject, parts: Part[], path: string): Turn {
+  const cache = decodeCache(message, path);
+  return compact({
+    role,
+    parts: cache ? markLast(parts, cache) : parts,
+    name: readString(message.name, `${path}.name`),
+  });
+}
+
+/** A marker on the message means "up to here": it belongs on the last part that can carry one. */
+function markLast(parts: Part[], cache: CacheMarker): Part[] {
+  const at = parts.findLastIndex((part) => part.type === 'text' || part.type === 'media' || part.type === 'tool_call');
+  return parts.map((part, index) => (index === at ? { ...part, cache } : part));
+}
+
+function decodeResult(message: JsonObject, callId: string, path: string): Part {
+  return compact({
+    type: 'tool_result' as const,
+    callId,
+    name: readString(message.name, `${path}.name`),
+    content: decodeContent(message.content, `${path}.content`),
+    cache: decodeCache(message, path),
+  });
+}
+
+function decodeAssistant(message: JsonObject, path: string, legacy: LegacyCalls): Part[] {
+  const parts = decodeSpoken(message, path);
+  const refusal = readString(message.refusal, `${path}.refusal`);
+  if (refusal) parts.push({ type: 'refusal', text: refusal });
+  const audio = readObject(message.audio, `${path}.audio`);
+  // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
+  if (audio) parts.push({ type: 'opaque', format: 'openai-chat', value: { audio } });
+  const calls = (readArray(message.tool_calls, `${path}.tool_calls`) ?? []).map((item, at) => {
+    const place = `${path}.tool_calls[${at}]`;
+    return decodeCall(required(readObject(item, place), place), place);
+  });
+  parts.push(...calls, ...blockCalls(message, path, calls));
+  const call = readObject(message.function_call, `${path}.function_call`);
+  if (call) parts.push(decodeLegacyCall(call, `${path}.function_call`, legacy));
+  return parts;
+}
+
+/**
+ * What the assistant said. `content_blocks` win over `content_parts`, and both over `content`: they say the same and more. Where
+ * they hold no text (a client that kept only what it did not understand), the text still comes from `content`.
+ * `reasoning_content` (DeepSeek, vLLM) is unsigned thinking: kept only when there is no better, as a part, so that a target
+ * that cannot take it back reports the loss.
+ */
+function decodeSpoken(message: JsonObject, path: string): Part[] {
+  const content = decodeContent(message.content, `${path}.content`);
+  // Calls come after what was said: decodeAssistant reads them.
+  const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`)?.filter((item) => !isToolUse(item));
+  const items = optionalParts(message.content_parts, `${path}.content_parts`) ?? [];
+  const rich = blocks
+    ? decodeParts(interleave(blocks, items), `${path}.content_blocks`, 'anthropic-messages')
+    : decodeParts(items, `${path}.content_parts`, 'openai-chat');
+  const spoken = rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
+  const reasoning = readString(message.reasoning_content, `${path}.reasoning_content`);
+  if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
+  return [{ type: 'thinking', text: reasoning }, ...spoken];
+}
+
+function isToolUse(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === 'tool_use';
+}
+
+/** Thinking comes before the text, media after it. */
+function withContent(rich: readonly Part[], content: readonly Part[]): Part[] {
+  const firstMedia = rich.findIndex((part) => part.type === 'media');
+  const at = firstMedia < 0 ? rich.length : firstMedia;
+  return [...rich.slice(0, at), ...content, ...rich.slice(at)];
+}
+
+function decodeCall(call: JsonObject, path: string): ToolCallPart {
+  const custom = call.type === 'custom';
+  const key = custom ? 'custom' : 'function';
+  const place = `${path}.${key}`;
+  const body = required(readObject(call[key], place), place);
+  const field = custom ? 'input' : 'arguments';
+  return compact({
+    type: 'tool_call' as const,
+    id: required(readString(call.id, `${path}.id`), `${path}.id`),
+    name: required(readString(body.name, `${place}.name`), `${place}.name`),
+    arguments: readString(body[field], `${place}.${field}`) ?? '',
+    custom: custom || undefined,
+    signature: callSignature(call, body),
+    cache: decodeCache(call, path),
+  });
+}
+
+/** The places clients put a Gemini thought signature back (wire.md D9), in order. */
+export function callSignature(call: JsonObject, body: JsonObject): string | undefined {
+  const extra = isObject(call.extra_content) ? call.extra_content.google : undefined;
+  const candidates = [
+    body.thought_signature,
+    call.thought_signature,
+    isObject(extra) ? extra.thought_signature : undefined,
+  ];
+  return candidates.find((value): value is string => typeof value === 'string' && value.length > 0);
+}
+
+/** Calls that stand only in `content_blocks`: clients that replay Anthropic's blocks whole. `tool_calls` has the others. */
+function blockCalls(message: JsonObject, path: string, calls: readonly ToolCallPart[]): ToolCallPart[] {
+  const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`) ?? [];
+  const known = new Set(calls.map((call) => call.id));
+  return blocks.flatMap((block, at) => {
+    if (!isToolUse(block)) return [];
+    const place = `${path}.content_blocks[${at}]`;
+    const id = required(readString(block.id, `${place}.id`), `${place}.id`);
+    if (known.has(id)) return [];
+    const name = required(readString(block.name, `${place}.name`), `${place}.name`);
+    const input = readObject(block.input, `${place}.input`);
+    return [{ type: 'tool_call', id, name, arguments: input ? JSON.stringify(input) : '' }];
+  });
+}
+
+function decodeLegacyCall(call: JsonObject, path: string, legacy: LegacyCalls): ToolCallPart {
+  const name = required(readString(call.name, `${path}.name`), `${path}.name`);
+  return {
+    type: 'tool_call',
+    id: legacy.called(name),
+    name,
+    arguments: readString(call.arguments, `${path}.arguments`) ?? '',
+  };
+}

@@ -1,0 +1,209 @@
+import type { CacheMarker, FormatName, JsonObject, MediaPart, MediaSource, Part, TextPart } from '../conversation.ts';
+import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri } from '../media.ts';
+import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
+
+/** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
+export function decodeContent(content: unknown, path: string): Part[] {
+  if (content === undefined || content === null || content === '') return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalidValue(path, `\`${path}\` must be a string or an array of parts.`);
+  return decodeParts(content, path, 'openai-chat');
+}
+
+/** `owner`: the format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
+export function decodeParts(items: readonly unknown[], path: string, owner: FormatName): Part[] {
+  return items.map((item, at) => {
+    const place = `${path}[${at}]`;
+    return decodePart(required(readObject(item, place), place), place, owner);
+  });
+}
+
+function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
+  const type = required(readString(part.type, `${path}.type`), `${path}.type`);
+  switch (type) {
+    case 'text':
+      return decodeText(part, path);
+    case 'image_url':
+    case 'video_url':
+    case 'audio_url':
+      return decodeUrlPart(part, type, path);
+    case 'input_audio':
+      return decodeAudio(part, path);
+    case 'file':
+      return decodeFile(part, path);
+    case 'refusal':
+      return { type, text: readString(part.refusal, `${path}.refusal`) ?? '' };
+    case 'thinking':
+      return compact({
+        type,
+        text: readString(part.thinking, `${path}.thinking`) ?? '',
+        signature: readString(part.signature, `${path}.signature`),
+      });
+    case 'redacted_thinking':
+      return { type, data: required(readString(part.data, `${path}.data`), `${path}.data`) };
+    case 'code':
+    case 'code_result':
+      return decodeCode(part, type, path);
+    default:
+      return { type: 'opaque', format: owner, value: part };
+  }
+}
+
+function decodeText(part: JsonObject, path: string): TextPart {
+  return compact({
+    type: 'text' as const,
+    text: required(readString(part.text, `${path}.text`), `${path}.text`),
+    signature: readString(part.signature, `${path}.signature`),
+    cache: decodeCache(part, path),
+  });
+}
+
+/** Code that ran on the provider's side, as the not strict reply shows it (content-blocks.ts). */
+function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: string): Part {
+  const field = (name: string): string => required(readString(part[name], `${path}.${name}`), `${path}.${name}`);
+  const shared = { id: readString(part.id, `${path}.id`), signature: readString(part.signature, `${path}.signature`) };
+  return type === 'code'
+    ? compact({ type, language: field('language'), code: field('code'), ...shared })
+    : compact({ type, outcome: field('outcome'), output: field('output'), ...shared });
+}
+
+/**
+ * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}` (wire.md A3), which has no time to live of its
+ * own.
+ */
+export function decodeCache(holder: JsonObject, path: string): CacheMarker | undefined {
+  const marker = readObject(holder.cache_control, `${path}.cache_control`);
+  if (marker) return compact({ type: 'ephemeral' as const, ttl: readString(marker.ttl, `${path}.cache_control.ttl`) });
+  const breakpoint = readObject(holder.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`);
+  return breakpoint?.mode === 'explicit' ? { type: 'ephemeral' } : undefined;
+}
+
+/** What any media part may carry beside its source. */
+function decorations(part: JsonObject, path: string) {
+  return { signature: readString(part.signature, `${path}.signature`), cache: decodeCache(part, path) };
+}
+
+/** `image_url` carries images, films, sound and documents here (service.md 2.4): the MIME type says which. */
+function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: string): MediaPart {
+  const place = `${path}.${type}`;
+  const inner = part[type];
+  // The bare string is an old spelling that vLLM and LiteLLM clients still send.
+  const holder = typeof inner === 'string' ? { url: inner } : required(readObject(inner, place), place);
+  const url = required(readString(holder.url, `${place}.url`), `${place}.url`);
+  const { source, mime } = locate(url, explicitMime(holder, place), `${place}.url`);
+  const named = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
+  return compact({
+    type: 'media' as const,
+    media: mime ? mediaKind(mime) : named[type],
+    mime,
+    source,
+    detail: readString(holder.detail, `${place}.detail`),
+    ...decorations(part, path),
+  });
+}
+
+/** `mime_type`, or `format` as a type or as an extension. First in the order of wire.md D4. */
+function explicitMime(holder: JsonObject, path: string): string | undefined {
+  const mime = readString(holder.mime_type, `${path}.mime_type`);
+  if (mime) return mime;
+  const format = readString(holder.format, `${path}.format`);
+  if (!format) return undefined;
+  return format.includes('/') ? format : mimeOfName(`.${format}`);
+}
+
+function locate(
+  url: string,
+  explicit: string | undefined,
+  path: string,
+): { source: MediaSource; mime: string | undefined } {
+  const inline = parseDataUri(url);
+  if (inline) return { source: { kind: 'data', data: inline.data }, mime: explicit ?? inline.mime };
+  // Anything else is no address: assuming JPEG bytes, as others do, hides the caller's mistake (wire.md D4).
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
+    throw invalidValue(path, `\`${path}\` must be a data URI, or an http, https or gs URL.`);
+  }
+  return { source: { kind: 'url', url }, mime: explicit ?? mimeOfUrl(url) };
+}
+
+function decodeAudio(part: JsonObject, path: string): MediaPart {
+  const place = `${path}.input_audio`;
+  const audio = required(readObject(part.input_audio, place), place);
+  const data = required(readString(audio.data, `${place}.data`), `${place}.data`);
+  const format = readString(audio.format, `${place}.format`);
+  const inline = parseDataUri(data);
+  return compact({
+    type: 'media' as const,
+    media: 'audio' as const,
+    mime: (format && (audioMime(format) ?? `audio/${format}`)) || inline?.mime,
+    source: { kind: 'data' as const, data: inline?.data ?? data },
+    ...decorations(part, path),
+  });
+}
+
+function decodeFile(part: JsonObject, path: string): MediaPart {
+  const place = `${path}.file`;
+  const file = required(readObject(part.file, place), place);
+  const name = readString(file.filename, `${place}.filename`);
+  const { source, mime } = locateFile(file, name, place);
+  return compact({
+    type: 'media' as const,
+    media: mime ? mediaKind(mime) : ('document' as const),
+    mime,
+    source,
+    name,
+    ...decorations(part, path),
+  });
+}
+
+function locateFile(
+  file: JsonObject,
+  name: string | undefined,
+  path: string,
+): { source: MediaSource; mime: string | undefined } {
+  const explicit = explicitMime(file, path);
+  const byName = name === undefined ? undefined : mimeOfName(name);
+  const data = readString(file.file_data, `${path}.file_data`);
+  if (data !== undefined) {
+    const inline = parseDataUri(data);
+    // wire.md D4: bare base64 without any type is a PDF.
+    if (!inline) return { source: { kind: 'data', data }, mime: explicit ?? byName ?? 'application/pdf' };
+    return { source: { kind: 'data', data: inline.data }, mime: explicit ?? inline.mime ?? byName };
+  }
+  const url = readString(file.file_url, `${path}.file_url`);
+  if (url !== undefined) {
+    const found = locate(url, explicit, `${path}.file_url`);
+    return { source: found.source, mime: found.mime ?? byName };
+  }
+  const id = required(readString(file.file_id, `${path}.file_id`), `${path}.file_data`);
+  // A Google file id is an address (wire.md D4: file_id works on Vertex for gs and https).
+  if (/^(?:gs|https?):\/\//.test(id))
+    return { source: { kind: 'url', url: id }, mime: explicit ?? mimeOfUrl(id) ?? byName };
+  return { source: { kind: 'file', id }, mime: explicit ?? byName };
+}
+
+/**
+ * `content_blocks` and `content_parts` of a message that was not strict, as one list (wire.md D9). Blocks have thinking, its
+ * signatures and the texts; parts have texts and media. Each text stands in both: the block's is taken (it may be signed)
+ * and marks where between the blocks the media belongs.
+ */
+export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
+  const queue = [...parts];
+  const merged: unknown[] = [];
+  for (const block of blocks) {
+    if (isText(block)) {
+      while (queue.length > 0 && !isText(queue[0])) merged.push(queue.shift());
+      queue.shift();
+    }
+    merged.push(block);
+  }
+  return [...merged, ...queue];
+}
+
+function isText(item: unknown): boolean {
+  return isObject(item) && item.type === 'text';
+}
+
+export function optionalParts(value: unknown, path: string): readonly unknown[] | undefined {
+  const items = readArray(value, path);
+  return items && items.length > 0 ? items : undefined;
+}

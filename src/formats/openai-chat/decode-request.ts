@@ -1,0 +1,174 @@
+import type {
+  Conversation,
+  JsonObject,
+  Reasoning,
+  ReasoningEffort,
+  ResponseFormat,
+  Sampling,
+} from '../conversation.ts';
+import { decodeMessages } from './decode-messages.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import {
+  compact,
+  invalidValue,
+  isObject,
+  readArray,
+  readBoolean,
+  readNumber,
+  readObject,
+  readString,
+  readStrings,
+  required,
+} from './read.ts';
+
+/** Top-level fields with a place in the conversation, and `stream_options`, which is between client and gateway only. */
+const PLACED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_completion_tokens',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'stop',
+  'n',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'functions',
+  'tool_choice',
+  'function_call',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'thinking',
+  'modalities',
+  'audio',
+  'web_search_options',
+  'user',
+  'metadata',
+  'labels',
+  'safety_settings',
+  'image_config',
+  'service_tier',
+  'verbosity',
+  'stream',
+  'stream_options',
+]);
+
+/** POST /v1/chat/completions (wire.md A2–A4) → conversation. */
+export function decodeRequest(body: JsonObject): Conversation {
+  const extras = unplaced(body);
+  const decoded: Conversation = compact({
+    model: required(readString(body.model, 'model'), 'model'),
+    turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages')),
+    // `max_tokens` is the deprecated alias; wire.md A2 chooses the newer name where both are sent.
+    maxTokens:
+      readNumber(body.max_completion_tokens, 'max_completion_tokens') ?? readNumber(body.max_tokens, 'max_tokens'),
+    sampling: decodeSampling(body),
+    tools: decodeTools(readArray(body.tools, 'tools'), readArray(body.functions, 'functions')),
+    toolChoice: decodeToolChoice(body.tool_choice, body.function_call),
+    parallelToolCalls: readBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    responseFormat: decodeResponseFormat(readObject(body.response_format, 'response_format')),
+    reasoning: decodeReasoning(body),
+    modalities: readStrings(body.modalities, 'modalities'),
+    audio: readObject(body.audio, 'audio'),
+    webSearch: readObject(body.web_search_options, 'web_search_options'),
+    user: readString(body.user, 'user'),
+    metadata: readObject(body.metadata, 'metadata'),
+    labels: readObject(body.labels, 'labels'),
+    safetySettings: readArray(body.safety_settings, 'safety_settings'),
+    imageConfig: readObject(body.image_config, 'image_config'),
+    serviceTier: readString(body.service_tier, 'service_tier'),
+    verbosity: readString(body.verbosity, 'verbosity'),
+    stream: readBoolean(body.stream, 'stream') ?? false,
+    extras,
+    extrasFormat: extras && ('openai-chat' as const),
+  });
+  return decoded;
+}
+
+/** Nulls are left out: upstreams refuse a null they do not know (wire.md D1: never send null). */
+function unplaced(body: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(body).filter(
+    ([key, value]) => !PLACED.has(key) && value !== null && value !== undefined,
+  );
+  // fromEntries defines own properties, so a key named __proto__ stays a key.
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+function decodeSampling(body: JsonObject): Sampling {
+  return compact({
+    temperature: readNumber(body.temperature, 'temperature'),
+    topP: readNumber(body.top_p, 'top_p'),
+    topK: readNumber(body.top_k, 'top_k'),
+    frequencyPenalty: readNumber(body.frequency_penalty, 'frequency_penalty'),
+    presencePenalty: readNumber(body.presence_penalty, 'presence_penalty'),
+    seed: readNumber(body.seed, 'seed'),
+    stop: typeof body.stop === 'string' ? [body.stop] : readStrings(body.stop, 'stop'),
+    n: readNumber(body.n, 'n'),
+    logprobs: readBoolean(body.logprobs, 'logprobs'),
+    topLogprobs: readNumber(body.top_logprobs, 'top_logprobs'),
+  });
+}
+
+function decodeResponseFormat(format: JsonObject | undefined): ResponseFormat | undefined {
+  if (!format) return undefined;
+  const path = 'response_format.json_schema';
+  switch (format.type) {
+    case 'text':
+    case 'json_object':
+      return { type: format.type };
+    case 'json_schema': {
+      const wrapper = required(readObject(format.json_schema, path), path);
+      if (isBareSchema(wrapper)) return { type: 'json_schema', schema: wrapper };
+      return compact({
+        type: 'json_schema' as const,
+        name: readString(wrapper.name, `${path}.name`),
+        description: readString(wrapper.description, `${path}.description`),
+        schema: readObject(wrapper.schema, `${path}.schema`),
+        strict: readBoolean(wrapper.strict, `${path}.strict`),
+      });
+    }
+    default:
+      throw invalidValue(
+        'response_format.type',
+        '`response_format.type` must be one of text, json_object, json_schema.',
+      );
+  }
+}
+
+/** Some clients put the schema where its wrapper belongs (wire.md A4). The wrapper has none of a schema's own keywords. */
+function isBareSchema(wrapper: JsonObject): boolean {
+  if (isObject(wrapper.schema)) return false;
+  return ['type', 'properties', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum'].some((keyword) => keyword in wrapper);
+}
+
+const EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const THINKING_TYPES = ['enabled', 'adaptive', 'disabled', 'between_tools'] as const;
+
+function decodeReasoning(body: JsonObject): Reasoning | undefined {
+  const word = readString(body.reasoning_effort, 'reasoning_effort');
+  const effort = word === undefined ? undefined : oneOf(EFFORTS, word, 'reasoning_effort');
+  const thinking = readObject(body.thinking, 'thinking');
+  if (effort === undefined && !thinking) return undefined;
+  return compact({ effort, thinking: thinking && decodeThinking(thinking) });
+}
+
+function decodeThinking(thinking: JsonObject): NonNullable<Reasoning['thinking']> {
+  const type = required(readString(thinking.type, 'thinking.type'), 'thinking.type');
+  return compact({
+    type: oneOf(THINKING_TYPES, type, 'thinking.type'),
+    budgetTokens: readNumber(thinking.budget_tokens, 'thinking.budget_tokens'),
+    display: readString(thinking.display, 'thinking.display'),
+  });
+}
+
+function oneOf<T extends string>(words: readonly T[], word: string, path: string): T {
+  const known = words.find((candidate) => candidate === word);
+  if (known === undefined) throw invalidValue(path, `\`${path}\` must be one of ${words.join(', ')}.`);
+  return known;
+}

@@ -1,0 +1,112 @@
+import type { GenerationEvent, UpstreamFailure } from '../events.ts';
+import type { ReplyContext, StreamDecoder } from '../format.ts';
+import { EventTooLarge, readSse, SseCutter, type SseEvent } from '../sse.ts';
+import { ChoiceReader } from './decode-choice.ts';
+import { startEvent } from './decode-reply.ts';
+import { CUT_SHORT, failureIn, GARBLED, hasError, NO_ANSWER, streamInterrupted, unreadable } from './errors.ts';
+import { isObject } from './read.ts';
+import { usageEvent } from './usage.ts';
+
+export function decodeStream(reply: ReplyContext): StreamDecoder {
+  return new ChatStreamDecoder(reply);
+}
+
+/**
+ * Chunks (wire.md A6) → events. `[DONE]` is the proper end; servers that just close after every choice has finished are
+ * believed too. Anything else is a stream cut short.
+ */
+class ChatStreamDecoder implements StreamDecoder {
+  readonly #reply: ReplyContext;
+  readonly #cutter = new SseCutter();
+  readonly #choices = new Map<number, ChoiceReader>();
+  #started = false;
+  #ended = false;
+  #closed = false;
+
+  constructor(reply: ReplyContext) {
+    this.#reply = reply;
+  }
+
+  push(bytes: Buffer): readonly GenerationEvent[] {
+    const out: GenerationEvent[] = [];
+    if (this.#ended) return out;
+    try {
+      const whole = this.#cutter.push(bytes);
+      if (whole) this.#readAll(whole, out);
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      this.#fail(unreadable(error.message), out);
+    }
+    return out;
+  }
+
+  end(): readonly GenerationEvent[] {
+    const out: GenerationEvent[] = [];
+    if (this.#ended) return out;
+    this.#closed = true;
+    // The last event may lack its blank line; one that was cut does not parse.
+    this.#readAll(this.#cutter.rest(), out);
+    if (this.#ended) return out;
+    const choices = [...this.#choices.values()];
+    if (choices.length > 0 && choices.every((choice) => choice.finished)) this.#complete(out);
+    else this.#fail(streamInterrupted(CUT_SHORT), out);
+    return out;
+  }
+
+  #readAll(bytes: Buffer, out: GenerationEvent[]): void {
+    for (const event of readSse(bytes)) {
+      this.#readEvent(event, out);
+      if (this.#ended) return;
+    }
+  }
+
+  #readEvent({ event, data }: SseEvent, out: GenerationEvent[]): void {
+    if (data.startsWith('[DONE]')) return this.#done(out);
+    if (data === '') return;
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(data);
+    } catch {
+      return this.#fail(streamInterrupted(this.#closed ? CUT_SHORT : GARBLED), out);
+    }
+    const failure = event === 'error' || hasError(chunk) ? failureIn(chunk) : undefined;
+    if (failure) return this.#fail(failure, out);
+    if (isObject(chunk) && Array.isArray(chunk.choices)) this.#readChunk({ ...chunk, choices: chunk.choices }, out);
+  }
+
+  #readChunk(chunk: { choices: readonly unknown[]; [key: string]: unknown }, out: GenerationEvent[]): void {
+    // Azure's first chunk has filter results, no choices, and empty id and model.
+    if (!this.#started && (chunk.choices.length > 0 || chunk.id)) {
+      this.#started = true;
+      out.push(startEvent(chunk));
+    }
+    chunk.choices.forEach((choice, at) => {
+      if (!isObject(choice)) return;
+      const index = typeof choice.index === 'number' ? choice.index : at;
+      let reader = this.#choices.get(index);
+      if (!reader) this.#choices.set(index, (reader = new ChoiceReader(index, this.#reply)));
+      reader.read(choice, out);
+    });
+    const usage = usageEvent(chunk.usage);
+    if (usage) out.push(usage);
+  }
+
+  #done(out: GenerationEvent[]): void {
+    if (this.#choices.size === 0) this.#fail(streamInterrupted(NO_ANSWER), out);
+    else this.#complete(out);
+  }
+
+  #complete(out: GenerationEvent[]): void {
+    const choices = [...this.#choices.values()].sort((a, b) => a.index - b.index);
+    const fault = choices.map((choice) => choice.fault()).find((found) => found !== undefined);
+    if (fault) return this.#fail(unreadable(fault), out);
+    for (const choice of choices) choice.close(out);
+    this.#ended = true;
+    out.push({ type: 'end' });
+  }
+
+  #fail(failure: UpstreamFailure, out: GenerationEvent[]): void {
+    this.#ended = true;
+    out.push({ type: 'error', failure });
+  }
+}

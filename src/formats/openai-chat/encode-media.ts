@@ -1,0 +1,47 @@
+import type { JsonObject, MediaPart } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { audioFormat, toDataUri } from '../media.ts';
+import type { LossReport } from './losses.ts';
+import { compact } from './read.ts';
+
+/** A media part in the spelling decode-parts.ts reads (wire.md A3, D13). */
+export function encodeMedia(part: MediaPart, path: string, report: LossReport): JsonObject {
+  const encoded = encodeSource(part, path);
+  if (part.name && encoded.type !== 'file') report.dropped(`${path}.filename`, 'Only file parts have a name.');
+  if (part.detail && encoded.type !== 'image_url')
+    report.dropped(`${path}.detail`, 'Only images have a level of detail.');
+  return encoded;
+}
+
+function encodeSource(part: MediaPart, path: string): JsonObject {
+  const { source, detail, name } = part;
+  switch (source.kind) {
+    case 'url':
+      // Any kind of media: the gateway's own API names this spelling for all of them (service.md 2.4).
+      return { type: 'image_url', image_url: compact({ url: source.url, detail }) };
+    case 'file':
+      return { type: 'file', file: compact({ file_id: source.id, filename: name }) };
+    case 'text':
+      return { type: 'text', text: source.text };
+    case 'data':
+      return encodeData(part, source.data, path);
+  }
+}
+
+function encodeData(part: MediaPart, data: string, path: string): JsonObject {
+  const { mime, detail, name } = part;
+  if (part.media === 'audio') {
+    const format = mime && audioFormat(mime);
+    if (!format) throw undescribed(path, 'an audio format this API can name');
+    return { type: 'input_audio', input_audio: { data, format } };
+  }
+  if (!mime) throw undescribed(path, 'a MIME type');
+  const uri = toDataUri(mime, data);
+  return part.media === 'document'
+    ? { type: 'file', file: compact({ file_data: uri, filename: name }) }
+    : { type: 'image_url', image_url: compact({ url: uri, detail }) };
+}
+
+function undescribed(path: string, what: string): RequestFault {
+  return new RequestFault('invalid_value', `The media at \`${path}\` needs ${what}.`, path);
+}

@@ -1,0 +1,181 @@
+import type { JsonObject, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
+import type { RequestTarget } from '../format.ts';
+import { encodeMedia } from './encode-media.ts';
+import type { LossReport } from './losses.ts';
+import { compact, isObject } from './read.ts';
+
+interface Place {
+  readonly path: string;
+  readonly target: RequestTarget;
+  readonly report: LossReport;
+}
+
+export function encodeMessages(turns: readonly Turn[], target: RequestTarget, report: LossReport): JsonObject[] {
+  return turns.flatMap((turn, at) => {
+    const place: Place = { path: `messages[${at}]`, target, report };
+    switch (turn.role) {
+      case 'system':
+      case 'user':
+        return [compact({ role: turn.role, content: encodeContent(turn, place), name: turn.name })];
+      case 'assistant':
+        return [encodeAssistant(turn, place)];
+      case 'tool':
+        return encodeResults(turn, place);
+    }
+  });
+}
+
+/** One plain text is a string, the form every server knows; the empty string stands for no parts. */
+function encodeContent(turn: Turn, place: Place): string | JsonObject[] {
+  const parts = turn.parts.flatMap((part, at) => {
+    const path = `${place.path}.content[${at}]`;
+    const encoded = encodeInput(part, path, turn.role, place);
+    return encoded ? [encoded] : [];
+  });
+  return plainText(parts) ?? parts;
+}
+
+function plainText(parts: readonly JsonObject[]): string | undefined {
+  if (parts.length === 0) return '';
+  const [only] = parts;
+  const plain = parts.length === 1 && only?.type === 'text' && Object.keys(only).length === 2;
+  return plain && typeof only.text === 'string' && only.text !== '' ? only.text : undefined;
+}
+
+/** A part of a system or user message. */
+function encodeInput(part: Part, path: string, role: Turn['role'], place: Place): JsonObject | undefined {
+  const { report } = place;
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: textOf(part, path, report), ...marker(part, path, role, place) };
+    case 'media':
+      if (part.signature) report.dropped(`${path}.signature`, 'OpenAI chat has no signatures on media.');
+      return { ...encodeMedia(part, path, report), ...marker(part, path, role, place) };
+    case 'opaque':
+      if (part.format === 'openai-chat') return part.value;
+      report.dropped(path, `A block only ${part.format} understands.`);
+      return undefined;
+    default:
+      report.dropped(path, `OpenAI chat has no ${part.type} part in a ${role} message.`);
+      return undefined;
+  }
+}
+
+function textOf(part: TextPart, path: string, report: LossReport): string {
+  if (part.signature) report.dropped(`${path}.signature`, 'OpenAI chat has no signatures on text.');
+  return part.text;
+}
+
+/** Cache markers exist on the parts of user messages only, without a time to live (wire.md A3), and only at OpenAI. */
+function marker(part: Part, path: string, role: Turn['role'], { target, report }: Place): JsonObject {
+  const cache = 'cache' in part ? part.cache : undefined;
+  if (!cache) return {};
+  if (role !== 'user' || target.host === 'vertex') {
+    report.dropped(`${path}.cache_control`, `No cache markers in ${role} messages of this target.`);
+    return {};
+  }
+  if (cache.ttl) report.downgraded(`${path}.cache_control.ttl`, 'OpenAI sets the time to live for the whole request.');
+  return { prompt_cache_breakpoint: { mode: 'explicit' } };
+}
+
+function encodeAssistant(turn: Turn, place: Place): JsonObject {
+  const calls: JsonObject[] = [];
+  const spoken: JsonObject[] = [];
+  let audio: unknown;
+  turn.parts.forEach((part, at) => {
+    if (part.type === 'tool_call') {
+      calls.push(encodeCall(part, `${place.path}.tool_calls[${calls.length}]`, place));
+      return;
+    }
+    const path = `${place.path}.content[${at}]`;
+    if (calls.length > 0) place.report.downgraded(path, 'OpenAI chat puts tool calls after everything that was said.');
+    if (part.type === 'opaque' && part.format === 'openai-chat' && isObject(part.value.audio)) audio = part.value.audio;
+    else spoken.push(...encodeSpoken(part, path, place));
+  });
+  const { content, refusal } = splitRefusal(spoken);
+  return compact({
+    role: 'assistant',
+    // null only where calls or a refusal stand instead of text (wire.md A3).
+    content: content.length === 0 ? null : (plainText(content) ?? content),
+    refusal,
+    audio,
+    name: turn.name,
+    tool_calls: calls.length > 0 ? calls : undefined,
+  });
+}
+
+function encodeSpoken(part: Part, path: string, { report }: Place): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      if (part.cache) report.dropped(`${path}.cache_control`, 'No cache markers in assistant messages.');
+      return [{ type: 'text', text: textOf(part, path, report) }];
+    case 'refusal':
+      return [{ type: 'refusal', refusal: part.text }];
+    case 'opaque':
+      if (part.format === 'openai-chat') return [part.value];
+      report.dropped(path, `A block only ${part.format} understands.`);
+      return [];
+    default:
+      report.dropped(path, `OpenAI chat cannot take ${part.type} back in an assistant message.`);
+      return [];
+  }
+}
+
+/** A refusal that ends the message has its own field, the form OpenAI's replies have; another stays among the parts. */
+function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonObject[]; refusal: unknown } {
+  const last = spoken.at(-1);
+  const single = spoken.filter((part) => part.type === 'refusal').length === 1;
+  if (!single || last?.type !== 'refusal' || last.refusal === '') return { content: spoken, refusal: undefined };
+  return { content: spoken.slice(0, -1), refusal: last.refusal };
+}
+
+function encodeCall(part: ToolCallPart, path: string, { target, report }: Place): JsonObject {
+  const { id, name, signature } = part;
+  if (part.cache) report.dropped(`${path}.cache_control`, 'No cache markers on tool calls.');
+  // Google's OpenAI layer takes signatures here (wire.md D9); anyone else would refuse the field, or the foreign proof.
+  const google = target.host === 'vertex';
+  if (signature && !google)
+    report.dropped(`${path}.function.thought_signature`, 'OpenAI chat has no thought signatures.');
+  const extra = signature && google ? { extra_content: { google: { thought_signature: signature } } } : {};
+  if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
+  // '' means no arguments (wire.md A3); servers that parse them refuse the empty string.
+  return { id, type: 'function', function: { name, arguments: part.arguments || '{}' }, ...extra };
+}
+
+/**
+ * One message for each result. Only text may stand in a tool message: media goes right after, as the user's (wire.md D13), and
+ * a failure is said in words.
+ */
+function encodeResults(turn: Turn, place: Place): JsonObject[] {
+  const attached: JsonObject[] = [];
+  const messages = turn.parts.flatMap((part, at) => {
+    const path = `${place.path}.content[${at}]`;
+    if (part.type !== 'tool_result') {
+      place.report.dropped(path, `OpenAI chat has no ${part.type} part in a tool message.`);
+      return [];
+    }
+    return [encodeResult(part, path, { place, attached })];
+  });
+  return attached.length > 0 ? [...messages, { role: 'user', content: attached }] : messages;
+}
+
+function encodeResult(result: ToolResultPart, path: string, to: { place: Place; attached: JsonObject[] }): JsonObject {
+  const { report } = to.place;
+  if (result.cache) report.dropped(`${path}.cache_control`, 'No cache markers on tool results.');
+  const texts: JsonObject[] = [];
+  result.content.forEach((part, at) => {
+    const inner = `${path}.content[${at}]`;
+    const encoded = encodeInput(part, inner, 'tool', to.place);
+    if (!encoded) return;
+    if (part.type !== 'media') texts.push(encoded);
+    else {
+      report.downgraded(inner, 'Media of a tool result is sent in a user message after it.');
+      to.attached.push(encoded);
+    }
+  });
+  if (result.isError) {
+    report.downgraded(`${path}.is_error`, 'OpenAI chat has no failed results: the text begins with "Error: ".');
+    texts[0] = { type: 'text', text: `Error: ${typeof texts[0]?.text === 'string' ? texts[0].text : ''}` };
+  }
+  return compact({ role: 'tool', tool_call_id: result.callId, name: result.name, content: plainText(texts) ?? texts });
+}

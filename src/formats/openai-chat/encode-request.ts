@@ -1,0 +1,111 @@
+import type { Conversation, JsonObject, Reasoning, ReasoningEffort, ResponseFormat } from '../conversation.ts';
+import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import { encodeMessages } from './encode-messages.ts';
+import { encodeTools } from './encode-tools.ts';
+import { LossReport } from './losses.ts';
+import { compact } from './read.ts';
+
+/**
+ * Conversation → body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does;
+ * `host: 'vertex'` is one of the open-model servers behind Vertex's OpenAI endpoint (wire.md C2), which know the older and
+ * the extended fields.
+ */
+export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
+  const report = new LossReport();
+  const { tools, toolChoice, webSearch } = encodeTools(conversation, report);
+  const body: JsonObject = compact({
+    ...encodeExtras(conversation, report),
+    model: target.model,
+    messages: encodeMessages(conversation.turns, target, report),
+    ...encodeLimits(conversation, target, report),
+    tools,
+    tool_choice: toolChoice,
+    parallel_tool_calls: conversation.parallelToolCalls,
+    response_format: encodeResponseFormat(conversation.responseFormat),
+    reasoning_effort: encodeEffort(conversation.reasoning, report),
+    modalities: conversation.modalities,
+    audio: conversation.audio,
+    web_search_options: conversation.webSearch ?? webSearch,
+    user: conversation.user,
+    metadata: conversation.metadata,
+    service_tier: encodeServiceTier(conversation, report),
+    verbosity: conversation.verbosity,
+    ...encodeStreaming(conversation.stream),
+  });
+  reportGoogleFields(conversation, report);
+  return { body, losses: report.losses, reply };
+}
+
+/** Usage is always asked for: cost is counted from it, whether or not the client wants to see it (wire.md D13). */
+function encodeStreaming(stream: boolean): JsonObject {
+  return stream ? { stream: true, stream_options: { include_usage: true } } : {};
+}
+
+function encodeLimits(conversation: Conversation, target: RequestTarget, report: LossReport): JsonObject {
+  const { sampling, maxTokens } = conversation;
+  const vertex = target.host === 'vertex';
+  if (sampling.topK !== undefined && !vertex) report.dropped('top_k', 'OpenAI chat has no top_k.');
+  return {
+    // OpenAI's reasoning models refuse `max_tokens`; the servers on Vertex document only `max_tokens`.
+    [vertex ? 'max_tokens' : 'max_completion_tokens']: maxTokens,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_k: vertex ? sampling.topK : undefined,
+    frequency_penalty: sampling.frequencyPenalty,
+    presence_penalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    stop: sampling.stop,
+    n: sampling.n,
+    logprobs: sampling.logprobs,
+    top_logprobs: sampling.topLogprobs,
+  };
+}
+
+function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+  if (format?.type !== 'json_schema') return format && { type: format.type };
+  const { name, description, schema, strict } = format;
+  // OpenAI wants a name; `output` is what wire.md D13 gives a schema that came without one.
+  return { type: 'json_schema', json_schema: compact({ name: name ?? 'output', description, schema, strict }) };
+}
+
+/** Explicit thinking wins over effort (wire.md D8); OpenAI knows only effort, so a budget becomes the nearest word (D13). */
+function encodeEffort(reasoning: Reasoning | undefined, report: LossReport): ReasoningEffort | undefined {
+  const thinking = reasoning?.thinking;
+  if (!thinking) return reasoning?.effort;
+  if (thinking.type === 'disabled') return 'none';
+  report.downgraded('thinking', 'OpenAI chat knows only levels of effort: sent as reasoning_effort.');
+  if (thinking.budgetTokens !== undefined) return effortOf(thinking.budgetTokens);
+  return reasoning.effort ?? 'high';
+}
+
+/** Thresholds of wire.md D8 and D13; a budget of 0 switches thinking off (service.md 2.3). */
+function effortOf(budget: number): ReasoningEffort {
+  if (budget <= 0) return 'none';
+  if (budget <= 1024) return 'low';
+  return budget <= 8192 ? 'medium' : 'high';
+}
+
+const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+
+function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): string | undefined {
+  if (serviceTier === undefined || SERVICE_TIERS.has(serviceTier)) return serviceTier;
+  // wire.md D1, read backwards.
+  if (serviceTier === 'standard_only') return 'default';
+  report.dropped('service_tier', `OpenAI chat has no service tier ${JSON.stringify(serviceTier)}.`);
+  return undefined;
+}
+
+/** Fields written for this API go on as they are; those of another API mean nothing here. */
+function encodeExtras({ extras, extrasFormat }: Conversation, report: LossReport): JsonObject {
+  if (!extras) return {};
+  if (extrasFormat === 'openai-chat') return extras;
+  for (const param of Object.keys(extras))
+    report.dropped(param, `OpenAI chat has no field for ${extrasFormat ?? 'this'} ${param}.`);
+  return {};
+}
+
+function reportGoogleFields(conversation: Conversation, report: LossReport): void {
+  if (conversation.labels) report.dropped('labels', 'OpenAI chat has no cost labels.');
+  if (conversation.safetySettings) report.dropped('safety_settings', 'OpenAI chat has no safety settings.');
+  if (conversation.imageConfig) report.dropped('image_config', 'OpenAI chat has no image settings.');
+}

@@ -1,0 +1,95 @@
+import type { GenerationEvent, Usage } from '../events.ts';
+import type { ClientContext, StreamEncoder } from '../format.ts';
+import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
+import { encodeUsage } from './usage.ts';
+
+export function encodeStream(client: ClientContext): StreamEncoder {
+  return new ChatStreamEncoder(client);
+}
+
+/**
+ * Events → chunks (wire.md A6). Everything of a chunk that does not change is built once; a piece of text costs one JSON.stringify and
+ * three concatenations. Finish reasons are held until the end, so that nothing can follow them; an error ends the stream
+ * without finish and without `[DONE]`: the caller adds the error line.
+ */
+class ChatStreamEncoder implements StreamEncoder {
+  readonly #client: ClientContext;
+  readonly #choices: ChoiceWriter[] = [];
+  #frame: ChunkFrame | undefined;
+  #usage: Usage | undefined;
+  #id: string | undefined;
+  #model: string | undefined;
+  #closed = false;
+
+  constructor(client: ClientContext) {
+    this.#client = client;
+  }
+
+  push(events: readonly GenerationEvent[]): string {
+    let out = '';
+    for (const event of events) {
+      if (this.#closed) return out;
+      if (event.type === 'text') out += this.#choice(event.choice).text(event.text, event.block);
+      else out += this.#write(event);
+    }
+    return out;
+  }
+
+  #write(event: Exclude<GenerationEvent, { type: 'text' }>): string {
+    switch (event.type) {
+      case 'start':
+        return this.#start(event.id, event.model);
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'ping':
+        return '';
+      case 'error':
+        this.#closed = true;
+        return '';
+      case 'end':
+        this.#closed = true;
+        return this.#end();
+      default:
+        return this.#choice(event.choice).write(event);
+    }
+  }
+
+  /** The role chunk leaves with the first sign of life (wire.md, Claude SSE → OpenAI chunks). */
+  #start(id: string | undefined, model: string | undefined): string {
+    if (this.#frame) return '';
+    this.#id = id;
+    this.#model = model;
+    return this.#choice(0).role();
+  }
+
+  #choice(index: number): ChoiceWriter {
+    return (this.#choices[index] ??= new ChoiceWriter(index, (this.#frame ??= this.#buildFrame()), this.#client));
+  }
+
+  #buildFrame(): ChunkFrame {
+    const { id, created, model, includeUsage } = this.#client;
+    const head = JSON.stringify({
+      id: this.#id ?? id,
+      object: 'chat.completion.chunk',
+      created,
+      model: this.#model ?? model,
+    }).slice(0, -1);
+    return {
+      head: `data: ${head},"choices":[`,
+      // Every chunk but the usage chunk says null, and only to clients that asked for usage (wire.md A6).
+      tail: includeUsage ? '],"usage":null}\n\n' : ']}\n\n',
+    };
+  }
+
+  #end(): string {
+    if (this.#choices.length === 0) this.#choice(0);
+    let out = '';
+    for (const choice of this.#choices) out += choice?.finish() ?? '';
+    if (this.#client.includeUsage && this.#usage) {
+      const usage = JSON.stringify(encodeUsage(this.#usage, this.#client.strict));
+      out += `${this.#frame?.head ?? ''}],"usage":${usage}}\n\n`;
+    }
+    return `${out}data: [DONE]\n\n`;
+  }
+}

@@ -1,0 +1,129 @@
+import type { JsonObject } from '../conversation.ts';
+import type { UpstreamFailure } from '../events.ts';
+import type { ClientError } from '../format.ts';
+import { compact, isObject, stringOf } from './read.ts';
+
+/** Longest piece of a body shown as a message when the body is not one of the error shapes (wire.md C11). */
+const RAW_LIMIT = 1024;
+
+/** The error body of OpenAI's API: all four keys, always (wire.md A11). */
+export function encodeError({ message, type, param, code }: ClientError): JsonObject {
+  return { error: { message, type, param, code } };
+}
+
+/** SDKs throw on a payload with a truthy top-level `error`; nothing follows it, not even `[DONE]` (wire.md A6). */
+export function encodeStreamError(error: ClientError): string {
+  return `data: ${JSON.stringify(encodeError(error))}\n\n`;
+}
+
+/** A reply that is not 2xx, whatever its body is. The message is the upstream's own, unchanged, and never empty. */
+export function decodeError(status: number, text: string): UpstreamFailure {
+  const failure = failureIn(parse(text), status);
+  return failure ?? { status, message: rawMessage(text) || `The upstream answered ${status} without a message.` };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A proxy's HTML page, plain text, unknown JSON: shown as it is, up to a bound, never cut inside a character. */
+function rawMessage(text: string): string {
+  return text
+    .trim()
+    .slice(0, RAW_LIMIT)
+    .replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/**
+ * Reads the error shapes OpenAI-compatible servers use: `{error:{…}}`, `{error:"text"}`, `{message}`, `{detail}`, and Google's
+ * array of one (wire.md C11). `status` undefined: the error came inside a 200, and its words say what it stands for.
+ */
+export function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
+  if (Array.isArray(body)) return failureIn(body[0], status);
+  if (!isObject(body)) return undefined;
+  const { error } = body;
+  if (isObject(error)) return fromObject(error, status);
+  const message = stringOf(error) || stringOf(body.message) || stringOf(body.detail);
+  return message ? fromObject({ ...body, message }, status) : undefined;
+}
+
+function fromObject(error: JsonObject, given: number | undefined): UpstreamFailure {
+  // Google's own word is in `status`, OpenAI's in `type`.
+  const kind = stringOf(error.type) || stringOf(error.status);
+  const code = stringOf(error.code);
+  const status = given ?? httpStatus(error.code) ?? statusOf(kind, code);
+  return compact({
+    status,
+    message: stringOf(error.message) || kind || code || rawMessage(JSON.stringify(error)),
+    kind: kind || undefined,
+    code: code || undefined,
+    param: stringOf(error.param) || undefined,
+    retryAfterMs: retryDelay(error.details),
+  });
+}
+
+/** vLLM and Google put the HTTP status into `code`. */
+function httpStatus(code: unknown): number | undefined {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
+}
+
+/** Status an error inside a stream stands for (wire.md A11, D12); a failure nobody named is the upstream's: 502. */
+const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
+  ['invalid_request_error', 400],
+  ['context_length_exceeded', 400],
+  ['authentication_error', 401],
+  ['invalid_api_key', 401],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['model_not_found', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['insufficient_quota', 429],
+  ['requests', 429],
+  ['tokens', 429],
+  ['RESOURCE_EXHAUSTED', 429],
+  ['server_error', 500],
+  ['api_error', 500],
+  ['overloaded', 503],
+  ['overloaded_error', 503],
+  ['service_unavailable', 503],
+  ['UNAVAILABLE', 503],
+  ['timeout', 504],
+]);
+
+function statusOf(kind: string | undefined, code: string | undefined): number {
+  return STATUS_BY_WORD.get(code ?? '') ?? STATUS_BY_WORD.get(kind ?? '') ?? 502;
+}
+
+/** Google's RetryInfo, which its OpenAI endpoint keeps: `{"@type":"…RetryInfo","retryDelay":"3.5s"}` (wire.md C11). */
+function retryDelay(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details) {
+    const seconds = isObject(detail) ? /^(\d+(?:\.\d+)?)s$/.exec(stringOf(detail.retryDelay) ?? '')?.[1] : undefined;
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
+  }
+  return undefined;
+}
+
+/** SDKs take any truthy top-level `error` for a failure (wire.md A6); Google wraps it into an array. */
+export function hasError(chunk: unknown): boolean {
+  const body: unknown = Array.isArray(chunk) ? chunk[0] : chunk;
+  return isObject(body) && Boolean(body.error);
+}
+
+export const CUT_SHORT = 'The upstream ended the stream before it was complete.';
+export const NO_ANSWER = 'The upstream ended the stream without an answer.';
+export const GARBLED = 'The upstream sent an event that is not JSON.';
+
+export function streamInterrupted(message: string): UpstreamFailure {
+  return { status: 502, message, kind: 'stream_interrupted' };
+}
+
+export function unreadable(message: string): UpstreamFailure {
+  return { status: 502, message, kind: 'upstream_error' };
+}

@@ -1,0 +1,27 @@
+import type { Format } from '../format.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { decodeStream } from './decode-stream.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { encodeStream } from './encode-stream.ts';
+import { decodeError, encodeError, encodeStreamError } from './errors.ts';
+import { passThrough } from './pass-through.ts';
+import { passThroughEdits } from './pass-through-edits.ts';
+
+/** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */
+export const openaiChat: Format = {
+  name: 'openai-chat',
+  contentType: { body: 'application/json', stream: 'text/event-stream' },
+  decodeRequest,
+  encodeRequest,
+  decodeReply,
+  decodeStream,
+  decodeError,
+  encodeReply,
+  encodeStream,
+  encodeError,
+  encodeStreamError,
+  passThroughEdits,
+  passThrough,
+};

@@ -1,0 +1,98 @@
+/**
+ * Finds members of JSON text without parsing it. Works on latin1 views of UTF-8: all of JSON's own characters are ASCII, and bytes of
+ * other characters are never one of them, so an index here is an index in the bytes.
+ *
+ * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so `"key"` followed by a colon can be no
+ * part of one, and a string value is never followed by a colon.
+ */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function skipSpace(text: string, at: number): number {
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** Index of the value of the next member named `key` (with its quotes), at any depth; -1 when there is none. */
+export function valueOf(text: string, key: string, from = 0): number {
+  for (let at = text.indexOf(key, from); at >= 0; at = text.indexOf(key, at + key.length)) {
+    const colon = skipSpace(text, at + key.length);
+    if (text.charCodeAt(colon) === COLON) return skipSpace(text, colon + 1);
+  }
+  return -1;
+}
+
+/** The member named `key` of the outermost object, with the comma that goes with it. */
+export function topLevelMember(text: string, key: string): Span | undefined {
+  for (let value = valueOf(text, key); value >= 0; value = valueOf(text, key, value)) {
+    const end = valueEnd(text, value);
+    // Depth is counted from the end: this member stands at the end of a chunk, after its long part.
+    if (depthFromEnd(text, end) === 1) return withComma(text, { from: text.lastIndexOf(key, value), to: end });
+  }
+  return undefined;
+}
+
+function withComma(text: string, { from, to }: Span): Span {
+  let before = from - 1;
+  while (isSpace(text.charCodeAt(before))) before -= 1;
+  if (text.charCodeAt(before) === COMMA) return { from: before, to };
+  const after = skipSpace(text, to);
+  return text.charCodeAt(after) === COMMA ? { from, to: after + 1 } : { from, to };
+}
+
+/** Index after the closing quote of the string that opens at `at`. */
+function stringEnd(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+function step(code: number): number {
+  if (code === 0x7b || code === 0x5b) return 1;
+  return code === 0x7d || code === 0x5d ? -1 : 0;
+}
+
+function valueEnd(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else {
+      const change = step(code);
+      // A bare number or word ends where its parent goes on or closes.
+      if (depth === 0 && (change < 0 || code === COMMA || isSpace(code))) return at;
+      depth += change;
+      at += 1;
+    }
+    if (depth === 0 && (code === QUOTE || step(code) < 0)) return at;
+  }
+  return text.length;
+}
+
+/** How many objects and arrays are open at `from`, which is outside of strings. */
+function depthFromEnd(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else {
+      depth -= step(code);
+      at += 1;
+    }
+  }
+  return depth;
+}

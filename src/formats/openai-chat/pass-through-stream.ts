@@ -1,0 +1,215 @@
+import type { JsonObject } from '../conversation.ts';
+import { createSignals, type Signals } from '../events.ts';
+import type { ClientContext, PassThrough } from '../format.ts';
+import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { mapFinish } from './decode-choice.ts';
+import { CUT_SHORT, failureIn, GARBLED, hasError, NO_ANSWER, streamInterrupted, unreadable } from './errors.ts';
+import { topLevelMember, valueOf, type Span } from './json-span.ts';
+import { isObject, stringOf } from './read.ts';
+import { decodeUsage } from './usage.ts';
+
+/** What becomes of an event: it leaves, it does not, or the reply ends before it. */
+type Fate = 'keep' | 'drop' | 'stop';
+
+const ZERO = 0x30;
+const NULL = 0x6e;
+
+/**
+ * Chunks that travel as the bytes they came in. Most are only searched for a few keys; parsed are the first ones (until content
+ * was seen), and those with a finish, usage or an error.
+ */
+export class StreamPassThrough implements PassThrough {
+  readonly signals: Signals = createSignals();
+  readonly #includeUsage: boolean;
+  readonly #cutter = new SseCutter();
+  readonly #seen = new Set<number>();
+  readonly #finished = new Set<number>();
+  #stopped = false;
+  /** The upstream has closed: what is still held is inspected, however it looks. */
+  #closed = false;
+
+  constructor(client: ClientContext) {
+    this.#includeUsage = client.includeUsage;
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    if (this.#stopped) return undefined;
+    try {
+      const whole = this.#cutter.push(bytes);
+      return whole && this.#pass(whole);
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      this.#fail(unreadable(error.message));
+      return undefined;
+    }
+  }
+
+  end(): Buffer | undefined {
+    if (this.#stopped) return undefined;
+    this.#closed = true;
+    const last = this.#passRest(this.#cutter.rest());
+    if (this.#stopped) return last;
+    if (this.#seen.size === 0 || this.#finished.size < this.#seen.size) {
+      this.#fail(streamInterrupted(CUT_SHORT));
+      return last;
+    }
+    // Complete, but servers that just close leave out the mark that tells clients so.
+    this.signals.ended = true;
+    const done = Buffer.from('data: [DONE]\n\n');
+    return last ? Buffer.concat([last, done]) : done;
+  }
+
+  /** The last event may lack its blank line. It leaves with one, or its client would wait for it; a cut one does not parse. */
+  #passRest(rest: Buffer): Buffer | undefined {
+    return isData(rest.toString('latin1')) ? this.#pass(Buffer.concat([rest, Buffer.from('\n\n')])) : undefined;
+  }
+
+  #pass(whole: Buffer): Buffer | undefined {
+    const text = whole.toString('latin1');
+    const pieces: Buffer[] = [];
+    let kept = 0;
+    for (let from = 0, to = 0; from < text.length && !this.#stopped; from = to) {
+      to = eventEnd(text, from);
+      const event = text.slice(from, to);
+      if (!isData(event)) continue;
+      this.signals.progress += 1;
+      const fate = this.#closed || this.#isRare(event) ? this.#inspect(whole.subarray(from, to)) : 'keep';
+      const cut = this.#cutOf(event, fate);
+      if (cut) {
+        pieces.push(whole.subarray(kept, from + cut.from));
+        kept = from + cut.to;
+      }
+      // Nothing follows an error or [DONE].
+      if (this.#stopped) {
+        pieces.push(whole.subarray(kept, to));
+        kept = whole.length;
+      }
+    }
+    if (kept === 0) return whole;
+    const left = Buffer.concat([...pieces, whole.subarray(kept)]);
+    return left.length > 0 ? left : undefined;
+  }
+
+  /** The part of the event that does not leave. */
+  #cutOf(event: string, fate: Fate): Span | undefined {
+    if (fate !== 'keep') return { from: 0, to: event.length };
+    // The gateway asks every upstream for usage; a client that did not ask sees none of it, not even the null.
+    return this.#includeUsage ? undefined : topLevelMember(event, '"usage"');
+  }
+
+  #isRare(event: string): boolean {
+    const { content, model } = this.signals;
+    if (!content || model === undefined || /^data: ?\[/.test(event)) return true;
+    return (
+      tells(event, '"finish_reason"') ||
+      tells(event, '"usage"') ||
+      tells(event, '"error"') ||
+      event.startsWith('event:') ||
+      isOther(event)
+    );
+  }
+
+  #inspect(bytes: Buffer): Fate {
+    for (const { event, data } of readSse(bytes)) {
+      if (data.startsWith('[DONE]')) return this.#done();
+      if (data === '') continue;
+      let chunk: unknown;
+      try {
+        chunk = JSON.parse(data);
+      } catch {
+        return this.#fail(streamInterrupted(this.#closed ? CUT_SHORT : GARBLED));
+      }
+      const failure = event === 'error' || hasError(chunk) ? failureIn(chunk) : undefined;
+      if (failure) return this.#fail(failure);
+      if (isObject(chunk)) return this.#note(chunk);
+    }
+    return 'keep';
+  }
+
+  #done(): Fate {
+    if (this.#seen.size === 0) return this.#fail(streamInterrupted(NO_ANSWER));
+    this.signals.ended = true;
+    this.#stopped = true;
+    return 'keep';
+  }
+
+  #fail(failure: NonNullable<Signals['failure']>): Fate {
+    this.signals.failure = failure;
+    this.#stopped = true;
+    return 'stop';
+  }
+
+  #note(chunk: JsonObject): Fate {
+    const { signals } = this;
+    signals.model ??= stringOf(chunk.model) || undefined;
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
+    choices.forEach((choice: unknown, at) => {
+      if (isObject(choice)) this.#noteChoice(choice, at);
+    });
+    const usage = isObject(chunk.usage) ? decodeUsage(chunk.usage) : undefined;
+    if (!usage) return 'keep';
+    signals.usage = usage;
+    return choices.length === 0 && !this.#includeUsage ? 'drop' : 'keep';
+  }
+
+  #noteChoice(choice: JsonObject, at: number): void {
+    const { signals } = this;
+    const index = typeof choice.index === 'number' ? choice.index : at;
+    this.#seen.add(index);
+    if (isObject(choice.delta) && hasContent(choice.delta)) signals.content = true;
+    const word = stringOf(choice.finish_reason);
+    if (word === undefined) return;
+    this.#finished.add(index);
+    signals.finish = mapFinish(word, false);
+    signals.content = true;
+  }
+}
+
+/** Index after the blank line that ends the event at `from`. */
+function eventEnd(text: string, from: number): number {
+  const lf = text.indexOf('\n\n', from);
+  // Line ends inside JSON strings are escaped: without any CR the next LF LF is the end.
+  const cr = text.indexOf('\r', from);
+  if (cr < 0 || (lf >= 0 && lf < cr)) return lf < 0 ? text.length : lf + 2;
+  const mixed = text.indexOf('\n\r\n', from);
+  if (lf < 0) return mixed < 0 ? text.length : mixed + 3;
+  return mixed < 0 ? lf + 2 : Math.min(lf + 2, mixed + 3);
+}
+
+function isData(event: string): boolean {
+  return event.startsWith('data:') || event.includes('\ndata:');
+}
+
+/** The key is there with a value that is not null. */
+function tells(event: string, key: string): boolean {
+  for (let value = valueOf(event, key); value >= 0; value = valueOf(event, key, value)) {
+    if (event.charCodeAt(value) !== NULL) return true;
+  }
+  return false;
+}
+
+/** Another choice than the first may begin here (or another tool call, which is as rare). */
+function isOther(event: string): boolean {
+  for (let value = valueOf(event, '"index"'); value >= 0; value = valueOf(event, '"index"', value)) {
+    if (event.charCodeAt(value) !== ZERO) return true;
+  }
+  return false;
+}
+
+const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
+
+/** Non-empty text, thinking or refusal, a tool's name, media: what the commit gate waits for (design.md 3). */
+function hasContent(delta: JsonObject): boolean {
+  if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;
+  if (isNonEmpty(delta.content_blocks) || isNonEmpty(delta.content_parts) || isObject(delta.audio)) return true;
+  if (isObject(delta.function_call) && delta.function_call.name) return true;
+  const calls: readonly unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+  return calls.some((call) => {
+    const body = isObject(call) ? (call.function ?? call.custom) : undefined;
+    return isObject(body) && Boolean(body.name);
+  });
+}
+
+function isNonEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}

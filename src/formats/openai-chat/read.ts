@@ -1,0 +1,73 @@
+import type { JsonObject } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+
+/**
+ * Typed reading of a caller's body. The schema has checked it in normal service; these keep the decoder total where it has
+ * not (scanned pass-through bodies, overrides). `null` is what OpenAI's SDKs send for "not set", so it reads as absent.
+ */
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wrongType(path: string, expected: string): RequestFault {
+  return new RequestFault('invalid_request', `\`${path}\` must be ${expected}.`, path);
+}
+
+export function readString(value: unknown, path: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw wrongType(path, 'a string');
+  return value;
+}
+
+export function readNumber(value: unknown, path: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number') throw wrongType(path, 'a number');
+  return value;
+}
+
+export function readBoolean(value: unknown, path: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') throw wrongType(path, 'a boolean');
+  return value;
+}
+
+export function readObject(value: unknown, path: string): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) throw wrongType(path, 'an object');
+  return value;
+}
+
+export function readArray(value: unknown, path: string): readonly unknown[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) throw wrongType(path, 'an array');
+  return value;
+}
+
+export function readStrings(value: unknown, path: string): readonly string[] | undefined {
+  return readArray(value, path)?.map((item, at) => required(readString(item, `${path}[${at}]`), `${path}[${at}]`));
+}
+
+export function required<T>(value: T | undefined, path: string): T {
+  if (value === undefined) throw new RequestFault('missing_required_parameter', `\`${path}\` is required.`, path);
+  return value;
+}
+
+export function invalidValue(path: string, message: string): RequestFault {
+  return new RequestFault('invalid_value', message, path);
+}
+
+/** The text of a field of a reply, where a wrong type means "not there": replies are read tolerantly. */
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Without the keys whose value is undefined: a field that was not sent must not be there (`exactOptionalPropertyTypes`). */
+export function compact<T extends object>(fields: T): Compact<T>;
+export function compact(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

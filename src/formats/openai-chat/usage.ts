@@ -1,0 +1,52 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent, Usage } from '../events.ts';
+import { compact, isObject } from './read.ts';
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** OpenAI's usage → neutral (wire.md D11). Undefined where it counts nothing. */
+export function decodeUsage(raw: JsonObject): Usage | undefined {
+  const input = count(raw.prompt_tokens);
+  const output = count(raw.completion_tokens);
+  if (input === undefined && output === undefined) return undefined;
+  const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {};
+  const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {};
+  return compact({
+    input: input ?? 0,
+    output: output ?? 0,
+    total: count(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
+    cacheRead: count(prompt.cached_tokens),
+    cacheWrite: count(prompt.cache_write_tokens),
+    reasoning: count(completion.reasoning_tokens),
+    inputAudio: count(prompt.audio_tokens),
+    outputAudio: count(completion.audio_tokens),
+  });
+}
+
+export function usageEvent(raw: unknown): GenerationEvent | undefined {
+  const usage = isObject(raw) ? decodeUsage(raw) : undefined;
+  return usage && isObject(raw) ? { type: 'usage', usage, raw } : undefined;
+}
+
+/**
+ * Neutral → OpenAI's usage (wire.md A5, D11). The two details that cost dashboards read are always there, as OpenAI sends
+ * them; the others where the provider counts them.
+ */
+export function encodeUsage(usage: Usage, strict: boolean): JsonObject {
+  const { cacheRead, cacheWrite } = usage;
+  return compact({
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.total,
+    prompt_tokens_details: compact({
+      cached_tokens: cacheRead ?? 0,
+      cache_write_tokens: cacheWrite,
+      audio_tokens: usage.inputAudio,
+    }),
+    completion_tokens_details: compact({ reasoning_tokens: usage.reasoning ?? 0, audio_tokens: usage.outputAudio }),
+    cache_read_input_tokens: strict ? undefined : cacheRead,
+    cache_creation_input_tokens: strict ? undefined : cacheWrite,
+  });
+}

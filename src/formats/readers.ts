@@ -1,0 +1,121 @@
+import { createSignals, type GenerationEvent, type Signals } from './events.ts';
+import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from './format.ts';
+import type { ClientContext, ReplyContext } from './format.ts';
+import { observe } from './signals.ts';
+
+/** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
+export interface Translation {
+  readonly upstream: Format;
+  readonly client: Format;
+  readonly reply: ReplyContext;
+  readonly context: ClientContext;
+}
+
+/** The reader for a reply in the upstream's format that leaves in the client's. */
+export function translatingReader(translation: Translation, stream: boolean, contentType: string): PassThrough {
+  const signals = createSignals();
+  if (!stream) return new WholeReader(translation, signals, asBody);
+  if (contentType.includes('event-stream')) return new StreamReader(translation, signals);
+  return new UndeclaredReader(translation, signals);
+}
+
+type Write = (events: readonly GenerationEvent[], translation: Translation) => string;
+
+const asBody: Write = (events, { client, context }) => JSON.stringify(client.encodeReply(events, context));
+const asStream: Write = (events, { client, context }) => client.encodeStream(context).push(events);
+
+/** A stream, event by event. Decoding tells the signals too, so nothing is read twice. */
+class StreamReader implements PassThrough {
+  readonly signals: Signals;
+  readonly #decoder: StreamDecoder;
+  readonly #encoder: StreamEncoder;
+
+  constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
+    this.signals = signals;
+    this.#decoder = upstream.decodeStream(reply);
+    this.#encoder = client.encodeStream(context);
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    return this.#pass(this.#decoder.push(bytes));
+  }
+
+  end(): Buffer | undefined {
+    return this.#pass(this.#decoder.end());
+  }
+
+  #pass(events: readonly GenerationEvent[]): Buffer | undefined {
+    if (events.length === 0) return undefined;
+    observe(this.signals, events);
+    const text = this.#encoder.push(events);
+    return text === '' ? undefined : Buffer.from(text);
+  }
+}
+
+/** A reply read whole (the caller bounds it), decoded, and written at once. */
+class WholeReader implements PassThrough {
+  readonly signals: Signals;
+  readonly #translation: Translation;
+  readonly #write: Write;
+  readonly #pieces: Buffer[] = [];
+
+  constructor(translation: Translation, signals: Signals, write: Write) {
+    this.#translation = translation;
+    this.signals = signals;
+    this.#write = write;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.signals.progress += 1;
+  }
+
+  end(): Buffer | undefined {
+    const events = this.#translation.upstream.decodeReply(parseReply(this.#pieces), this.#translation.reply);
+    observe(this.signals, events);
+    return this.signals.failure ? undefined : Buffer.from(this.#write(events, this.#translation));
+  }
+}
+
+/**
+ * A stream was asked for and the reply does not say that it is one. Google without `alt=sse` streams a JSON array as
+ * `application/json` (10 of the recordings); a proxy may answer the whole reply at once, which is then served as a stream.
+ */
+class UndeclaredReader implements PassThrough {
+  readonly signals: Signals;
+  readonly #translation: Translation;
+  #reader: PassThrough | undefined;
+
+  constructor(translation: Translation, signals: Signals) {
+    this.#translation = translation;
+    this.signals = signals;
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    this.#reader ??= this.#choose(bytes);
+    return this.#reader?.push(bytes);
+  }
+
+  end(): Buffer | undefined {
+    if (!this.#reader) throw new ReplyFault('the reply is empty');
+    return this.#reader.end();
+  }
+
+  #choose(bytes: Buffer): PassThrough | undefined {
+    const first = bytes.toString('latin1').trimStart()[0];
+    if (first === undefined) return undefined;
+    return first === '{'
+      ? new WholeReader(this.#translation, this.signals, asStream)
+      : new StreamReader(this.#translation, this.signals);
+  }
+}
+
+function parseReply(pieces: readonly Buffer[]): unknown {
+  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  if (bytes.length === 0) throw new ReplyFault('the reply is empty');
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new ReplyFault('the reply is not valid JSON', { cause: error });
+  }
+}

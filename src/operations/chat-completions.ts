@@ -1,0 +1,13 @@
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Operation } from '../plugin/index.ts';
+import { bodySchema } from './body-schema.ts';
+
+/** OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat/create */
+export const chatCompletions: Operation = {
+  id: 'chat.completions',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  semconvName: 'chat',
+  format: openaiChat,
+  validate: bodySchema('chat-completions'),
+};

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ERRORS, GatewayError, toGatewayError, UpstreamError } from './errors.ts';
+
+describe('the table of errors', () => {
+  it('gives every code a client or server status, a type, a flag and an explanation', () => {
+    for (const [code, kind] of Object.entries(ERRORS)) {
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(kind.status).toBeGreaterThanOrEqual(400);
+      expect(kind.status).toBeLessThan(600);
+      expect(kind.help).toMatch(/\.$/);
+    }
+  });
+
+  it('stands in src/plugin/README.md, every code once, and nothing else does', () => {
+    const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8');
+    const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(([, code, status, type, retry, help]) => [code, Number(status), type, retry, help]);
+    expect(rows).toEqual(Object.entries(ERRORS).map(([code, kind]) => [code, kind.status, kind.type, kind.retryable ? 'yes' : 'no', kind.help]));
+  });
+
+  it('hides what went wrong inside from the client', () => {
+    const error = toGatewayError(new Error('password is hunter2'));
+    expect([error.code, error.status, error.message.includes('hunter2')]).toEqual(['internal_error', 500, false]);
+  });
+
+  it('keeps a gateway error as it is, and an upstream’s own status', () => {
+    const error = new UpstreamError('overloaded', 'busy', { status: 529 });
+    expect(toGatewayError(error)).toBe(error);
+    expect([error.status, error.retryable, error instanceof GatewayError]).toEqual([529, true, true]);
+  });
+});

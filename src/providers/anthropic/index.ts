@@ -1,0 +1,65 @@
+import type { AnthropicEntry as AnthropicSettings } from '../../../schemas/types.generated.ts';
+import type { Secret } from '../../plugin/index.ts';
+import { readBase, type Base } from '../base-url.ts';
+import { defineProvider, type OpenableEntry } from '../definition.ts';
+import { checkModelName } from '../model-name.ts';
+import type { Location } from '../provider.ts';
+
+/** Both live versions keep stream, blocks and events; this one still takes sampling parameters (wire.md finding 1). */
+const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
+
+class AnthropicEntry implements OpenableEntry {
+  readonly slug: string;
+  readonly provider = 'anthropic';
+  readonly semconvName = 'anthropic';
+  readonly allowInsecure: boolean;
+  readonly #origin: string;
+  readonly #path: string;
+  readonly #credentials: Readonly<Record<string, string>>;
+
+  constructor(entry: AnthropicSettings, base: Base, apiKey: string) {
+    this.slug = entry.slug;
+    this.allowInsecure = entry.allow_insecure ?? false;
+    this.#origin = base.origin;
+    this.#path = `${base.prefix}/v1/messages`;
+    this.#credentials = Object.freeze({ 'x-api-key': apiKey });
+  }
+
+  /** The name goes into the body, not into the path; the same names are refused, for no model here has such a one. */
+  locate(model: string): Location {
+    checkModelName(model);
+    return {
+      origin: this.#origin,
+      path: this.#path,
+      format: 'anthropic-messages',
+      model,
+      host: 'direct',
+      headers: HEADERS,
+    };
+  }
+
+  authorize(): Readonly<Record<string, string>> {
+    return this.#credentials;
+  }
+}
+
+export const anthropic = defineProvider<AnthropicSettings>({
+  name: 'anthropic',
+  create(entry, { report }) {
+    const base = readBase(entry, 'https://api.anthropic.com', report);
+    const apiKey = readApiKey(entry.api_key);
+    if (apiKey === undefined) {
+      report({
+        path: ['api_key'],
+        message: 'api_key is empty, or holds a space, a line break or another character no key has',
+      });
+    }
+    return base && apiKey !== undefined ? new AnthropicEntry(entry, base, apiKey) : undefined;
+  },
+});
+
+/** undici would refuse the header at the first request, with the key in no one's view: better told at load. */
+function readApiKey(secret: Secret): string | undefined {
+  const key = secret.reveal();
+  return /^[\x21-\x7e]+$/.test(key) ? key : undefined;
+}

@@ -1,0 +1,18 @@
+/** Model names that must never reach an upstream. */
+export const HOSTILE_NAMES: readonly string[] = [
+  '',
+  '../x',
+  'x/../../y',
+  '/../',
+  'a/b',
+  'a\\b',
+  'a?alt=json',
+  'a#b',
+  'a..b',
+  'a\nb',
+  'a\u0000b',
+  'a\u0085b',
+  'a\u007fb',
+  '\ud800',
+  'x'.repeat(257),
+];

@@ -1,0 +1,16 @@
+import { anthropic } from './anthropic/index.ts';
+import type { Provider } from './definition.ts';
+import type { ProviderName } from './provider.ts';
+import { simulator } from './simulator/index.ts';
+import { vertexAi } from './vertex-ai/index.ts';
+
+/** Every provider. To add one: its folder, its line here, its entry in schemas/catalog.json, its name in ProviderName. */
+export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
+  'vertex-ai': vertexAi,
+  anthropic,
+  simulator,
+};
+
+export function isProviderName(name: string): name is ProviderName {
+  return Object.hasOwn(PROVIDERS, name);
+}

@@ -1,0 +1,28 @@
+import { GatewayError } from '../plugin/index.ts';
+
+const MAX_LENGTH = 256;
+/** What could leave the path segment a name is put in (vertex-sdk 1.1.2 and 1.1.3 fixed such escapes; wire.md finding 10). */
+const UNUSABLE = /[\p{Cc}/\\?#]|\.\./u;
+
+/** Refuses a model name no provider here has, before it gets near a URL or a body. */
+export function checkModelName(model: string): void {
+  if (model === '') throw unusable(model, 'is empty');
+  if (model.length > MAX_LENGTH) throw unusable(model, `is longer than ${MAX_LENGTH} characters`);
+  if (UNUSABLE.test(model)) throw unusable(model, 'holds `/`, `\\`, `?`, `#`, `..` or a control character');
+  // encodeURIComponent throws on half a surrogate pair.
+  if (!model.isWellFormed()) throw unusable(model, 'is not valid Unicode');
+}
+
+/** A checked name as one path segment; `@` stays readable, as Google's own clients write it. */
+export function modelSegment(model: string): string {
+  return encodeURIComponent(model).replaceAll('%40', '@');
+}
+
+export function unusable(model: string, why: string): GatewayError {
+  return new GatewayError('invalid_model', `The model name ${quote(model)} ${why}.`, { param: 'model' });
+}
+
+/** What a caller wrote, short enough for a message. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

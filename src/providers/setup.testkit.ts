@@ -1,0 +1,57 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { Problem } from '../plugin/index.ts';
+import { ManualClock } from '../state/tokens.testkit.ts';
+import { TokenStore } from '../state/tokens.ts';
+import type { SmallReply, SmallRequest } from '../upstream/types.ts';
+import type { ProviderSetup } from './definition.ts';
+
+/** A setup whose token calls end in `reply`; what was sent and reported can be read back. */
+export function testSetup(
+  reply: (request: SmallRequest) => SmallReply | Promise<SmallReply>,
+  tokenUris: string[] = [],
+) {
+  const clock = new ManualClock();
+  const problems: Problem[] = [];
+  const sent: SmallRequest[] = [];
+  const setup: ProviderSetup = {
+    clock,
+    tokens: new TokenStore(clock),
+    tokenUris: new Set(tokenUris),
+    report: (problem) => problems.push(problem),
+    upstreamExchange: async (request) => {
+      sent.push(request);
+      return reply(request);
+    },
+  };
+  return { setup, clock, problems, sent };
+}
+
+export const noTokenCalls = (): never => {
+  throw new Error('no token call is expected here');
+};
+
+export function tokenReply(json: object, status = 200): SmallReply {
+  return { status, headers: {}, text: JSON.stringify(json) };
+}
+
+let pem: string | undefined;
+
+/** An RSA key of this test run, as PKCS#8 PEM. */
+export function testPrivateKey(): string {
+  pem ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+  return pem;
+}
+
+export function serviceAccountJson(changes: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({
+    type: 'service_account',
+    project_id: 'sa-project',
+    private_key_id: 'kid-1',
+    private_key: testPrivateKey(),
+    client_email: 'gateway@sa-project.iam.gserviceaccount.com',
+    token_uri: 'https://oauth2.googleapis.com/token',
+    ...changes,
+  });
+}

@@ -1,0 +1,97 @@
+import type { ChatRequest, SimulatedTool } from './chat-request.ts';
+import { sampleFor } from './sample.ts';
+
+export interface SimulatedCall {
+  readonly tool: SimulatedTool;
+  /** JSON text for a function, free text for a custom tool. */
+  readonly input: string;
+}
+
+export interface Choice {
+  readonly pieces: readonly string[];
+  readonly calls: readonly SimulatedCall[];
+  readonly finish: 'stop' | 'length' | 'tool_calls';
+}
+
+export interface Completion {
+  readonly choices: readonly Choice[];
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** What models charge for the frame of a message, about. */
+const TOKENS_PER_MESSAGE = 4;
+
+/** The same request always gets the same answer. */
+export function answer(request: ChatRequest): Completion {
+  const calls = callsFor(request);
+  const choices = Array.from({ length: request.n }, (_, index) => choiceFor(request, calls, index));
+  return {
+    choices,
+    promptTokens: request.texts.reduce((sum, text) => sum + cut(text).length + TOKENS_PER_MESSAGE, 0),
+    completionTokens: choices.reduce((sum, { pieces, calls }) => sum + pieces.length + tokensOf(calls), 0),
+  };
+}
+
+function choiceFor(request: ChatRequest, calls: readonly SimulatedCall[], index: number): Choice {
+  if (calls.length > 0) return { pieces: [], calls, finish: 'tool_calls' };
+  const pieces = cut(stopAt(textFor(request, index), request.stops));
+  if (pieces.length <= request.maxTokens) return { pieces, calls, finish: 'stop' };
+  return { pieces: pieces.slice(0, request.maxTokens), calls, finish: 'length' };
+}
+
+function textFor(request: ChatRequest, index: number): string {
+  const { toolResults, jsonSchema, lastUserText } = request;
+  if (jsonSchema !== undefined) return JSON.stringify(sampleFor(jsonSchema));
+  const label = index === 0 ? 'Simulated reply' : `Simulated reply ${index + 1}`;
+  if (toolResults.length > 0) return `${label} after tool results: ${toolResults.join('; ')}`;
+  return `${label} to: ${lastUserText}`;
+}
+
+/** At the first stop sequence, which is not part of the text (as OpenAI does it). */
+function stopAt(text: string, stops: readonly string[]): string {
+  const ends = stops.filter((stop) => stop !== '').map((stop) => text.indexOf(stop));
+  const first = Math.min(...ends.filter((end) => end >= 0), text.length);
+  return text.slice(0, first);
+}
+
+/** A word with the space before it counts as one token. */
+function cut(text: string): readonly string[] {
+  return text.match(/\s*\S+|\s+/g) ?? [];
+}
+
+const tokensOf = (calls: readonly SimulatedCall[]): number =>
+  calls.reduce((sum, { tool, input }) => sum + cut(tool.name).length + cut(input).length, 0);
+
+function callsFor(request: ChatRequest): readonly SimulatedCall[] {
+  const wanted = wantedTools(request);
+  const calls = wanted.map((tool) => ({ tool, input: inputFor(tool) }));
+  return request.parallel ? calls : calls.slice(0, 1);
+}
+
+function inputFor(tool: SimulatedTool): string {
+  return tool.kind === 'custom' ? 'sample input' : JSON.stringify(sampleFor(tool.schema ?? { type: 'object' }));
+}
+
+/**
+ * The tools the last user message names; the first one when it only speaks of tools or one is forced; all of them (or one
+ * twice) when it says `parallel`.
+ */
+function wantedTools(request: ChatRequest): readonly SimulatedTool[] {
+  const { tools, toolChoice, lastRole, lastUserText } = request;
+  const first = tools[0];
+  if (!first || toolChoice === 'none') return [];
+  const asking = lastRole === 'user' ? lastUserText.toLowerCase() : '';
+  const named = tools.filter(({ name }) => mentions(asking, name.toLowerCase()));
+  const asked = named.length > 0 || /\b(?:tools?|functions?)\b/.test(asking);
+  if (!asked && toolChoice !== 'any') return [];
+  if (/\bparallel\b/.test(asking)) {
+    const all = named.length > 0 ? named : tools;
+    const [only = first] = all;
+    return all.length > 1 ? all : [only, only];
+  }
+  return named.length > 0 ? named : [first];
+}
+
+const mentions = (text: string, name: string): boolean =>
+  text.includes(name) || (name.includes('_') && text.includes(name.replaceAll('_', ' ')));

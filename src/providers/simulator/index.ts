@@ -1,0 +1,54 @@
+import type { SimulatorEntry as SimulatorSettings } from '../../../schemas/types.generated.ts';
+import { readBase, type Base } from '../base-url.ts';
+import { defineProvider, type OpenableEntry } from '../definition.ts';
+import { checkModelName } from '../model-name.ts';
+import type { Location } from '../provider.ts';
+import { inProcessUrl, openInProcess } from './in-process.ts';
+import { CHAT_PATH } from './server.ts';
+
+const NOTHING = Object.freeze({});
+
+class SimulatorEntry implements OpenableEntry {
+  readonly slug: string;
+  readonly provider = 'simulator';
+  readonly semconvName = 'simulator';
+  readonly allowInsecure: boolean;
+  readonly #base: Base | undefined;
+
+  /** @param base of a simulator elsewhere; undefined for the one in this process */
+  constructor(slug: string, allowInsecure: boolean, base: Base | undefined) {
+    this.slug = slug;
+    this.allowInsecure = allowInsecure;
+    this.#base = base;
+  }
+
+  locate(model: string): Location {
+    checkModelName(model);
+    return {
+      origin: this.#base?.origin ?? inProcessUrl(),
+      path: this.#base ? `${this.#base.prefix}${CHAT_PATH}` : CHAT_PATH,
+      format: 'openai-chat',
+      model,
+      host: 'direct',
+      headers: NOTHING,
+    };
+  }
+
+  authorize(): Readonly<Record<string, string>> {
+    return NOTHING;
+  }
+
+  async open(): Promise<void> {
+    if (!this.#base) await openInProcess();
+  }
+}
+
+export const simulator = defineProvider<SimulatorSettings>({
+  name: 'simulator',
+  create(entry, { report }) {
+    // Plain http on loopback is what the simulator in this process is; elsewhere the operator says so.
+    if (entry.base_url === undefined) return new SimulatorEntry(entry.slug, true, undefined);
+    const base = readBase(entry, '', report);
+    return base && new SimulatorEntry(entry.slug, entry.allow_insecure ?? false, base);
+  },
+});

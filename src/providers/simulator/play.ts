@@ -1,0 +1,129 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../plugin/index.ts';
+import type { Step } from './script.ts';
+
+const PING_MS = 100;
+const PING = ': ping\n\n';
+
+/** Does the steps on the socket, at the reader's pace, until they are done or the client has left. */
+export async function play(
+  steps: readonly Step[],
+  response: ServerResponse,
+  clock: Clock,
+): Promise<'done' | 'aborted'> {
+  const departure = new Departure(response);
+  for (const step of steps) {
+    if (departure.happened) break;
+    // The common steps finish at once: no promise for them.
+    const waiting = perform(step, response, departure, clock);
+    if (waiting) await waiting;
+  }
+  return departure.happened && !departure.ownDoing ? 'aborted' : 'done';
+}
+
+/** The end of the connection, from either side. */
+class Departure {
+  happened = false;
+  /** This side ended or broke it. */
+  ownDoing = false;
+  #wake: (() => void) | undefined;
+
+  constructor(response: ServerResponse) {
+    response.once('close', () => {
+      this.happened = true;
+      if (response.writableFinished) this.ownDoing = true;
+      this.#wake?.();
+    });
+  }
+
+  /** Resolves when `start` calls back, or when the client leaves; what `start` returns is then called to clean up. */
+  race(start: (done: () => void) => () => void): Promise<void> {
+    if (this.happened) return Promise.resolve();
+    return new Promise((resolve) => {
+      const finish = () => {
+        this.#wake = undefined;
+        stop();
+        resolve();
+      };
+      this.#wake = finish;
+      const stop = start(finish);
+    });
+  }
+}
+
+function perform(step: Step, response: ServerResponse, departure: Departure, clock: Clock): Promise<void> | undefined {
+  switch (step.kind) {
+    case 'head':
+      response.writeHead(step.status, step.headers);
+      return undefined;
+    case 'send':
+      if (response.write(step.bytes)) return undefined;
+      return departure.race((done) => {
+        response.once('drain', done);
+        return () => response.off('drain', done);
+      });
+    case 'wait':
+    case 'ping':
+      return pause(step, response, departure, clock);
+    case 'hold':
+      flush(response);
+      return departure.race(() => () => {});
+    case 'cut':
+      return breakOff(response, departure);
+    case 'end':
+      response.end();
+      return undefined;
+  }
+}
+
+function pause(
+  { kind, ms }: Step & { kind: 'wait' | 'ping' },
+  response: ServerResponse,
+  departure: Departure,
+  clock: Clock,
+): Promise<void> {
+  if (ms > 0) flush(response);
+  return departure.race((done) => {
+    if (ms === 0) {
+      const turn = setImmediate(done);
+      return () => clearImmediate(turn);
+    }
+    const stopWaiting = clock.after(ms, done);
+    const stopPinging = kind === 'ping' ? pingEvery(response, clock) : () => {};
+    return () => {
+      stopWaiting();
+      stopPinging();
+    };
+  });
+}
+
+function pingEvery(response: ServerResponse, clock: Clock): () => void {
+  let stop = () => {};
+  const ping = () => {
+    response.write(PING);
+    stop = clock.after(PING_MS, ping);
+  };
+  ping();
+  return () => stop();
+}
+
+/** Headers wait for the first write; a client that is to be kept waiting must have them first. */
+function flush(response: ServerResponse): void {
+  if (response.headersSent) response.flushHeaders();
+}
+
+/** After what was written has left: a broken connection is to be seen after those bytes, not instead of them. */
+function breakOff(response: ServerResponse, departure: Departure): Promise<void> | undefined {
+  departure.ownDoing = true;
+  const { socket } = response;
+  if (!socket) return undefined;
+  if (!response.headersSent) {
+    socket.destroy();
+    return undefined;
+  }
+  return departure.race((done) => {
+    response.write('', () => setImmediate(() => socket.destroy()));
+    response.once('close', done);
+    return () => response.off('close', done);
+  });
+}

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock, type Clock } from '../../plugin/index.ts';
+import { play } from './play.ts';
+import { plainScript, type Step } from './script.ts';
+import { Simulation } from './simulate.ts';
+import { errorBody } from './wire.ts';
+
+export const CHAT_PATH = '/v1/chat/completions';
+const MAX_BODY = 64 * 1024 * 1024;
+/** Longer than any pool of ours keeps a connection, so that reuse never meets a socket this side has just closed. */
+const KEEP_ALIVE_MS = 120_000;
+
+export interface SimulatorOptions {
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Default: loopback. */
+  readonly host?: string;
+  readonly clock?: Clock;
+  /** Does not keep the process alive. */
+  readonly background?: boolean;
+}
+
+export interface SimulatorStats {
+  readonly requests: number;
+  readonly running: number;
+  /** Replies whose client left before their end. */
+  readonly aborted: number;
+  readonly connections: number;
+}
+
+export interface Simulator {
+  readonly url: string;
+  stats(): SimulatorStats;
+  /** Breaks what is still running. */
+  close(): Promise<void>;
+}
+
+/** An OpenAI chat upstream on a real socket, so that timeouts, aborts, retries and cut streams are real. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const host = options.host ?? '127.0.0.1';
+  const clock = options.clock ?? systemClock;
+  const simulation = new Simulation(() => clock.wall());
+  const counts = { requests: 0, running: 0, aborted: 0, connections: 0 };
+  const server = createServer((request, response) => {
+    serve(request, response, { simulation, clock, counts }).catch((error: unknown) => {
+      // A fault of the simulator itself.
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end(`The simulator failed: ${String(error)}`);
+    });
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.on('connection', (socket) => {
+    counts.connections += 1;
+    socket.once('close', () => (counts.connections -= 1));
+  });
+  await listen(server, options.port ?? 0, host);
+  if (options.background) server.unref();
+  return { url: urlOf(server), stats: () => ({ ...counts }), close: () => close(server) };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // Exclusive: cluster workers would otherwise share one port, and a worker's simulator would answer for another's.
+    server.listen({ port, host, exclusive: true }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function urlOf(server: Server): string {
+  // A listening TCP server has an AddressInfo.
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+interface Room {
+  readonly simulation: Simulation;
+  readonly clock: Clock;
+  readonly counts: { requests: number; running: number; aborted: number; connections: number };
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
+  const { counts } = room;
+  counts.requests += 1;
+  counts.running += 1;
+  try {
+    const steps = await stepsFor(request, room.simulation);
+    if ((await play(steps, response, room.clock)) === 'aborted') counts.aborted += 1;
+  } catch (error) {
+    if (request.complete) throw error;
+    // The client broke off while it was sending: there is nobody to answer.
+    counts.aborted += 1;
+    response.destroy();
+  } finally {
+    counts.running -= 1;
+  }
+}
+
+async function stepsFor(request: IncomingMessage, simulation: Simulation): Promise<readonly Step[]> {
+  const path = (request.url ?? '').replace(/\?.*$/s, '');
+  if (path !== CHAT_PATH) return refusal(404, `There is no ${request.method} ${path} here, only POST ${CHAT_PATH}.`);
+  if (request.method !== 'POST') return refusal(405, `${CHAT_PATH} takes POST only.`);
+  const body = await readBody(request);
+  return body ? simulation.run(body) : refusal(413, `The body exceeds ${MAX_BODY} bytes.`);
+}
+
+const refusal = (status: number, message: string): Step[] =>
+  plainScript(status, errorBody(status, message), { connection: 'close' });
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MAX_BODY) return undefined;
+    pieces.push(piece);
+  }
+  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { answer } from './answer.ts';
+import { readBehaviour } from './behaviours.ts';
+import { readChatRequest, Refusal } from './chat-request.ts';
+import { fastScript } from './fast.ts';
+import { plainScript, replyScript, streamScript, type Step } from './script.ts';
+import { errorBody, plainReply, streamEvents, type ReplyHead } from './wire.ts';
+
+/** The bodies whose failures are being counted. */
+const MAX_FLAKY = 1_000;
+
+/** Turns a request body into what happens on the socket. Holds the counts of `sim-flaky-<n>` and nothing else. */
+export class Simulation {
+  readonly #wall: () => number;
+  readonly #failures = new LRUCache<string, number>({ max: MAX_FLAKY });
+
+  constructor(wall: () => number) {
+    this.#wall = wall;
+  }
+
+  run(body: Buffer): readonly Step[] {
+    try {
+      return this.#run(body);
+    } catch (error) {
+      if (error instanceof Refusal)
+        return plainScript(error.status, errorBody(error.status, error.message, error.param));
+      throw error;
+    }
+  }
+
+  #run(body: Buffer): readonly Step[] {
+    const request = readChatRequest(parse(body));
+    const behaviour = readBehaviour(request.model);
+    switch (behaviour.kind) {
+      case 'fast':
+        return fastScript(request, behaviour.writes);
+      case 'error':
+        return errorScript(behaviour.status, behaviour.retryAfterMs);
+      case 'flaky':
+        if (this.#failsAgain(body, behaviour.failures)) return errorScript(503, undefined);
+        break;
+      case 'error-midstream':
+        if (!request.stream) return errorScript(500, undefined);
+        break;
+      default:
+    }
+    const head = this.#head(body);
+    const completion = answer(request);
+    if (request.stream) return streamScript(streamEvents(request, completion, head), behaviour);
+    return replyScript(plainReply(request, completion, head), behaviour);
+  }
+
+  /** Counted by body: a retry sends the same bytes. Starts anew after the success. */
+  #failsAgain(body: Buffer, failures: number): boolean {
+    const key = hash(body);
+    const failed = this.#failures.get(key) ?? 0;
+    if (failed >= failures) {
+      this.#failures.delete(key);
+      return false;
+    }
+    this.#failures.set(key, failed + 1);
+    return true;
+  }
+
+  #head(body: Buffer): ReplyHead {
+    const seed = hash(body);
+    return {
+      id: `chatcmpl-sim-${seed.slice(0, 24)}`,
+      created: Math.floor(this.#wall() / 1_000),
+      callId: (choice, call) => `call_${hash(`${seed} ${choice} ${call}`).slice(0, 24)}`,
+    };
+  }
+}
+
+const hash = (data: Buffer | string): string => createHash('sha256').update(data).digest('hex');
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new Refusal('The body is not valid JSON.', null);
+  }
+}
+
+function errorScript(status: number, retryAfterMs: number | undefined): Step[] {
+  const headers = retryAfterMs === undefined ? {} : retryHeaders(retryAfterMs);
+  return plainScript(status, errorBody(status, `Simulated error ${status}.`), headers);
+}
+
+/** `retry-after` knows whole seconds only; OpenAI's SDK reads the finer one first. */
+function retryHeaders(ms: number): Record<string, string> {
+  return { 'retry-after': String(Math.ceil(ms / 1_000)), 'retry-after-ms': String(ms) };
+}

@@ -1,0 +1,116 @@
+import type { Choice, Completion, SimulatedCall } from './answer.ts';
+import type { ChatRequest } from './chat-request.ts';
+
+/** What all parts of one reply share. */
+export interface ReplyHead {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  /** 24 of `[a-z0-9]` for the call at this place. */
+  readonly callId: (choice: number, call: number) => string;
+}
+
+type Json = Record<string, unknown>;
+
+export const event = (data: Json): string => `data: ${JSON.stringify(data)}\n\n`;
+export const DONE = 'data: [DONE]\n\n';
+
+/** wire.md A5. */
+export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): Json {
+  return {
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: request.model,
+    choices: completion.choices.map((choice, index) => plainChoice(choice, index, head)),
+    usage: usageOf(completion),
+  };
+}
+
+function plainChoice({ pieces, calls, finish }: Choice, index: number, head: ReplyHead): Json {
+  const content = calls.length > 0 ? null : pieces.join('');
+  const toolCalls = calls.map((call, at) => wireCall(call, head.callId(index, at)));
+  const message = { role: 'assistant', content, refusal: null, ...(calls.length > 0 && { tool_calls: toolCalls }) };
+  return { index, message, logprobs: null, finish_reason: finish };
+}
+
+function wireCall({ tool, input }: SimulatedCall, id: string): Json {
+  if (tool.kind === 'custom') return { id, type: 'custom', custom: { name: tool.name, input } };
+  return { id, type: 'function', function: { name: tool.name, arguments: input } };
+}
+
+export function usageOf({ promptTokens, completionTokens }: Completion): Json {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
+}
+
+/** wire.md A6, in its order: each element is one whole event, `[DONE]` the last. */
+export function streamEvents(request: ChatRequest, completion: Completion, head: ReplyHead): string[] {
+  const chunk = (choices: readonly Json[], usage: Json | null): string =>
+    event({
+      id: head.id,
+      object: 'chat.completion.chunk',
+      created: head.created,
+      model: request.model,
+      choices,
+      ...(request.includeUsage && { usage }),
+    });
+  const events = completion.choices.flatMap((choice, index) =>
+    deltasOf(choice, index, head).map(({ delta, finish }) => chunk([{ index, delta, finish_reason: finish }], null)),
+  );
+  if (request.includeUsage) events.push(chunk([], usageOf(completion)));
+  return [...events, DONE];
+}
+
+interface Delta {
+  readonly delta: Json;
+  readonly finish: string | null;
+}
+
+function deltasOf(choice: Choice, index: number, head: ReplyHead): Delta[] {
+  const content = choice.calls.length > 0 ? null : '';
+  const parts: Json[] = [{ role: 'assistant', content, refusal: null }];
+  for (const piece of choice.pieces) parts.push({ content: piece });
+  for (const [at, call] of choice.calls.entries()) {
+    for (const part of callDeltas(call, head.callId(index, at))) parts.push({ tool_calls: [{ index: at, ...part }] });
+  }
+  return [...parts.map((delta) => ({ delta, finish: null })), { delta: {}, finish: choice.finish }];
+}
+
+/** The name first, then the input in pieces that split it anywhere, as OpenAI sends it. */
+function callDeltas({ tool, input }: SimulatedCall, id: string): Json[] {
+  const key = tool.kind === 'custom' ? 'input' : 'arguments';
+  const start = { id, type: tool.kind, [tool.kind]: { name: tool.name, [key]: '' } };
+  return [start, ...inPieces(input).map((piece) => ({ [tool.kind]: { [key]: piece } }))];
+}
+
+const PIECE = 12;
+
+function inPieces(text: string): string[] {
+  const characters = [...text];
+  const pieces: string[] = [];
+  for (let at = 0; at < characters.length; at += PIECE) pieces.push(characters.slice(at, at + PIECE).join(''));
+  return pieces;
+}
+
+const ERROR_KINDS: Readonly<Record<number, { readonly type: string; readonly code: string | null }>> = {
+  401: { type: 'authentication_error', code: 'invalid_api_key' },
+  402: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  403: { type: 'permission_error', code: null },
+  404: { type: 'invalid_request_error', code: 'model_not_found' },
+  413: { type: 'invalid_request_error', code: 'request_too_large' },
+  429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  503: { type: 'server_error', code: 'overloaded' },
+};
+
+/** wire.md A11. */
+export function errorBody(status: number, message: string, param: string | null = null): Json {
+  const fallback = { type: status < 500 ? 'invalid_request_error' : 'server_error', code: null };
+  const { type, code } = ERROR_KINDS[status] ?? fallback;
+  return { error: { message, type, param, code } };
+}

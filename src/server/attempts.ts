@@ -1,0 +1,143 @@
+import type Koa from 'koa';
+import type { Chain } from '../chain/compose.ts';
+import type { Loss } from '../formats/conversation.ts';
+import type { Signals } from '../formats/events.ts';
+import {
+  Cancellation,
+  cancelReply,
+  GatewayError,
+  RequestBody,
+  toGatewayError,
+  type Attempt,
+  type AttemptRunner,
+  type Clock,
+  type Exchange,
+  type GatewayContext,
+  type Outbound,
+  type Reply,
+  type ResolvedTarget,
+  type Target,
+  type TimeoutSettings,
+  type TryRecord,
+} from '../plugin/index.ts';
+import { toReply } from './koa-reply.ts';
+import { ResponseCapture } from './response-capture.ts';
+
+type Timeouts = Required<TimeoutSettings>;
+
+/** One run of the attempt chain and all that belongs to it alone. */
+export class TargetAttempt implements Attempt {
+  readonly number: number;
+  readonly target: Target;
+  readonly startedAt: number;
+  readonly cancellation = new Cancellation();
+  readonly tries: TryRecord[] = [];
+  readonly losses: Loss[] = [];
+  body: RequestBody;
+  outbound: Outbound | undefined;
+  signals: Signals | undefined;
+  error: GatewayError | undefined;
+  timeouts: Timeouts;
+  readonly #defaults: Timeouts;
+  #resolved: ResolvedTarget | undefined;
+  #reply: Reply | undefined;
+
+  constructor(exchange: Exchange, body: RequestBody, target: Target, setup: { now: number; timeouts: Timeouts }) {
+    this.number = exchange.attempts.length;
+    this.body = body;
+    this.target = target;
+    this.startedAt = setup.now;
+    this.#defaults = setup.timeouts;
+    this.timeouts = { ...setup.timeouts, ...target.timeouts };
+  }
+
+  get deadline(): number {
+    return this.startedAt + this.timeouts.total;
+  }
+
+  get resolved(): ResolvedTarget | undefined {
+    return this.#resolved;
+  }
+
+  /** Nearer settings win: the target's own, the catalog entry's, the server's. */
+  set resolved(resolved: ResolvedTarget | undefined) {
+    this.#resolved = resolved;
+    this.timeouts = { ...this.#defaults, ...resolved?.timeouts, ...this.target.timeouts };
+  }
+
+  get reply(): Reply | undefined {
+    return this.#reply;
+  }
+
+  set reply(reply: Reply | undefined) {
+    const old = this.#reply;
+    this.#reply = reply;
+    if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
+  }
+
+  /** What was sent is not needed once a reply is there: prompts of megabytes must not live as long as a slow stream. */
+  release(): void {
+    this.outbound = undefined;
+    this.body = EMPTY;
+  }
+}
+
+const EMPTY = RequestBody.read(Buffer.from('{}'), 1);
+
+export interface AttemptSetup {
+  readonly chain: Chain;
+  readonly clock: Clock;
+  readonly timeouts: Timeouts;
+}
+
+export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): AttemptRunner {
+  return {
+    async run(ctx, target) {
+      const { exchange } = ctx;
+      const { body } = exchange.request;
+      if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was there.');
+      const attempt = new TargetAttempt(exchange, body, target, { now: clock.now(), timeouts });
+      exchange.attempts.push(attempt);
+      const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
+      const view = attemptContext(ctx, attempt);
+      try {
+        await chain(view);
+        attempt.reply ??= toReply(view.response);
+        if (!attempt.reply) throw new GatewayError('internal_error', 'The attempt chain ended without a reply.');
+      } catch (thrown) {
+        loseAttempt(attempt, thrown);
+        stopListening();
+        throw thrown;
+      }
+      exchange.onEnd(stopListening);
+      winAttempt(exchange, attempt, view);
+    },
+  };
+}
+
+function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
+  const error = toGatewayError(thrown);
+  attempt.error = error;
+  attempt.reply = undefined;
+  attempt.release();
+  attempt.cancellation.cancel(error);
+}
+
+function winAttempt(exchange: Exchange, attempt: TargetAttempt, view: GatewayContext): void {
+  const reply = attempt.reply!;
+  for (const [name, value] of Object.entries(view.response.headers)) if (value !== undefined) reply.headers[name] = String(value);
+  exchange.reply = reply;
+  exchange.request.body = undefined;
+  attempt.release();
+}
+
+/**
+ * Koa's context as this attempt sees it. `ctx.status`, `ctx.body` and `ctx.set` are delegated by Koa to `ctx.response`, and
+ * by that to `ctx.response.res`: giving the view its own of both is all the isolation takes.
+ */
+function attemptContext(ctx: GatewayContext, attempt: Attempt): GatewayContext {
+  const response = Object.create(ctx.response, { res: { value: new ResponseCapture() } }) as Koa.Response;
+  const view = Object.create(ctx, { attempt: { value: attempt }, response: { value: response } }) as GatewayContext;
+  Object.defineProperty(response, 'ctx', { value: view });
+  return view;
+}

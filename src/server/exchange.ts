@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  Cancellation,
+  cancelReply,
+  GatewayError,
+  type Attempt,
+  type Caller,
+  type Clock,
+  type Exchange,
+  type GatewayConfig,
+  type InboundRequest,
+  type Operation,
+  type Reply,
+  type ReplyEnd,
+  type RequestBody,
+  type Secret,
+  type TraceContext,
+} from '../plugin/index.ts';
+import type { HeaderNames } from './headers.ts';
+import { traceId, uuidv7 } from './ids.ts';
+
+const REQUEST_ID = /^[\w-]{1,128}$/;
+/** W3C Trace Context, section 3.2: version, trace id, parent id, flags; an id of zeros is not one. */
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/;
+
+export interface ExchangeSetup {
+  readonly operation: Operation | undefined;
+  readonly names: HeaderNames;
+  readonly clock: Clock;
+}
+
+/** The exchange of one request, from the moment its head was read. */
+export class HttpExchange implements Exchange {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly operation: Operation | undefined;
+  readonly request: InboundRequest;
+  readonly cancellation = new Cancellation();
+  readonly attempts: Attempt[] = [];
+  trace: TraceContext;
+  caller: Caller | undefined;
+  upstreamToken: Secret | undefined;
+  config: GatewayConfig | undefined;
+  strict: boolean | undefined;
+  strictParams = false;
+  metadata: Readonly<Record<string, string>> = {};
+  error: GatewayError | undefined;
+  #reply: Reply | undefined;
+  #endListeners: ((end: ReplyEnd) => void)[] | undefined = [];
+
+  constructor(req: IncomingMessage, { operation, names, clock }: ExchangeSetup) {
+    const asked = req.headers['x-request-id'];
+    this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
+    this.startedAt = clock.now();
+    this.operation = operation;
+    this.request = new HttpRequest(req, names);
+    const parent = req.headers['traceparent'];
+    this.trace = { traceId: (typeof parent === 'string' && TRACEPARENT.exec(parent)?.[1]) || traceId() };
+  }
+
+  get reply(): Reply | undefined {
+    return this.#reply;
+  }
+
+  /** Putting another reply in its place lets go of the old one; a plugin that wraps sets `reply.body` instead. */
+  set reply(reply: Reply | undefined) {
+    const old = this.#reply;
+    this.#reply = reply;
+    if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
+  }
+
+  onEnd(listener: (end: ReplyEnd) => void): void {
+    this.#endListeners?.push(listener);
+  }
+
+  /** Tells the listeners, once. A listener that throws does not keep the others from hearing. */
+  end(end: ReplyEnd, onFault: (error: unknown) => void): void {
+    const listeners = this.#endListeners;
+    this.#endListeners = undefined;
+    for (const listener of listeners ?? []) {
+      try {
+        listener(end);
+      } catch (error) {
+        onFault(error);
+      }
+    }
+  }
+}
+
+class HttpRequest implements InboundRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly remoteAddress: string;
+  body: RequestBody | undefined;
+  bodyBytes = 0;
+  bodyValidated = false;
+  readonly #names: HeaderNames;
+
+  constructor(req: IncomingMessage, names: HeaderNames) {
+    const url = req.url ?? '/';
+    const query = url.indexOf('?');
+    this.method = req.method ?? 'GET';
+    this.path = query < 0 ? url : url.slice(0, query);
+    this.headers = req.headers;
+    this.remoteAddress = req.socket.remoteAddress ?? '';
+    this.#names = names;
+  }
+
+  header(name: string): string | undefined {
+    return this.#names.read(this.headers, name);
+  }
+}

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module';
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { PluginRegistry } from '../chain/registry.ts';
+import type { Plugin } from '../plugin/index.ts';
+import type { LoadResult } from '../settings/load.ts';
+
+/** Imports the modules `server.yaml` lists and adds their plugins; what cannot be used is reported at its line. */
+export async function loadPluginModules(builtins: PluginRegistry, loaded: LoadResult, folder: string): Promise<PluginRegistry> {
+  const report = loaded.reporter('server.yaml');
+  let registry = builtins;
+  for (const [index, specifier] of (loaded.settings?.server.plugins ?? []).entries()) {
+    const path = ['plugins', index];
+    try {
+      const plugins = toPlugins(await import(locate(specifier, folder)));
+      const { registry: extended, taken } = registry.extend(plugins);
+      for (const name of taken) report({ path, message: `another plugin is named "${name}" already` });
+      registry = extended;
+    } catch (error) {
+      report({ path, message: `cannot load ${specifier}: ${error instanceof Error ? error.message : String(error)}` });
+    }
+  }
+  return registry;
+}
+
+function locate(specifier: string, folder: string): string {
+  if (specifier.startsWith('.') || isAbsolute(specifier)) return pathToFileURL(resolve(folder, specifier)).href;
+  return pathToFileURL(createRequire(resolve(folder, 'server.yaml')).resolve(specifier)).href;
+}
+
+function toPlugins(module: unknown): readonly Plugin[] {
+  const exported: unknown = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+  const plugins = [exported].flat();
+  if (plugins.length > 0 && plugins.every(isPlugin)) return plugins;
+  throw new Error('its default export is no plugin made by definePlugin');
+}
+
+function isPlugin(value: unknown): value is Plugin {
+  return typeof value === 'object' && value !== null && 'name' in value && 'level' in value && 'create' in value && typeof value.create === 'function' && 'needs' in value;
+}

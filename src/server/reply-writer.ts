@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http';
+import type { Format } from '../formats/format.ts';
+import { cancelReply, GatewayError, type Clock, type Reply, type ReplyEnd, type Sink, type Source } from '../plugin/index.ts';
+
+/** A client that has the end of its reply waiting and does not read is let go after this time. */
+const LINGER_MS = 30_000;
+
+export interface WriteSetup {
+  readonly clock: Clock;
+  readonly requestId: string;
+  /** Writes the error of a stream that breaks after its start. */
+  readonly format: Format;
+  /** How the reply ended; called once. `error` is what the client was told. */
+  readonly onEnd: (end: ReplyEnd) => void;
+  readonly error: GatewayError | undefined;
+}
+
+/**
+ * Writes a reply to the client: the one place that owns the response. Pushes on one side, backpressure on the other, one
+ * write per push, exactly one end.
+ */
+export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): void {
+  const writer = new ReplyWriter(res, reply, setup);
+  if (res.destroyed || res.writableEnded) return writer.clientLeft();
+  writer.start();
+}
+
+class ReplyWriter implements Sink {
+  readonly #res: ServerResponse;
+  readonly #reply: Reply;
+  readonly #setup: WriteSetup;
+  #source: Source | undefined;
+  #bytes = 0;
+  #error: GatewayError | undefined;
+  #settled = false;
+  #closing = false;
+  #stopLinger: (() => void) | undefined;
+
+  constructor(res: ServerResponse, reply: Reply, setup: WriteSetup) {
+    this.#res = res;
+    this.#reply = reply;
+    this.#setup = setup;
+    this.#error = setup.error;
+  }
+
+  start(): void {
+    const { body } = this.#reply;
+    this.#res.on('finish', () => this.#settle(this.#error ? 'failed' : 'complete'));
+    this.#res.on('close', () => this.clientLeft());
+    // Without a listener a write after the client has gone would end the process.
+    this.#res.on('error', () => {});
+    this.#res.writeHead(this.#reply.status, this.#reply.headers);
+    if (Buffer.isBuffer(body)) {
+      this.#bytes = body.length;
+      this.#res.end(body);
+      this.#linger();
+      return;
+    }
+    this.#source = body;
+    this.#res.on('drain', () => this.#source?.resume());
+    // A stream's head leaves at once: the first event may be long in coming.
+    if (this.#reply.stream) this.#res.flushHeaders();
+    body.open(this);
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#closing) return;
+    this.#bytes += bytes.length;
+    if (!this.#res.write(bytes)) this.#source?.pause();
+  }
+
+  end(): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#res.end();
+    this.#linger();
+  }
+
+  fail(error: GatewayError): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#error = error;
+    // A plain body that breaks has no way to say so but a cut connection; anything else would look complete.
+    if (!this.#reply.stream) return void this.#res.destroy();
+    const { status, message, type, code, param } = error;
+    this.#res.end(this.#setup.format.encodeStreamError({ status, message, type, code, param, requestId: this.#setup.requestId }));
+    this.#linger();
+  }
+
+  clientLeft(): void {
+    if (this.#settled) return;
+    const reason = this.#error ?? new GatewayError('client_closed', 'The client left before the end of the reply.');
+    if (!this.#closing) cancelReply(this.#reply, reason);
+    this.#closing = true;
+    this.#error = reason;
+    this.#settle(reason.code === 'client_closed' ? 'aborted' : 'failed');
+  }
+
+  #linger(): void {
+    if (this.#res.writableFinished) return;
+    this.#stopLinger = this.#setup.clock.after(LINGER_MS, () => this.#res.destroy());
+  }
+
+  #settle(state: ReplyEnd['state']): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#stopLinger?.();
+    this.#setup.onEnd({ state, status: this.#reply.status, bytes: this.#bytes, error: this.#error });
+  }
+}

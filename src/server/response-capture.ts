@@ -1,0 +1,45 @@
+import { EventEmitter } from 'node:events';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+
+/**
+ * Stands where Koa expects the response of node:http, and keeps what is set on it. Each attempt has one, so that headers and
+ * a body that a lost attempt set through `ctx` are lost with it, and Koa middleware works unchanged inside an attempt.
+ */
+export class ResponseCapture extends EventEmitter {
+  statusCode = 404;
+  statusMessage = '';
+  readonly headersSent = false;
+  readonly finished = false;
+  readonly writable = true;
+  readonly #headers = new Map<string, OutgoingHttpHeader>();
+
+  setHeader(name: string, value: OutgoingHttpHeader): this {
+    this.#headers.set(name.toLowerCase(), value);
+    return this;
+  }
+
+  appendHeader(name: string, value: string | readonly string[]): this {
+    const before = this.#headers.get(name.toLowerCase());
+    return this.setHeader(name, before === undefined ? [...[value].flat()] : [...[before].flat().map(String), ...[value].flat()]);
+  }
+
+  getHeader(name: string): OutgoingHttpHeader | undefined {
+    return this.#headers.get(name.toLowerCase());
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#headers.has(name.toLowerCase());
+  }
+
+  removeHeader(name: string): void {
+    this.#headers.delete(name.toLowerCase());
+  }
+
+  getHeaderNames(): string[] {
+    return [...this.#headers.keys()];
+  }
+
+  getHeaders(): OutgoingHttpHeaders {
+    return Object.fromEntries(this.#headers);
+  }
+}

@@ -1,0 +1,138 @@
+import type { Logger } from 'pino';
+import { compileCatalog } from '../catalog/catalog.ts';
+import type { ModelLabels } from '../catalog/model-labels.ts';
+import { createTargetResolver } from '../catalog/target-resolver.ts';
+import { compileChain, type ChainItem, type CompiledChain, type CompileSetup } from '../chain/compile.ts';
+import type { Chain } from '../chain/compose.ts';
+import type { PluginRegistry } from '../chain/registry.ts';
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Capabilities, CapabilityName, Clock, ConfigDirectory, GatewayConfig, GatewayContext, Host, Plugin, PluginLevel, Recorder } from '../plugin/index.ts';
+import { compileGatewayConfig } from '../settings/gateway-config.ts';
+import { createKeyRing } from '../settings/key-ring.ts';
+import type { LoadResult, Settings } from '../settings/load.ts';
+import { nearest } from '../settings/nearest.ts';
+import { checkOptions } from '../settings/plugin-options.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
+import type { TokenStore } from '../state/tokens.ts';
+import type { Upstream } from '../upstream/types.ts';
+import { createAttemptRunner } from './attempts.ts';
+import { HeaderNames } from './headers.ts';
+import { createSender } from './sender.ts';
+import { createTranslator } from './translator.ts';
+
+/** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
+export interface Snapshot {
+  readonly hash: string;
+  readonly server: ServerSettings;
+  readonly headerNames: HeaderNames;
+  readonly entry: Chain;
+  /** Starts what the catalog needs running; awaited before the snapshot goes live. */
+  open(): Promise<void>;
+  /** Lets go of what its plugins opened. */
+  close(): Promise<void>;
+}
+
+/** What outlives snapshots and is shared by them. */
+export interface Shared {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly upstream: Upstream;
+  readonly tokens: TokenStore;
+  readonly recorder: Recorder;
+  readonly labels: ModelLabels;
+  readonly registry: PluginRegistry;
+}
+
+/** Compiles settings; every problem is reported in `loaded`, and with an error among them there is no snapshot. Does no I/O but plugins' own. */
+export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
+  const { settings } = loaded;
+  if (!settings) return undefined;
+  const server = compileServerSettings(settings.server);
+  const catalog = compileCatalog(settings.catalog, {
+    upstreamExchange: shared.upstream.exchange,
+    clock: shared.clock,
+    tokens: shared.tokens,
+    tokenUris: new Set(server.egress.tokenUris),
+    report: loaded.reporter('catalog.yaml'),
+  });
+  const targets = createTargetResolver(catalog, { labels: shared.labels });
+  const workshop = new Workshop(loaded, shared);
+  const { clock } = shared;
+
+  const base = { translate: createTranslator(clock), targets, defaultFormat: openaiChat, limits: server.limits, recorder: shared.recorder };
+  const send = createSender({ upstream: shared.upstream, clock, limits: server.limits });
+  const attemptChain = await workshop.chain('attempt', 'server.yaml', ['chains', 'attempt'], server.chains.attempt, { ...base, send });
+  const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
+  const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
+  const keys = createKeyRing(settings.keys, clock);
+  const entryChain = await workshop.chain('entry', 'server.yaml', ['chains', 'entry'], server.chains.entry, { ...base, keys, configs });
+
+  if (!loaded.ok || !entryChain) {
+    await workshop.close();
+    return undefined;
+  }
+  return {
+    hash: settings.hash,
+    server,
+    headerNames: new HeaderNames(server.headerPrefixes),
+    entry: entryChain.run,
+    open: () => catalog.open(),
+    close: () => workshop.close(),
+  };
+}
+
+const nothing: Chain = () => Promise.resolve();
+
+/** Builds chains for one snapshot and remembers what their plugins want closed. */
+class Workshop {
+  readonly #loaded: LoadResult;
+  readonly #shared: Shared;
+  readonly #closers: (() => void | Promise<void>)[] = [];
+
+  constructor(loaded: LoadResult, shared: Shared) {
+    this.#loaded = loaded;
+    this.#shared = shared;
+  }
+
+  chain(level: PluginLevel, file: string, path: readonly string[], items: readonly ChainItem[], granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
+    const setup: CompileSetup = { registry: this.#shared.registry, host: (plugin, instance) => this.#host(plugin, instance, granted), checkOptions, nearest };
+    return compileChain({ level, items, path, report: this.#loaded.reporter(file) }, setup);
+  }
+
+  #host(plugin: Plugin, instance: string, granted: Partial<Capabilities>): Host<CapabilityName> {
+    const { clock, random, log } = this.#shared;
+    const capabilities = Object.fromEntries(plugin.needs.map((need) => {
+      const capability = granted[need];
+      if (capability === undefined) throw new Error(`"${need}" is not to be had in the ${plugin.level} chain`);
+      return [need, capability];
+    }));
+    const host = { clock, random, log: log.child({ plugin: instance }), onClose: (task: () => void | Promise<void>) => void this.#closers.push(task) };
+    // The plugin's own type says which capabilities it reads: those it named.
+    return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
+  }
+
+  async close(): Promise<void> {
+    for (const task of this.#closers.splice(0).reverse()) {
+      try {
+        await task();
+      } catch (err) {
+        this.#shared.log.error({ err }, 'a plugin failed to close');
+      }
+    }
+  }
+}
+
+async function compileConfigs(settings: Settings, server: ServerSettings, workshop: Workshop, granted: Partial<Capabilities>): Promise<ConfigDirectory> {
+  const standard = await workshop.chain('request', 'server.yaml', ['chains', 'request'], server.chains.request, granted);
+  const configs = new Map<string, GatewayConfig>();
+  const chains = new Map<GatewayConfig, Chain>();
+  for (const [id, file] of settings.gateway) {
+    const config = compileGatewayConfig(id, file);
+    configs.set(id, config);
+    const own = file.plugins && (await workshop.chain('request', `gateway/${id}.yaml`, ['plugins'], file.plugins, granted));
+    chains.set(config, (own ?? standard)?.run ?? nothing);
+  }
+  const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => (chains.get(config) ?? standard?.run ?? nothing)(ctx);
+  return { get: (id) => configs.get(id), ids: [...configs.keys()], fallbackId: server.defaultConfig, direct: compileGatewayConfig('', {}), run };
+}

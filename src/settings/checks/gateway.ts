@@ -1,0 +1,110 @@
+import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import type { Report, Route } from '../../plugin/index.ts';
+import { compileGatewayConfig } from '../gateway-config.ts';
+import type { Path } from '../pointer.ts';
+import { checkProviderName, withSuggestion, type Known } from './known.ts';
+
+const MAX_TARGETS = 20;
+const MAX_DEPTH = 5;
+
+/** A place in the tree of a config: what the file says there, and what it comes to with all that it inherits. */
+interface Node {
+  readonly file: GatewayFile | TargetFile;
+  readonly route: Route;
+  readonly path: Path;
+}
+
+interface Place {
+  readonly path: Path;
+  readonly report: Report;
+}
+
+export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
+  const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
+  for (const node of nodes) {
+    const place = { path: node.path, report };
+    checkStrategy(node.file, place);
+    checkProvider(node, known, place);
+    checkModel(node, known, place);
+    checkTimeouts(node.file, place);
+  }
+  checkBounds(nodes, report);
+}
+
+/** The node and all below it. */
+function nodesOf(node: Node): Node[] {
+  const { file, route, path } = node;
+  if (!file.targets || route.kind !== 'group') return [node];
+  const members = file.targets.map((target, index) => ({ file: target, route: route.members[index]!, path: [...path, 'targets', index] }));
+  return [node, ...members.flatMap(nodesOf)];
+}
+
+function checkBounds(nodes: readonly Node[], report: Report): void {
+  const place = { path: ['targets'], on: 'key' } as const;
+  const depth = Math.max(...nodes.map(({ path }) => path.length / 2));
+  const targets = nodes.filter(({ route }) => route.kind === 'target').length;
+  if (depth > MAX_DEPTH) report({ ...place, message: `targets nest ${depth} levels deep; at most ${MAX_DEPTH} are allowed` });
+  if (targets > MAX_TARGETS) report({ ...place, message: `there are ${targets} targets in all; at most ${MAX_TARGETS} are allowed` });
+}
+
+function checkStrategy({ strategy, targets = [] }: Node['file'], { path, report }: Place): void {
+  const mode = [...path, 'strategy', 'mode'];
+  if (!strategy && targets.length > 1) {
+    report({ path: [...path, 'targets'], on: 'key', message: 'several targets need a `strategy`, such as `mode: fallback`' });
+  }
+  if (strategy?.mode === 'fallback' && targets.length === 0) report({ path: mode, message: '`mode: fallback` needs `targets`' });
+  if (strategy?.mode === 'single' && targets.length > 1) {
+    report({ path: mode, message: `\`mode: single\` uses one target, but there are ${targets.length}`, suggestion: 'fallback' });
+  }
+  if (strategy?.mode === 'single' && strategy.on_status_codes) {
+    const message = '`on_status_codes` has no effect with `mode: single`';
+    report({ path: [...path, 'strategy', 'on_status_codes'], on: 'key', severity: 'warning', message });
+  }
+}
+
+function checkProvider({ file, route }: Node, known: Known, { path, report }: Place): void {
+  if (file.provider === undefined) return;
+  const at = { path: [...path, 'provider'], report };
+  checkProviderName(file.provider, known, at);
+  checkOneEntry(file.provider, known, at);
+  if (route.kind === 'group' && file.targets?.every(overridesProvider)) {
+    const message = '`provider` is never used: every target names its own';
+    report({ path: at.path, on: 'key', severity: 'warning', message });
+  }
+}
+
+const overridesProvider = ({ provider, targets }: TargetFile): boolean =>
+  provider !== undefined || (targets?.every(overridesProvider) ?? false);
+
+/** A provider's name stands for its catalog entry as long as it has just one. */
+function checkOneEntry(name: string, { entries = [] }: Known, { path, report }: Place): void {
+  const slugs = entries.filter(({ provider }) => provider === name).map(({ slug }) => `@${slug}`);
+  if (slugs.length > 1) report({ path, message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}` });
+}
+
+/** A model may name its catalog entry, as `@slug/model`: the entry must exist, and be the one the target goes to. */
+function checkModel({ file, route }: Node, known: Known, { path, report }: Place): void {
+  const slugs = known.entries?.map(({ slug }) => `@${slug}`);
+  const own = slugOf(file.override_params);
+  const at = [...path, 'override_params', 'model'];
+  if (slugs && own !== undefined && !slugs.includes(own)) {
+    report({ path: at, message: `there is no catalog entry ${own}`, ...withSuggestion(own, slugs) });
+  } else if (route.kind === 'target') {
+    const slug = slugOf(route.overrideParams);
+    const { provider } = route;
+    if (slug === undefined || !provider?.startsWith('@') || provider === slug) return;
+    const place = own === undefined && file.provider !== undefined ? [...path, 'provider'] : at;
+    report({ path: place, message: `the model names ${slug}, but the provider of this target is ${provider}` });
+  }
+}
+
+function slugOf(params: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const model = params?.['model'];
+  return typeof model === 'string' ? /^(@[^/]*)\//.exec(model)?.[1] : undefined;
+}
+
+function checkTimeouts({ request_timeout, timeouts }: Node['file'], { path, report }: Place): void {
+  if (request_timeout === undefined || timeouts?.total === undefined) return;
+  const message = '`request_timeout` and `timeouts.total` are the same thing; keep one of them';
+  report({ path: [...path, 'request_timeout'], on: 'key', message });
+}

@@ -1,0 +1,28 @@
+import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
+import { checkCatalog } from './catalog.ts';
+import { checkGatewayConfig } from './gateway.ts';
+import { checkKeys } from './keys.ts';
+import { checkServer } from './server.ts';
+import type { Known } from './known.ts';
+
+/** The files that could be read, and what is known besides. */
+export interface ReadableSettings {
+  readonly server: ServerFile | undefined;
+  readonly catalog: CatalogFile | undefined;
+  readonly keys: KeysFile | undefined;
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+  /** Ids of all gateway configs, those that could not be read among them. */
+  readonly configIds: readonly string[];
+  readonly now: number;
+}
+
+/** What a schema cannot see: names that name nothing, things that contradict each other. */
+export function checkMeaning(settings: ReadableSettings, reporter: (file: string) => Report): void {
+  const { server, catalog, keys, gateway, configIds, now } = settings;
+  const known: Known = { entries: catalog?.providers, configIds, now };
+  if (server) checkServer(server, known, reporter('server.yaml'));
+  if (catalog) checkCatalog(catalog, reporter('catalog.yaml'));
+  if (keys) checkKeys(keys, known, reporter('keys.yaml'));
+  for (const [id, file] of gateway) checkGatewayConfig(file, known, reporter(`gateway/${id}.yaml`));
+}

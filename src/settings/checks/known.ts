@@ -1,0 +1,45 @@
+import type { CatalogEntry } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
+import { nearest } from '../nearest.ts';
+import type { Path } from '../pointer.ts';
+import { packageSchemas } from '../schemas.ts';
+
+/** The names that the files may use for one another. */
+export interface Known {
+  /** Undefined when the catalog could not be read: then nothing can be said about names of entries. */
+  readonly entries: readonly CatalogEntry[] | undefined;
+  readonly configIds: readonly string[];
+  readonly now: number;
+}
+
+export function withSuggestion(word: string, candidates: readonly string[]): { suggestion?: string } {
+  const suggestion = nearest(word, candidates);
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+/** Provider kinds the catalog's schema has, such as `vertex-ai`. */
+export function providerNames(): readonly string[] {
+  const schemas = packageSchemas();
+  const entry = schemas.child(schemas.child(schemas.root('catalog'), 'providers'), 0);
+  const kinds = schemas.child(entry, 'provider').map((schema) => schema['const']);
+  return [...new Set(kinds.filter((kind) => typeof kind === 'string'))];
+}
+
+/** Reports a `@slug` or provider name that nothing in the catalog answers to. Names with `*` fit whatever they fit. */
+export function checkProviderName(name: string, known: Known, { path, report }: { path: Path; report: Report }): void {
+  if (!known.entries || name.includes('*')) return;
+  const slugs = known.entries.map(({ slug }) => `@${slug}`);
+  if (name.startsWith('@')) {
+    if (!slugs.includes(name)) report({ path, message: `there is no catalog entry ${name}`, ...withSuggestion(name, slugs) });
+    return;
+  }
+  const kinds = providerNames();
+  if (kinds.includes(name)) return;
+  const asSlug = slugs.includes(`@${name}`) ? { suggestion: `@${name}` } : withSuggestion(name, [...kinds, ...slugs]);
+  report({ path, message: `\`${name}\` is neither a provider nor the @slug of a catalog entry`, ...asSlug });
+}
+
+export function checkConfigId(id: string, known: Known, { path, report }: { path: Path; report: Report }): void {
+  if (known.configIds.includes(id)) return;
+  report({ path, message: `there is no gateway/${id}.yaml`, ...withSuggestion(id, known.configIds) });
+}

@@ -1,0 +1,52 @@
+/** Something wrong (or doubtful) in the settings, at its place. Lines and columns count from 1. */
+export interface Diagnostic {
+  /** Path as people would open it: the folder they named, then the file. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+export type DiagnosticFormat = 'pretty' | 'json' | 'github';
+
+/** By place, each once: an anchor that several aliases use would tell its mistakes several times. */
+export function sortDiagnostics(diagnostics: Iterable<Diagnostic>): Diagnostic[] {
+  const byText = new Map<string, Diagnostic>();
+  for (const diagnostic of diagnostics) byText.set(describe(diagnostic), diagnostic);
+  return [...byText.values()].sort(
+    (a, b) => compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(a.message, b.message),
+  );
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** `configs/server.yaml:3:5: unknown key `prot`; did you mean "port"?` */
+export function describe(diagnostic: Diagnostic): string {
+  const { file, line, column, severity } = diagnostic;
+  return `${file}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${sentence(diagnostic)}`;
+}
+
+function sentence({ message, suggestion }: Diagnostic): string {
+  return suggestion === undefined ? message : `${message}; did you mean "${suggestion}"?`;
+}
+
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], format: DiagnosticFormat): string {
+  if (format === 'json') {
+    const count = (severity: Diagnostic['severity']) => diagnostics.filter((one) => one.severity === severity).length;
+    return `${JSON.stringify({ errors: count('error'), warnings: count('warning'), diagnostics }, null, 2)}\n`;
+  }
+  return diagnostics.map((one) => `${format === 'github' ? githubCommand(one) : describe(one)}\n`).join('');
+}
+
+/** Workflow command of GitHub Actions. Their escapes: `%`, CR, LF in the message; `:` and `,` too in properties. */
+function githubCommand(diagnostic: Diagnostic): string {
+  const { severity, file, line, column } = diagnostic;
+  const message = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const property = (text: string) => message(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${severity} file=${property(file)},line=${line},col=${column}::${message(sentence(diagnostic))}`;
+}

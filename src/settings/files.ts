@@ -1,0 +1,74 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+
+/** Nobody writes a megabyte of settings; a bound keeps a wrong path (a log, a disk image) from filling the memory. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+export type FileRead = { readonly text: string } | { readonly missing: true } | { readonly problem: string };
+
+/** Where settings come from: the disk, or text that another process has sent. */
+export interface SettingsFiles {
+  read(path: string): Promise<FileRead>;
+  /** Names in a folder; undefined when there is no such folder. */
+  list(folder: string): Promise<readonly string[] | undefined>;
+}
+
+export const diskFiles: SettingsFiles = {
+  async read(path) {
+    try {
+      return await readBounded(path);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return { missing: true };
+      return { problem: `cannot be read (${code})` };
+    }
+  },
+  async list(folder) {
+    try {
+      return await readdir(folder);
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined;
+      throw error;
+    }
+  },
+};
+
+/** Files by path, for workers (the primary reads and sends the text) and for tests. */
+export function memoryFiles(texts: Readonly<Record<string, string>>): SettingsFiles {
+  return {
+    read: async (path) => (Object.hasOwn(texts, path) ? toText(Buffer.from(texts[path]!)) : { missing: true }),
+    list: async (folder) => {
+      const inside = Object.keys(texts).filter((path) => path.startsWith(`${folder}/`));
+      const names = new Set(inside.map((path) => path.slice(folder.length + 1).split('/')[0]!));
+      return names.size > 0 ? [...names] : undefined;
+    },
+  };
+}
+
+/** Only regular files: opening a pipe could wait for ever, and a device never ends. */
+async function readBounded(path: string): Promise<FileRead> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) return { problem: 'is not a regular file' };
+    if (stat.size > MAX_FILE_BYTES) return TOO_LARGE;
+    return toText(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}
+
+const TOO_LARGE: FileRead = { problem: `is larger than ${MAX_FILE_BYTES} bytes` };
+
+function toText(bytes: Buffer): FileRead {
+  if (bytes.length > MAX_FILE_BYTES) return TOO_LARGE;
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { problem: 'is not UTF-8 text' };
+  }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'error';
+}

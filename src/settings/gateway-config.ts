@@ -1,0 +1,92 @@
+import type { GatewayFile, Target as TargetFile, Timeouts } from '../../schemas/types.generated.ts';
+import { parseDuration, type GatewayConfig, type RetrySettings, type Route, type TimeoutSettings } from '../plugin/index.ts';
+
+/** Statuses that another try may cure. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
+export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
+
+const DEFAULT_RETRY: RetrySettings = {
+  attempts: 0,
+  onStatusCodes: RETRYABLE_STATUS_CODES,
+  minDelayMs: parseDuration('500ms'),
+  maxDelayMs: parseDuration('20s'),
+};
+
+/** What a target takes from the config around it. */
+interface Inherited {
+  readonly provider: string | undefined;
+  readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
+  readonly retry: RetrySettings;
+  readonly timeouts: TimeoutSettings;
+  readonly strict: boolean | undefined;
+}
+
+const NOTHING: Inherited = {
+  provider: undefined,
+  overrideParams: undefined,
+  retry: DEFAULT_RETRY,
+  timeouts: {},
+  strict: undefined,
+};
+
+/** A gateway config as requests use it: a tree of targets, each with everything it inherits. */
+export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConfig {
+  return { id, name: file.name, route: compileRoute(file, 'config', NOTHING) };
+}
+
+function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inherited): Route {
+  const own = inherit(around, file);
+  if (file.targets === undefined) return { kind: 'target', path, ...own };
+  return {
+    kind: 'group',
+    path,
+    mode: file.strategy?.mode ?? 'single',
+    onStatusCodes: codes(file.strategy?.on_status_codes) ?? RETRYABLE_STATUS_CODES,
+    members: file.targets.map((target, index) => compileRoute(target, `${path}.targets[${index}]`, own)),
+  };
+}
+
+/** The nearer wins, field by field. */
+function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
+  const { retry = {} } = file;
+  return {
+    provider: file.provider ?? around.provider,
+    overrideParams: file.override_params ? mergeParams(around.overrideParams ?? {}, file.override_params) : around.overrideParams,
+    retry: {
+      attempts: retry.attempts ?? around.retry.attempts,
+      onStatusCodes: codes(retry.on_status_codes) ?? around.retry.onStatusCodes,
+      minDelayMs: retry.min_delay === undefined ? around.retry.minDelayMs : parseDuration(retry.min_delay),
+      maxDelayMs: retry.max_delay === undefined ? around.retry.maxDelayMs : parseDuration(retry.max_delay),
+    },
+    timeouts: { ...around.timeouts, ...compileTimeouts({ total: file.request_timeout, ...file.timeouts }) },
+    strict: file.strict_open_ai_compliance ?? around.strict,
+  };
+}
+
+/** Only what is set: what is not is for the catalog entry and the server to say. */
+export function compileTimeouts(file: { [Name in keyof Timeouts]?: Timeouts[Name] | undefined }): TimeoutSettings {
+  const given = [
+    ['connect', file.connect],
+    ['firstByte', file.first_byte],
+    ['firstContent', file.first_content],
+    ['idle', file.idle],
+    ['total', file.total],
+  ] as const;
+  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, parseDuration(value)]])));
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Objects merge key by key, everything else is replaced; a null stays, because it deletes the field from the request. */
+function mergeParams(around: Params, nearer: Params): Params {
+  const merged = Object.entries(nearer).map(([key, value]): [string, unknown] => {
+    const outer = Object.hasOwn(around, key) ? around[key] : undefined;
+    return [key, isParams(outer) && isParams(value) ? mergeParams(outer, value) : value];
+  });
+  return Object.fromEntries([...Object.entries(around), ...merged]);
+}
+
+function isParams(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const codes = (list: readonly number[] | undefined): ReadonlySet<number> | undefined => list && new Set(list);

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../schemas/types.generated.ts';
+import type { Report } from '../plugin/index.ts';
+import { checkMeaning } from './checks/index.ts';
+import { sortDiagnostics, type Diagnostic } from './diagnostic.ts';
+import { diskFiles, type SettingsFiles } from './files.ts';
+import { findSettingsFiles, type FoundFile } from './find-files.ts';
+import type { Environment } from './resolve-references.ts';
+import { readSettingsFile, type ReadFile } from './read-file.ts';
+import { packageSchemas } from './schemas.ts';
+
+/** What the files say: validated, references resolved, secrets wrapped. Nothing is filled in or compiled yet. */
+export interface Settings {
+  readonly server: ServerFile;
+  readonly catalog: CatalogFile;
+  readonly keys: KeysFile;
+  /** By id: the file's name without `.yaml`. */
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+  /**
+   * Tells two configurations apart in logs and metrics. Secrets are no part of it: a short one could be guessed from its hash.
+   * So equal hashes do not mean that nothing changed; a reload always reads everything.
+   */
+  readonly hash: string;
+  /** Every path that was read, the files of `${file:…}` among them: what a watcher has to watch. */
+  readonly files: readonly string[];
+}
+
+export interface LoadOptions {
+  readonly env: Environment;
+  /** Default: the disk. */
+  readonly files?: SettingsFiles;
+  /** Milliseconds since 1970, for keys that have expired. Default: the system's clock. */
+  readonly now?: number;
+}
+
+interface Reading {
+  readonly folder: string;
+  readonly folderExists: boolean;
+  readonly files: readonly ReadFile[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export class LoadResult {
+  /** Undefined when a file is missing or breaks its schema; with mistakes of meaning they are there, for more passes to report on. */
+  readonly settings: Settings | undefined;
+  /** False: nothing could be read at all, which is a matter of the command line rather than of the files. */
+  readonly folderExists: boolean;
+  readonly #files: ReadonlyMap<string, ReadFile>;
+  readonly #folder: string;
+  readonly #diagnostics: Diagnostic[];
+
+  constructor(settings: Settings | undefined, read: Reading) {
+    this.settings = settings;
+    this.folderExists = read.folderExists;
+    this.#folder = read.folder;
+    this.#files = new Map(read.files.map((file) => [file.found.name, file]));
+    this.#diagnostics = [...read.diagnostics, ...read.files.flatMap((file) => file.diagnostics)];
+  }
+
+  /** All problems, those that later passes have reported among them, in the order of the files. */
+  get diagnostics(): readonly Diagnostic[] {
+    return sortDiagnostics(this.#diagnostics);
+  }
+
+  get ok(): boolean {
+    return this.settings !== undefined && this.#diagnostics.every(({ severity }) => severity !== 'error');
+  }
+
+  /** How a pass that understands a file (`catalog.yaml`, `gateway/prod.yaml`) reports problems at their places in it. */
+  reporter(name: string): Report {
+    const yaml = this.#files.get(name)?.yaml;
+    return ({ path, message, on, severity = 'error', suggestion }) => {
+      const position = yaml?.locate(path, on) ?? { line: 1, column: 1 };
+      const file = yaml?.name ?? join(this.#folder, name);
+      this.#diagnostics.push({ file, ...position, severity, message, ...(suggestion === undefined ? {} : { suggestion }) });
+    };
+  }
+}
+
+/** Reads a folder of settings. Mistakes in it are diagnostics, all of them at once, never exceptions. */
+export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
+  const { env, files = diskFiles, now = Date.now() } = options;
+  const found = await findSettingsFiles(folder, files);
+  const read = await Promise.all(found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas() })));
+  const pieces = gather(read);
+  const complete = isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
+  const settings = complete ? { ...pieces, hash: hashOf(read), files: read.flatMap((file) => file.paths) } : undefined;
+  const result = new LoadResult(settings, { ...found, folder, files: read });
+  checkMeaning({ ...pieces, configIds: idsOf(found.files), now }, (name) => result.reporter(name));
+  return result;
+}
+
+const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';
+
+/** As much as could be read: checks of meaning run on every file that is sound by itself. */
+interface Pieces {
+  readonly server: ServerFile | undefined;
+  readonly catalog: CatalogFile | undefined;
+  readonly keys: KeysFile | undefined;
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+}
+
+function gather(read: readonly ReadFile[]): Pieces {
+  const one = (kind: ReadFile['found']['kind']) => read.find((file) => file.found.kind === kind);
+  const server = one('server');
+  // ajv has just validated each value against the schema these types are generated from.
+  return {
+    server: (server ? server.value : {}) as ServerFile | undefined,
+    catalog: one('catalog')?.value as CatalogFile | undefined,
+    keys: one('keys')?.value as KeysFile | undefined,
+    gateway: new Map(
+      read.flatMap(({ found, value }) => (found.kind === 'gateway' && value ? [[found.id, value as GatewayFile] as const] : [])),
+    ),
+  };
+}
+
+function isComplete(pieces: Pieces): pieces is Pieces & { server: ServerFile; catalog: CatalogFile; keys: KeysFile } {
+  return pieces.server !== undefined && pieces.catalog !== undefined && pieces.keys !== undefined;
+}
+
+const idsOf = (files: readonly FoundFile[]): string[] => files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
+
+function hashOf(read: readonly ReadFile[]): string {
+  const hash = createHash('sha256');
+  // Values, not text: a comment is no other configuration, a variable's new value is. Secrets write themselves as their source.
+  for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
+  return hash.digest('hex').slice(0, 16);
+}

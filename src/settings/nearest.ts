@@ -1,0 +1,43 @@
+/** The candidate somebody most likely meant by `word`, if any is near enough. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = normalise(word);
+  let best: { candidate: string; distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = distanceTo(wanted, normalise(candidate));
+    if (distance <= Math.max(1, Math.floor(wanted.length / 3)) && (!best || distance < best.distance)) {
+      best = { candidate, distance };
+    }
+  }
+  return best?.candidate ?? continued(wanted, candidates);
+}
+
+/** `onStatusCodes`, `on-status-codes` and `on_status_codes` are one name in three customs. */
+function normalise(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+/** `vertex` for `vertex-ai`: a beginning that only one candidate has. */
+function continued(wanted: string, candidates: Iterable<string>): string | undefined {
+  if (wanted.length < 3) return undefined;
+  const found = [...candidates].filter((candidate) => normalise(candidate).startsWith(wanted));
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Edit distance where two swapped neighbours count once (optimal string alignment): most typos are one edit. */
+function distanceTo(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (same ? 0 : 1));
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, beforeLast[column - 2]! + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length]!;
+}

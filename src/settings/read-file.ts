@@ -1,0 +1,70 @@
+import { Secret } from '../plugin/index.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { SettingsFiles } from './files.ts';
+import type { FoundFile } from './find-files.ts';
+import { toPointer, type Path } from './pointer.ts';
+import { prepareReferences, type Environment } from './resolve-references.ts';
+import { schemaProblems } from './schema-problems.ts';
+import type { Schemas } from './schemas.ts';
+import { readValues, type Values } from './values.ts';
+import { YamlFile } from './yaml-file.ts';
+
+/** One file, read as far as it could be. */
+export interface ReadFile {
+  readonly found: FoundFile;
+  readonly yaml: YamlFile | undefined;
+  /** Undefined when it breaks its schema. */
+  readonly value: unknown;
+  readonly diagnostics: readonly Diagnostic[];
+  /** The file and those it refers to. */
+  readonly paths: readonly string[];
+}
+
+interface Setup {
+  readonly env: Environment;
+  readonly files: SettingsFiles;
+  readonly schemas: Schemas;
+}
+
+/** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
+export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<ReadFile> {
+  const content = await setup.files.read(found.path);
+  if (!('text' in content)) {
+    const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
+    const diagnostic: Diagnostic = { file: found.path, line: 1, column: 1, severity: 'error', message };
+    return { found, yaml: undefined, value: undefined, diagnostics: [diagnostic], paths: [found.path] };
+  }
+  const yaml = YamlFile.parse(found.path, content.text);
+  const broken = { found, yaml, value: undefined, paths: [found.path] };
+  if (yaml.syntaxErrors.length > 0) return { ...broken, diagnostics: yaml.syntaxErrors };
+
+  const lookup = await prepareReferences(yaml, setup.env, setup.files);
+  const root = setup.schemas.root(found.kind);
+  const values = emptyIsObject(readValues(yaml, root, { schemas: setup.schemas, lookup }));
+  const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { schemas: setup.schemas, root });
+  const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
+    const position = yaml.locate(path, on);
+    return { file: yaml.name, ...position, severity: 'error', message, ...(suggestion === undefined ? {} : { suggestion }) };
+  });
+  const diagnostics = [...values.diagnostics, ...misfits];
+  const sound = diagnostics.every(({ severity }) => severity === 'warning');
+  return { found, yaml, value: sound ? seal(values) : undefined, diagnostics, paths: [found.path, ...lookup.paths] };
+}
+
+/** A file of nothing but comments says the same as one with all its keys left out. */
+function emptyIsObject(values: Values): Values {
+  return values.json === null ? { ...values, json: {} } : values;
+}
+
+/** The values with every secret in its wrapper; from here on none can be printed by mistake. */
+function seal({ json, origins }: Values): unknown {
+  const sealAt = (value: unknown, path: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => sealAt(item, [...path, index]));
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sealAt(inner, [...path, key])]));
+    }
+    const origin = origins.get(toPointer(path));
+    return origin?.secret && typeof value === 'string' ? new Secret(value, origin.sources.join(', ') || undefined) : value;
+  };
+  return sealAt(json, []);
+}

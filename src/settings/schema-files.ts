@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway';
+export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway'];
+
+/** A JSON Schema as data. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Sources run from src/, the package from dist/src/: the folder is the nearest one above that has the schemas. */
+function findFolder(from: string): string {
+  const folder = join(from, 'schemas');
+  if (existsSync(join(folder, 'server.json'))) return folder;
+  const above = dirname(from);
+  if (above === from) throw new Error('The schemas folder is missing from the installation.');
+  return findFolder(above);
+}
+
+/** A schema of the package, its local `$ref`s made absolute so that a part can be read without knowing where it came from. */
+export function readSchema(name: SchemaName): Schema {
+  // Bytes become types here: the files are the package's own, and ajv refuses what is no schema.
+  const schema = JSON.parse(readFileSync(join(findFolder(import.meta.dirname), `${name}.json`), 'utf8')) as Schema;
+  return absolute(schema, String(schema['$id'])) as Schema;
+}
+
+function absolute(value: unknown, id: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => absolute(item, id));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const isLocalRef = key === '$ref' && typeof inner === 'string' && inner.startsWith('#');
+      return [key, isLocalRef ? `${id}${inner}` : absolute(inner, id)];
+    }),
+  );
+}

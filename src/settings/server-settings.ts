@@ -1,0 +1,90 @@
+import type { ChainItem, Duration, Listen, ServerFile } from '../../schemas/types.generated.ts';
+import { parseBytes, parseDuration, type TimeoutSettings } from '../plugin/index.ts';
+
+/** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
+export interface ServerSettings {
+  readonly listen: Required<Listen>;
+  readonly status: Required<Listen>;
+  readonly limits: {
+    readonly body: number;
+    readonly jsonDepth: number;
+    readonly header: number;
+    readonly reply: number;
+    readonly holdBytes: number;
+    readonly holdMs: number;
+    readonly connections: number;
+  };
+  readonly timeouts: Required<TimeoutSettings>;
+  readonly headerPrefixes: readonly string[];
+  readonly defaultConfig: string | undefined;
+  readonly chains: {
+    readonly entry: readonly ChainItem[];
+    readonly request: readonly ChainItem[];
+    readonly attempt: readonly ChainItem[];
+  };
+  /** Modules with plugins: paths count from the settings folder. */
+  readonly plugins: readonly string[];
+  readonly egress: { readonly tokenUris: readonly string[] };
+  readonly telemetry: {
+    readonly traces: {
+      /** Undefined: only OTEL_* variables can ask for traces. */
+      readonly endpoint: string | undefined;
+      readonly protocol: 'http/protobuf' | 'http/json';
+      readonly serviceName: string;
+    };
+    readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
+  };
+}
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** The schema tells people and editors the same defaults; a test compares the two. */
+export function compileServerSettings(file: ServerFile): ServerSettings {
+  const { limits = {}, chains = {}, telemetry = {} } = file;
+  return {
+    listen: { host: '0.0.0.0', port: 8787, ...file.listen },
+    status: { host: '0.0.0.0', port: 9464, ...file.status },
+    limits: {
+      body: parseBytes(limits.body ?? '48MiB'),
+      jsonDepth: limits.json_depth ?? 64,
+      header: parseBytes(limits.header ?? '16KiB'),
+      reply: parseBytes(limits.reply ?? '64MiB'),
+      holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
+      holdMs: parseDuration(limits.hold_time ?? '15s'),
+      connections: limits.connections ?? 256,
+    },
+    timeouts: compileServerTimeouts(file),
+    headerPrefixes: file.header_prefixes ?? ['x-gateway-'],
+    defaultConfig: file.default_config,
+    chains: {
+      entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'body', 'config'],
+      request: chains.request ?? ['metadata', 'route'],
+      attempt: chains.attempt ?? ['override', 'transform', 'retry', 'send'],
+    },
+    plugins: file.plugins ?? [],
+    egress: { tokenUris: file.egress?.token_uris ?? [] },
+    telemetry: compileTelemetry(telemetry),
+  };
+}
+
+function compileServerTimeouts({ timeouts = {} }: ServerFile): Required<TimeoutSettings> {
+  const time = (value: Duration | undefined, byDefault: string) => parseDuration(value ?? byDefault);
+  return {
+    connect: time(timeouts.connect, '5s'),
+    firstByte: time(timeouts.first_byte, '120s'),
+    firstContent: time(timeouts.first_content, '180s'),
+    idle: time(timeouts.idle, '60s'),
+    total: time(timeouts.total, '600s'),
+  };
+}
+
+function compileTelemetry({ traces = {}, log = {} }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
+  return {
+    traces: {
+      endpoint: traces.endpoint,
+      protocol: traces.protocol ?? 'http/protobuf',
+      serviceName: traces.service_name ?? 'gatehouse',
+    },
+    log: { level: log.level ?? 'info', access: log.access ?? 'all' },
+  };
+}

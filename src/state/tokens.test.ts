@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import { ManualClock } from './tokens.testkit.ts';
+import { TokenStore, type MintedToken } from './tokens.ts';
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+/** A token endpoint in the test's hands: each call waits until it is answered. */
+class Endpoint {
+  calls = 0;
+  #waiting: { resolve: (token: MintedToken) => void; reject: (error: Error) => void }[] = [];
+
+  readonly mint = (): Promise<MintedToken> => {
+    this.calls += 1;
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  };
+
+  async answer(value: string, expiresInMs = HOUR): Promise<void> {
+    await Promise.resolve();
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ value, expiresInMs });
+    await settled();
+  }
+
+  async fail(message: string): Promise<void> {
+    await Promise.resolve();
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error(message));
+    await settled();
+  }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+function setup(options?: ConstructorParameters<typeof TokenStore>[1]) {
+  const clock = new ManualClock();
+  const store = new TokenStore(clock, options);
+  const endpoint = new Endpoint();
+  const get = (key = 'a') => store.get(key, endpoint.mint);
+  const hold = async (value: string, expiresInMs = HOUR) => {
+    const got = get();
+    await endpoint.answer(value, expiresInMs);
+    await got;
+  };
+  return { clock, store, endpoint, get, hold };
+}
+
+describe('TokenStore', () => {
+  test('200 callers at once cost one token call', async () => {
+    const { endpoint, get } = setup();
+    const tokens = Promise.all(Array.from({ length: 200 }, () => get()));
+    await endpoint.answer('t1');
+    expect(new Set(await tokens)).toEqual(new Set(['t1']));
+    expect(endpoint.calls).toBe(1);
+  });
+
+  test('gives a held token without a promise', async () => {
+    const { hold, get, endpoint } = setup();
+    await hold('t1');
+    expect(get()).toBe('t1');
+    expect(endpoint.calls).toBe(1);
+  });
+
+  test('keeps tokens of different credentials apart', async () => {
+    const { get, endpoint } = setup();
+    const one = get('a');
+    await endpoint.answer('for-a');
+    const two = get('b');
+    await endpoint.answer('for-b');
+    expect([await one, await two]).toEqual(['for-a', 'for-b']);
+  });
+
+  test('refreshes in the background when less than five minutes remain, while callers keep the old token', async () => {
+    const { clock, hold, get, endpoint } = setup();
+    await hold('t1');
+    clock.advance(HOUR - 5 * MINUTE - 1);
+    expect(get()).toBe('t1');
+    expect(endpoint.calls).toBe(1);
+    clock.advance(1);
+    expect([get(), get(), get()]).toEqual(['t1', 't1', 't1']);
+    await endpoint.answer('t2');
+    expect(endpoint.calls).toBe(2);
+    expect(get()).toBe('t2');
+  });
+
+  test('waits for the new token when less than a minute remains', async () => {
+    const { clock, hold, get, endpoint } = setup();
+    await hold('t1');
+    clock.advance(HOUR - MINUTE);
+    const waiting = get();
+    expect(waiting).toBeInstanceOf(Promise);
+    await endpoint.answer('t2');
+    expect(await waiting).toBe('t2');
+  });
+
+  test('uses the last minute of a token while the endpoint fails, and no more than that', async () => {
+    const { clock, hold, get, endpoint } = setup();
+    await hold('t1');
+    clock.advance(HOUR - MINUTE);
+    const inLastMinute = get();
+    await endpoint.fail('down');
+    expect(await inLastMinute).toBe('t1');
+    clock.advance(MINUTE);
+    const after = Promise.resolve(get());
+    after.catch(() => {});
+    await endpoint.fail('still down');
+    await expect(after).rejects.toThrow('still down');
+  });
+
+  test('does not hammer an endpoint that fails, and tries again after a second', async () => {
+    const { clock, get, endpoint } = setup();
+    const first = Promise.resolve(get());
+    first.catch(() => {});
+    await endpoint.fail('invalid_grant');
+    await expect(first).rejects.toThrow('invalid_grant');
+    await expect(get()).rejects.toThrow('invalid_grant');
+    expect(endpoint.calls).toBe(1);
+    clock.advance(1_000);
+    const second = get();
+    await endpoint.answer('t1');
+    expect(await second).toBe('t1');
+    expect(endpoint.calls).toBe(2);
+  });
+
+  test('leaves the endpoint alone for ten seconds after a failed background refresh, and tells the observer', async () => {
+    const errors: unknown[] = [];
+    const { clock, hold, get, endpoint } = setup({ observe: ({ error }) => errors.push(error) });
+    await hold('t1');
+    clock.advance(HOUR - 4 * MINUTE);
+    get();
+    await endpoint.fail('down');
+    clock.advance(9_999);
+    expect(get()).toBe('t1');
+    expect(endpoint.calls).toBe(2);
+    clock.advance(1);
+    expect(get()).toBe('t1');
+    await settled();
+    expect(endpoint.calls).toBe(3);
+    expect(errors).toEqual([undefined, new Error('down')]);
+  });
+
+  test('a token that lives for a minute is used for half of it before it is refreshed', async () => {
+    const { clock, hold, get, endpoint } = setup();
+    await hold('t1', MINUTE);
+    clock.advance(29_999);
+    expect(get()).toBe('t1');
+    expect(endpoint.calls).toBe(1);
+    clock.advance(1);
+    expect(get()).toBe('t1');
+    await settled();
+    expect(endpoint.calls).toBe(2);
+  });
+
+  test('a forgotten token is fetched anew', async () => {
+    const { clock, store, hold, get, endpoint } = setup();
+    await hold('t1');
+    clock.advance(10_000);
+    store.forget('a');
+    const fresh = get();
+    await endpoint.answer('t2');
+    expect(await fresh).toBe('t2');
+  });
+
+  test('a hundred late refusals of the old token do not throw the new one away', async () => {
+    const { clock, store, hold, get, endpoint } = setup();
+    await hold('t1');
+    clock.advance(10_000);
+    store.forget('a');
+    const fresh = get();
+    await endpoint.answer('t2');
+    await fresh;
+    for (let late = 0; late < 100; late += 1) store.forget('a');
+    expect(get()).toBe('t2');
+    expect(endpoint.calls).toBe(2);
+  });
+
+  test('forgetting what was never held does nothing', () => {
+    const { store } = setup();
+    expect(() => store.forget('nothing')).not.toThrow();
+  });
+
+  test('a mint that throws at once is a failure like any other', async () => {
+    const { store, clock } = setup();
+    const mint = () => {
+      throw new Error('at once');
+    };
+    await expect(store.get('x', mint)).rejects.toThrow('at once');
+    clock.advance(1_000);
+    await expect(store.get('x', async () => ({ value: 'ok', expiresInMs: HOUR }))).resolves.toBe('ok');
+  });
+
+  test('holds no more tokens than its bound', async () => {
+    const clock = new ManualClock();
+    const store = new TokenStore(clock, { max: 2 });
+    let calls = 0;
+    const mint = async () => ({ value: `t${(calls += 1)}`, expiresInMs: HOUR });
+    for (const key of ['a', 'b', 'c']) await store.get(key, mint);
+    expect(store.get('c', mint)).toBe('t3');
+    expect(await store.get('a', mint)).toBe('t4');
+  });
+});

@@ -1,0 +1,135 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../plugin/index.ts';
+
+/** A short-lived access token as its issuer gave it. */
+export interface MintedToken {
+  readonly value: string;
+  readonly expiresInMs: number;
+}
+export type Mint = () => Promise<MintedToken>;
+
+/** Told after every call of the token endpoint: a background refresh has no caller who would see it fail. */
+export type MintObserver = (outcome: { readonly key: string; readonly error: unknown }) => void;
+
+const MINUTE = 60_000;
+/** google-auth-library refreshes at the same mark (wire.md C12). */
+const REFRESH_EARLY_MS = 5 * MINUTE;
+/** Nearer to its end a token might run out on the way to the upstream. */
+const UNUSABLE_EARLY_MS = MINUTE;
+/** A token endpoint that fails is left alone this long while callers wait for it … */
+const FAILURE_HOLD_MS = 1_000;
+/** … and this long while the old token still serves. */
+const REFRESH_HOLD_MS = 10_000;
+/** A 401 for a token this young does not throw it away: peers with the older token report theirs after it came. */
+const YOUNG_MS = 10_000;
+
+interface HeldToken {
+  readonly value: string;
+  readonly mintedAt: number;
+  readonly refreshAt: number;
+  readonly unusableAt: number;
+  readonly expiresAt: number;
+}
+
+interface Slot {
+  token: HeldToken | undefined;
+  pending: Promise<string> | undefined;
+  failure: { readonly error: unknown; readonly until: number } | undefined;
+}
+
+/**
+ * Access tokens by a hash of the credential they stand for. Outlives settings snapshots, so that a reload costs no token
+ * calls. Each token is fetched by one call however many requests wait for it, and renewed before it ends.
+ */
+export class TokenStore {
+  readonly #clock: Clock;
+  readonly #slots: LRUCache<string, Slot>;
+  readonly #observe: MintObserver | undefined;
+
+  constructor(clock: Clock, options: { readonly max?: number; readonly observe?: MintObserver } = {}) {
+    this.#clock = clock;
+    this.#slots = new LRUCache({ max: options.max ?? 1_000 });
+    this.#observe = options.observe;
+  }
+
+  /** The token itself when one is at hand (no promise on the hot path). Rejects with what `mint` threw. */
+  get(key: string, mint: Mint): string | Promise<string> {
+    const slot = this.#slot(key);
+    const token = slot.token;
+    const now = this.#clock.now();
+    if (token && now < token.refreshAt) return token.value;
+    if (token && now < token.unusableAt) {
+      // The observer has been told; the caller has a good token and need not know.
+      if (this.#mayMint(slot, now)) this.#mint(key, slot, mint).catch(() => {});
+      return token.value;
+    }
+    return this.#wait(key, slot, mint);
+  }
+
+  /** The upstream refused the token: the next caller gets a new one. */
+  forget(key: string): void {
+    const slot = this.#slots.get(key);
+    if (!slot?.token || this.#clock.now() - slot.token.mintedAt < YOUNG_MS) return;
+    slot.token = undefined;
+  }
+
+  #slot(key: string): Slot {
+    const known = this.#slots.get(key);
+    if (known) return known;
+    const slot: Slot = { token: undefined, pending: undefined, failure: undefined };
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  #mayMint(slot: Slot, now: number): boolean {
+    return !slot.pending && !(slot.failure && now < slot.failure.until);
+  }
+
+  async #wait(key: string, slot: Slot, mint: Mint): Promise<string> {
+    try {
+      if (slot.failure && this.#clock.now() < slot.failure.until) throw slot.failure.error;
+      return await (slot.pending ?? this.#mint(key, slot, mint));
+    } catch (error) {
+      // The last minute of an old token is better than a refusal while the endpoint is down.
+      if (slot.token && this.#clock.now() < slot.token.expiresAt) return slot.token.value;
+      throw error;
+    }
+  }
+
+  #mint(key: string, slot: Slot, mint: Mint): Promise<string> {
+    const pending = this.#settle(key, slot, mint);
+    slot.pending = pending;
+    return pending;
+  }
+
+  async #settle(key: string, slot: Slot, mint: Mint): Promise<string> {
+    try {
+      // Through a promise, so that a mint that throws at once is settled after `pending` is set, not before.
+      const minted = await Promise.resolve().then(mint);
+      slot.token = hold(minted, this.#clock.now());
+      slot.failure = undefined;
+      this.#observe?.({ key, error: undefined });
+      return minted.value;
+    } catch (error) {
+      const now = this.#clock.now();
+      const served = slot.token !== undefined && now < slot.token.unusableAt;
+      slot.failure = { error, until: now + (served ? REFRESH_HOLD_MS : FAILURE_HOLD_MS) };
+      this.#observe?.({ key, error });
+      throw error;
+    } finally {
+      slot.pending = undefined;
+    }
+  }
+}
+
+/** The margins shrink with tokens that live for minutes only, or such a token would be stale from its first moment. */
+function hold({ value, expiresInMs }: MintedToken, now: number): HeldToken {
+  const expiresAt = now + expiresInMs;
+  return {
+    value,
+    mintedAt: now,
+    refreshAt: expiresAt - Math.min(REFRESH_EARLY_MS, expiresInMs / 2),
+    unusableAt: expiresAt - Math.min(UNUSABLE_EARLY_MS, expiresInMs / 10),
+    expiresAt,
+  };
+}

@@ -1,0 +1,89 @@
+import type { ErrorCode } from '../plugin/index.ts';
+
+/** Why a request or an attempt failed, as metrics, spans and logs say it: a closed list, so that it may be a label. */
+export const ERROR_TYPES = [
+  'timeout_connect',
+  'timeout_first_byte',
+  'timeout_first_content',
+  'timeout_idle',
+  'timeout_total',
+  'rate_limited',
+  'quota',
+  'auth',
+  'permission',
+  'not_found',
+  'invalid_request',
+  'overloaded',
+  'server_error',
+  'network',
+  'tls',
+  'client_disconnected',
+  'other',
+] as const;
+export type ErrorTypeLabel = (typeof ERROR_TYPES)[number];
+
+/** Why the gateway itself refused a request. */
+export const REJECTION_REASONS = ['auth', 'forbidden', 'schema', 'body_too_large', 'routing', 'not_found'] as const;
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
+
+interface ErrorLabels {
+  readonly errorType: ErrorTypeLabel;
+  /** Where the code can be the gateway's own refusal. */
+  readonly rejection?: RejectionReason;
+}
+
+const invalid = (rejection: RejectionReason): ErrorLabels => ({ errorType: 'invalid_request', rejection });
+const failure = (errorType: ErrorTypeLabel): ErrorLabels => ({ errorType });
+
+/** Every error code and what it counts as. A new code does not compile before it has its line here. */
+export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
+  invalid_json: invalid('schema'),
+  invalid_request: invalid('schema'),
+  invalid_value: invalid('schema'),
+  missing_required_parameter: invalid('schema'),
+  unsupported_parameter: invalid('schema'),
+  duplicate_parameter: invalid('schema'),
+  body_too_deep: invalid('schema'),
+  request_too_large: invalid('body_too_large'),
+  unsupported_media_type: invalid('schema'),
+  invalid_header: invalid('schema'),
+  invalid_model: invalid('routing'),
+  model_not_found: { errorType: 'not_found', rejection: 'routing' },
+  unknown_provider: invalid('routing'),
+  ambiguous_provider: invalid('routing'),
+  provider_required: invalid('routing'),
+  provider_conflict: invalid('routing'),
+  unknown_config: invalid('routing'),
+  upstream_credentials_required: { errorType: 'auth', rejection: 'auth' },
+  not_found: { errorType: 'not_found', rejection: 'not_found' },
+  method_not_allowed: { errorType: 'not_found', rejection: 'not_found' },
+  missing_api_key: { errorType: 'auth', rejection: 'auth' },
+  invalid_api_key: { errorType: 'auth', rejection: 'auth' },
+  expired_api_key: { errorType: 'auth', rejection: 'auth' },
+  network_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
+  provider_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
+  model_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
+  config_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
+  upstream_rejected: failure('invalid_request'),
+  context_length_exceeded: failure('invalid_request'),
+  upstream_authentication: failure('auth'),
+  upstream_permission: failure('permission'),
+  insufficient_quota: failure('quota'),
+  rate_limit_exceeded: failure('rate_limited'),
+  upstream_conflict: failure('other'),
+  upstream_error: failure('server_error'),
+  overloaded: failure('overloaded'),
+  connection_failed: failure('network'),
+  tls_failed: failure('tls'),
+  egress_refused: failure('network'),
+  credentials_failed: failure('auth'),
+  timeout_connect: failure('timeout_connect'),
+  timeout_first_byte: failure('timeout_first_byte'),
+  timeout_first_content: failure('timeout_first_content'),
+  timeout_idle: failure('timeout_idle'),
+  timeout_total: failure('timeout_total'),
+  stream_interrupted: failure('network'),
+  reply_too_large: failure('other'),
+  client_closed: failure('client_disconnected'),
+  internal_error: failure('other'),
+};

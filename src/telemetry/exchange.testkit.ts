@@ -1,0 +1,182 @@
+import type { Signals } from '../formats/events.ts';
+import { createSignals } from '../formats/events.ts';
+import {
+  Cancellation,
+  RequestBody,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type Operation,
+  type Outbound,
+  type Reply,
+  type ReplyEnd,
+  type ResolvedTarget,
+  type TryRecord,
+} from '../plugin/index.ts';
+
+/** 2026-01-01T00:00:00Z, far enough from zero that spans take it for wall time. */
+export const WALL = 1_767_225_600_000;
+
+/** A clock that stands where it is put. Timers never run: nothing here waits. */
+export function createStillClock(now = 0): Clock & { now: () => number; set(ms: number): void } {
+  let current = now;
+  return {
+    now: () => current,
+    wall: () => WALL + current,
+    after: () => () => {},
+    sleep: () => new Promise(() => {}),
+    set(ms) {
+      current = ms;
+    },
+  };
+}
+
+export const chat: Operation = {
+  id: 'chat.completions',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  semconvName: 'chat',
+  // Telemetry never reads it.
+  format: {} as Operation['format'],
+  validate: () => undefined,
+};
+
+export function exchangeOf(parts: Partial<Exchange> & { headers?: Record<string, string>; json?: object } = {}): Exchange {
+  const { headers = {}, json, ...rest } = parts;
+  const bytes = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
+  return {
+    id: 'req-1',
+    startedAt: 0,
+    operation: chat,
+    request: {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers,
+      remoteAddress: '127.0.0.1',
+      body: bytes && RequestBody.read(bytes, 64),
+      bodyBytes: bytes?.length ?? 0,
+      bodyValidated: bytes !== undefined,
+      header: () => undefined,
+    },
+    trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
+    cancellation: new Cancellation(),
+    caller: { keyId: 'team-search', providers: undefined, models: undefined, configs: undefined, defaultConfig: undefined },
+    upstreamToken: undefined,
+    config: undefined,
+    strict: undefined,
+    strictParams: false,
+    metadata: {},
+    attempts: [],
+    reply: undefined,
+    error: undefined,
+    onEnd: () => {},
+    ...rest,
+  };
+}
+
+export const vertex: ResolvedTarget = {
+  slug: 'vertex-eu',
+  provider: 'vertex-ai',
+  semconvName: 'gcp.vertex_ai',
+  model: 'gemini-2.5-pro',
+  modelLabel: 'gemini-2.5-pro',
+  origin: 'https://europe-west1-aiplatform.googleapis.com',
+  path: '/v1/projects/p/locations/europe-west1/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse',
+  headers: {},
+  format: 'gemini',
+  host: 'vertex',
+  timeouts: {},
+};
+
+export const anthropic: ResolvedTarget = {
+  ...vertex,
+  slug: 'claude',
+  provider: 'anthropic',
+  semconvName: 'anthropic',
+  model: 'claude-sonnet-4-5',
+  modelLabel: 'claude-sonnet-4-5',
+  origin: 'http://127.0.0.1:9999',
+  path: '/v1/messages',
+  format: 'anthropic-messages',
+  host: 'direct',
+};
+
+export function attemptOf(parts: Partial<Attempt> & { stream?: boolean; json?: object } = {}): Attempt {
+  const { stream = false, json = { model: 'm', messages: [] }, ...rest } = parts;
+  return {
+    number: 0,
+    target: {
+      kind: 'target',
+      path: 'config.targets[0]',
+      provider: '@vertex-eu',
+      overrideParams: undefined,
+      retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
+      timeouts: {},
+      strict: undefined,
+    },
+    startedAt: 2,
+    timeouts: { connect: 1, firstByte: 1, firstContent: 1, idle: 1, total: 1 },
+    deadline: 600_000,
+    cancellation: new Cancellation(),
+    body: RequestBody.read(Buffer.from(JSON.stringify(json)), 64),
+    resolved: vertex,
+    outbound: outboundOf(stream),
+    losses: [],
+    tries: [],
+    signals: undefined,
+    reply: undefined,
+    error: undefined,
+    ...rest,
+  };
+}
+
+function outboundOf(stream: boolean): Outbound {
+  return {
+    path: vertex.path,
+    origin: vertex.origin,
+    headers: {},
+    body: '{}',
+    stream,
+    contentType: undefined,
+    openReader: () => ({ signals: createSignals(), push: () => undefined, end: () => undefined }),
+    decodeError: () => ({ status: 500, message: 'failed' }),
+  };
+}
+
+export function tryOf(startedAt: number, endedAt: number | undefined, parts: Partial<TryRecord> = {}): TryRecord {
+  return { startedAt, endedAt, firstByteAt: undefined, firstContentAt: undefined, status: 200, error: undefined, resent: false, bytesIn: 0, ...parts };
+}
+
+export const signalsOf = (parts: Partial<Signals>): Signals => ({ ...createSignals(), ...parts });
+
+export const replyOf = (stream: boolean): Reply => ({ status: 200, headers: {}, body: Buffer.alloc(0), stream });
+
+export const endOf = (parts: Partial<ReplyEnd> = {}): ReplyEnd => ({ state: 'complete', status: 200, bytes: 100, error: undefined, ...parts });
+
+/** A stream that went well: 5 ms to the upstream, content after 300 ms more, done at 1300 ms, gone at 1305 ms. */
+export function streamedExchange(): Exchange {
+  const exchange = exchangeOf({
+    json: { model: '@vertex-eu/gemini-2.5-pro', stream: true, temperature: 0.5, messages: [] },
+    config: { id: 'prod', name: undefined, route: attemptOf().target },
+    reply: replyOf(true),
+  });
+  exchange.attempts.push(
+    attemptOf({
+      stream: true,
+      json: { model: 'gemini-2.5-pro', stream: true, temperature: 0.5, n: 1, stop: ['canary-stop'], messages: [] },
+      reply: replyOf(true),
+      losses: [
+        { param: 'messages[2].content[0]', action: 'downgraded', reason: 'no such part' },
+        { param: 'my_own_idea', action: 'dropped', reason: 'unknown' },
+      ],
+      tries: [tryOf(5, 1300, { firstByteAt: 200, firstContentAt: 305 })],
+      signals: signalsOf({
+        usage: { input: 1000, output: 200, total: 1200, cacheRead: 600, reasoning: 50 },
+        finish: 'stop',
+        model: 'gemini-2.5-pro-002',
+        ended: true,
+      }),
+    }),
+  );
+  return exchange;
+}

@@ -1,0 +1,64 @@
+/**
+ * Top-level fields of the request bodies the gateway takes, as far as a target may be unable to express them. A loss can be of
+ * any field a caller invents; only these become label values.
+ */
+const KNOWN_PARAMS: ReadonlySet<string> = new Set([
+  // OpenAI chat completions
+  'audio',
+  'frequency_penalty',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'max_completion_tokens',
+  'max_tokens',
+  'messages',
+  'metadata',
+  'modalities',
+  'moderation',
+  'n',
+  'parallel_tool_calls',
+  'prediction',
+  'presence_penalty',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'response_format',
+  'safety_identifier',
+  'seed',
+  'service_tier',
+  'stop',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'user',
+  'verbosity',
+  'web_search_options',
+  // What the gateway adds to it
+  'generation_config',
+  'image_config',
+  'labels',
+  'safety_settings',
+  'thinking',
+  'top_k',
+  // Anthropic messages
+  'anthropic_beta',
+  'container',
+  'context_management',
+  'mcp_servers',
+  'output_config',
+  'output_format',
+  'stop_sequences',
+  'system',
+]);
+
+/** `messages[2].content[0]` → `messages`; what nobody knows → undefined. */
+export function knownParam(path: string): string | undefined {
+  const name = path.split(/[.[]/, 1)[0] ?? '';
+  return KNOWN_PARAMS.has(name) ? name : undefined;
+}

@@ -1,0 +1,191 @@
+/**
+ * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name, `_total` on
+ * counters only, the same labels always (`''` where one says nothing), no label that a client can write freely.
+ *
+ * Labels `provider` (catalog slug), `request_model` (a name the catalog lists, else `__other__`) and `operation` belong together.
+ */
+export interface MetricSpec {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+  /** How values of several workers become one; sums unless said. */
+  readonly aggregator?: 'first' | 'min' | 'max';
+}
+
+const powers = (count: number, base: number, first: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => Number((first * base ** index).toPrecision(6)));
+
+/** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
+const DURATION_BUCKETS = powers(17, 2, 0.01);
+const OVERHEAD_BUCKETS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+/** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two below for models that are faster than they knew. */
+const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+/** OpenTelemetry's bounds of token counts, up to the million that long contexts reach. */
+const TOKEN_BUCKETS = powers(11, 4, 1);
+/** 256 B to 64 MiB: the default `limits.body` is 48 MiB. */
+const BYTE_BUCKETS = powers(10, 4, 256);
+
+const MODEL_LABELS = ['provider', 'request_model', 'operation'] as const;
+
+export const METRICS = {
+  buildInfo: {
+    type: 'gauge',
+    name: 'gatehouse_build_info',
+    help: 'What runs here; always 1.',
+    labels: ['version', 'node_version', 'revision'],
+    aggregator: 'first',
+  },
+  configInfo: {
+    type: 'gauge',
+    name: 'gatehouse_config_info',
+    help: 'Hash of the settings that serve new requests; always 1. Two hashes at once in a fleet are a rollout or a drift.',
+    labels: ['config_hash'],
+    aggregator: 'first',
+  },
+  configReloadSuccessful: {
+    type: 'gauge',
+    name: 'gatehouse_config_last_reload_successful',
+    help: '1 when the last load of the settings succeeded, 0 when it failed and the settings before it still serve.',
+    labels: [],
+    aggregator: 'min',
+  },
+  configReloadSuccessTime: {
+    type: 'gauge',
+    name: 'gatehouse_config_last_reload_success_timestamp_seconds',
+    help: 'When settings were last loaded with success, in seconds since 1970.',
+    labels: [],
+    aggregator: 'min',
+  },
+  configReloads: {
+    type: 'counter',
+    name: 'gatehouse_config_reloads_total',
+    help: 'Loads of the settings, the one at start included, by result: success, failure.',
+    labels: ['result'],
+  },
+  requests: {
+    type: 'counter',
+    name: 'gatehouse_requests_total',
+    help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that left as 4xx (499).',
+    labels: ['route', 'status_class', 'stream'],
+  },
+  requestDuration: {
+    type: 'histogram',
+    name: 'gatehouse_request_duration_seconds',
+    help: 'From the arrival of a request until the end of its reply.',
+    labels: ['route', 'status_class', 'stream'],
+    buckets: DURATION_BUCKETS,
+  },
+  requestsInFlight: {
+    type: 'gauge',
+    name: 'gatehouse_requests_in_flight',
+    help: 'Requests whose reply has not ended.',
+    labels: ['route'],
+  },
+  requestOverhead: {
+    type: 'histogram',
+    name: 'gatehouse_request_overhead_seconds',
+    help: 'Duration of a request less the time an upstream was waited for, backoff between tries included in the waiting. Not recorded for clients that left.',
+    labels: ['route'],
+    buckets: OVERHEAD_BUCKETS,
+  },
+  requestBodyBytes: {
+    type: 'histogram',
+    name: 'gatehouse_request_body_bytes',
+    help: 'Size of request bodies that were read whole.',
+    labels: ['route'],
+    buckets: BYTE_BUCKETS,
+  },
+  responseBodyBytes: {
+    type: 'histogram',
+    name: 'gatehouse_response_body_bytes',
+    help: 'Bytes of reply bodies that left.',
+    labels: ['route'],
+    buckets: BYTE_BUCKETS,
+  },
+  requestsRejected: {
+    type: 'counter',
+    name: 'gatehouse_requests_rejected_total',
+    help: 'Requests the gateway refused before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found.',
+    labels: ['route', 'reason'],
+  },
+  clientDisconnects: {
+    type: 'counter',
+    name: 'gatehouse_client_disconnects_total',
+    help: 'Clients that left before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing had left), streaming.',
+    labels: ['route', 'stage'],
+  },
+  upstreamAttempts: {
+    type: 'counter',
+    name: 'gatehouse_upstream_attempts_total',
+    help: 'Attempts at a target, retries of it included, by outcome: success, error, aborted (the client left). error_type is empty on success.',
+    labels: [...MODEL_LABELS, 'outcome', 'error_type'],
+  },
+  upstreamDuration: {
+    type: 'histogram',
+    name: 'gatehouse_upstream_request_duration_seconds',
+    help: 'From the start of one physical try until the end of its reply.',
+    labels: [...MODEL_LABELS, 'outcome'],
+    buckets: DURATION_BUCKETS,
+  },
+  upstreamFirstChunk: {
+    type: 'histogram',
+    name: 'gatehouse_upstream_time_to_first_chunk_seconds',
+    help: 'Streams: from the start of the try that answered until its first content. Pings do not count.',
+    labels: MODEL_LABELS,
+    buckets: DURATION_BUCKETS,
+  },
+  upstreamPerToken: {
+    type: 'histogram',
+    name: 'gatehouse_upstream_time_per_output_token_seconds',
+    help: 'Streams that completed: time from first content to the end, divided by output tokens after the first. One sample per request.',
+    labels: MODEL_LABELS,
+    buckets: PER_TOKEN_BUCKETS,
+  },
+  upstreamRetries: {
+    type: 'counter',
+    name: 'gatehouse_upstream_retries_total',
+    help: 'Tries after the first of an attempt, by the error_type that caused them; stale_connection: sent again because a kept-alive connection had died.',
+    labels: ['provider', 'reason'],
+  },
+  fallbacks: {
+    type: 'counter',
+    name: 'gatehouse_fallbacks_total',
+    help: 'Attempts that followed a failed one, by catalog slug of both and the error_type of the failure.',
+    labels: ['from_target', 'to_target', 'reason'],
+  },
+  tokens: {
+    type: 'counter',
+    name: 'gatehouse_tokens_total',
+    help: 'Tokens as the upstreams report them. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+    labels: [...MODEL_LABELS, 'type'],
+  },
+  requestTokens: {
+    type: 'histogram',
+    name: 'gatehouse_request_tokens',
+    help: 'Tokens of one generation, by type: input, output.',
+    labels: [...MODEL_LABELS, 'type'],
+    buckets: TOKEN_BUCKETS,
+  },
+  paramsLost: {
+    type: 'counter',
+    name: 'gatehouse_params_lost_total',
+    help: 'Request parameters a target could not express, by top-level field and what was done: dropped, clamped, downgraded.',
+    labels: ['provider', 'param', 'action'],
+  },
+  tokenRefreshes: {
+    type: 'counter',
+    name: 'gatehouse_oauth_token_refreshes_total',
+    help: 'Exchanges of credentials for an access token, by result: success, failure.',
+    labels: ['provider', 'result'],
+  },
+  labelOverflow: {
+    type: 'counter',
+    name: 'gatehouse_metric_label_overflow_total',
+    help: 'Values recorded under __other__ (gauges: not recorded) because the metric has all the label sets it may have.',
+    labels: ['metric'],
+  },
+} as const satisfies Record<string, MetricSpec>;
+
+export type MetricKey = keyof typeof METRICS;

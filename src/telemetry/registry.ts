@@ -1,0 +1,147 @@
+import { collectDefaultMetrics, Registry, type Metric, type OpenMetricsContentType, type PrometheusContentType } from 'prom-client';
+import type { Clock } from '../plugin/index.ts';
+import { REJECTION_REASONS } from './error-types.ts';
+import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
+import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
+
+type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
+type FamilyOf<K extends MetricKey> = {
+  counter: CounterFamily<LabelOf<K>>;
+  gauge: GaugeFamily<LabelOf<K>>;
+  histogram: HistogramFamily<LabelOf<K>>;
+}[(typeof METRICS)[K]['type']];
+type Families = { readonly [K in MetricKey]: FamilyOf<K> };
+
+export interface MetricsOptions {
+  readonly clock: Clock;
+  readonly build: { readonly version: string; readonly revision: string };
+  /** Paths of the operations: their series exist from the start, so that a rate exists before the first error. */
+  readonly routes: readonly string[];
+  /** Event loop, heap, garbage collection, file descriptors. Default true. */
+  readonly process?: boolean;
+}
+
+/** All metrics of the process. One per process: it outlives every snapshot of the settings. */
+export interface Metrics {
+  readonly families: Families;
+  /** The exposition in the form `accept` asks for. */
+  scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** Settings were loaded and serve from now on. */
+  settingsLoaded(hash: string, providers: readonly string[]): void;
+  /** Settings were refused; those before them, if any, still serve. */
+  settingsRefused(): void;
+  /** Credentials of a catalog entry were exchanged for an access token. */
+  tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
+}
+
+/** Route of requests that no operation serves: what clients type never becomes a label. */
+export const UNMATCHED_ROUTE = 'unmatched';
+
+/** Gauges that prom-client calls `_total`, which promtool refuses; handles and requests are in the resources' sum anyway. */
+const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry<PrometheusContentType | OpenMetricsContentType>();
+  const families = openFamilies();
+  for (const family of Object.values(families)) {
+    // The registry asks only for what Family has; the declared type wants a whole Counter.
+    registry.registerMetric(family as unknown as Metric);
+  }
+  if (options.process ?? true) {
+    collectDefaultMetrics({ register: registry as Registry });
+    for (const name of MISNAMED_DEFAULTS) registry.removeSingleMetric(name);
+  }
+  declareSeries(families, options);
+  return { families, scrape: createScraper(registry), ...createRecorders(families, options.clock) };
+}
+
+function openFamilies(): Families {
+  let overflow: CounterFamily<'metric'> | undefined;
+  const open = (spec: MetricSpec): CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string> => {
+    const onOverflow = (): void => overflow?.add({ metric: spec.name });
+    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow);
+    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow);
+    return new HistogramFamily(spec, onOverflow);
+  };
+  // Each family's labels are its spec's; fromEntries cannot say so.
+  const families = Object.fromEntries(Object.entries(METRICS).map(([key, spec]) => [key, open(spec)])) as unknown as Families;
+  overflow = families.labelOverflow;
+  return families;
+}
+
+/** Outcomes that are known beforehand start at zero: an alert on a rate needs a first value before the first failure. */
+function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
+  families.buildInfo.set({ ...build, node_version: process.version }, 1);
+  for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
+  for (const { name } of Object.values(METRICS)) families.labelOverflow.add({ metric: name }, 0);
+  for (const route of [...routes, UNMATCHED_ROUTE]) {
+    families.requestsInFlight.set({ route }, 0);
+    families.requestOverhead.declare({ route });
+    for (const stage of ['queued', 'waiting', 'streaming']) families.clientDisconnects.add({ route, stage }, 0);
+    for (const reason of REJECTION_REASONS) families.requestsRejected.add({ route, reason }, 0);
+    for (const status_class of ['2xx', '4xx', '5xx']) {
+      for (const stream of ['false', 'true']) families.requests.add({ route, status_class, stream }, 0);
+    }
+  }
+}
+
+function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'families' | 'scrape'> {
+  return {
+    settingsLoaded(hash, providers) {
+      families.configInfo.reset();
+      families.configInfo.set({ config_hash: hash }, 1);
+      families.configReloadSuccessful.set({}, 1);
+      families.configReloadSuccessTime.set({}, clock.wall() / 1000);
+      families.configReloads.add({ result: 'success' });
+      for (const provider of providers) {
+        for (const result of ['success', 'failure']) families.tokenRefreshes.add({ provider, result }, 0);
+      }
+    },
+    settingsRefused() {
+      families.configReloadSuccessful.set({}, 0);
+      families.configReloads.add({ result: 'failure' });
+    },
+    tokenRefreshed(provider, result) {
+      families.tokenRefreshes.add({ provider, result });
+    },
+  };
+}
+
+/** The content type is a state of the whole registry, so scrapes take turns. */
+function createScraper(registry: Registry<PrometheusContentType | OpenMetricsContentType>): Metrics['scrape'] {
+  let turn: Promise<unknown> = Promise.resolve();
+  const render = async (accept: string | undefined): Promise<{ contentType: string; text: string }> => {
+    const contentType = wantsOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
+    registry.setContentType(contentType);
+    const restoreNames = rememberNames(registry);
+    try {
+      return { contentType, text: await registry.metrics() };
+    } finally {
+      restoreNames();
+    }
+  };
+  return (accept) => {
+    const result = turn.then(() => render(accept));
+    turn = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/**
+ * prom-client 15.1.3 cuts `_total` off the counters' own names to print OpenMetrics and leaves them so: the next text scrape
+ * would have other metric names (measured).
+ */
+function rememberNames(registry: Registry<PrometheusContentType | OpenMetricsContentType>): () => void {
+  const names = registry.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
+  return () => {
+    for (const { metric, name } of names) metric.name = name;
+  };
+}
+
+/** Prometheus names OpenMetrics first where it wants it; anything that does not name it gets the text format. */
+function wantsOpenMetrics(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'application/openmetrics-text' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * Names of spans and attributes, in one table: the GenAI conventions are in development and move (ops.md 1.1). Read from
+ * semantic-conventions-genai as of 2026-08, HTTP ones from semantic-conventions v1.44.0. The published package of constants
+ * still has the old `gen_ai` names.
+ */
+export const SPAN = {
+  // HTTP
+  httpMethod: 'http.request.method',
+  httpRoute: 'http.route',
+  httpStatus: 'http.response.status_code',
+  httpResend: 'http.request.resend_count',
+  urlScheme: 'url.scheme',
+  urlPath: 'url.path',
+  urlFull: 'url.full',
+  serverAddress: 'server.address',
+  serverPort: 'server.port',
+  clientAddress: 'client.address',
+  userAgent: 'user_agent.original',
+  errorType: 'error.type',
+  // GenAI
+  operationName: 'gen_ai.operation.name',
+  providerName: 'gen_ai.provider.name',
+  requestModel: 'gen_ai.request.model',
+  requestStream: 'gen_ai.request.stream',
+  responseModel: 'gen_ai.response.model',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+  // Gatehouse
+  requestId: 'gatehouse.request.id',
+  keyId: 'gatehouse.key.id',
+  configId: 'gatehouse.config.id',
+  configTarget: 'gatehouse.config.target',
+  providerSlug: 'gatehouse.provider.slug',
+  attempt: 'gatehouse.attempt',
+  errorCode: 'gatehouse.error.code',
+  lostParams: 'gatehouse.params_lost',
+} as const;
+
+/**
+ * Fields of the request body that are attributes of the inference span, in the client formats' spellings. Only numbers: text
+ * a caller wrote (stop sequences among it) is content, and content is never recorded.
+ */
+export const REQUEST_PARAMETERS: readonly { readonly field: string; readonly attribute: string; readonly except?: number }[] = [
+  { field: 'max_tokens', attribute: 'gen_ai.request.max_tokens' },
+  { field: 'max_completion_tokens', attribute: 'gen_ai.request.max_tokens' },
+  { field: 'temperature', attribute: 'gen_ai.request.temperature' },
+  { field: 'top_p', attribute: 'gen_ai.request.top_p' },
+  { field: 'top_k', attribute: 'gen_ai.request.top_k' },
+  { field: 'frequency_penalty', attribute: 'gen_ai.request.frequency_penalty' },
+  { field: 'presence_penalty', attribute: 'gen_ai.request.presence_penalty' },
+  { field: 'seed', attribute: 'gen_ai.request.seed' },
+  // Required only when it is not 1.
+  { field: 'n', attribute: 'gen_ai.request.choice.count', except: 1 },
+];

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { ERRORS, GatewayError, UpstreamError, type ErrorCode } from '../plugin/index.ts';
+import { ERROR_LABELS, ERROR_TYPES } from './error-types.ts';
+import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf } from './exchange.testkit.ts';
+import { summarise } from './summary.ts';
+
+const upstream = (code: ErrorCode): UpstreamError => new UpstreamError(code, 'no');
+
+describe('the error labels', () => {
+  it('have a type from the closed list for every code', () => {
+    expect(Object.keys(ERROR_LABELS).sort()).toEqual(Object.keys(ERRORS).sort());
+    for (const { errorType } of Object.values(ERROR_LABELS)) expect(ERROR_TYPES).toContain(errorType);
+  });
+
+  it('use every type of the list', () => {
+    expect(new Set(Object.values(ERROR_LABELS).map(({ errorType }) => errorType))).toEqual(new Set(ERROR_TYPES));
+  });
+});
+
+describe('the summary of a request', () => {
+  it('counts as overhead what was not waiting for an upstream', () => {
+    const { durationMs, overheadMs, firstContentMs, attempts } = summarise(streamedExchange(), endOf(), 1305);
+    expect({ durationMs, overheadMs, firstContentMs }).toEqual({ durationMs: 1305, overheadMs: 10, firstContentMs: 305 });
+    expect(attempts[0]?.firstContentMs).toBe(300);
+  });
+
+  it('counts backoff between tries as waiting, time between attempts as overhead, overlapping attempts once', () => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(
+      attemptOf({ tries: [tryOf(10, 20), tryOf(120, 130)], error: upstream('overloaded') }),
+      attemptOf({ number: 1, tries: [tryOf(140, 200)], error: upstream('overloaded') }),
+      attemptOf({ number: 2, tries: [tryOf(150, 300)], reply: replyOf(false) }),
+    );
+    expect(summarise(exchange, endOf(), 300).overheadMs).toBe(300 - (130 - 10) - (300 - 140));
+  });
+
+  it.each([
+    ['complete', endOf(), { status: 200, outcomeStatus: 200, outcome: 'success', errorType: '' }],
+    [
+      'refused',
+      endOf({ state: 'failed', status: 401, error: new GatewayError('invalid_api_key', 'no') }),
+      { status: 401, outcomeStatus: 401, outcome: 'error', errorType: 'auth', rejection: 'auth' },
+    ],
+    [
+      'broken after its 200',
+      endOf({ state: 'failed', status: 200, error: upstream('stream_interrupted') }),
+      { status: 200, outcomeStatus: 502, outcome: 'error', errorType: 'network', rejection: undefined },
+    ],
+    [
+      'left by its client',
+      endOf({ state: 'aborted', status: 200 }),
+      { status: 499, outcomeStatus: 499, outcome: 'aborted', errorCode: 'client_closed', errorType: 'client_disconnected' },
+    ],
+  ] as const)('of a request that is %s has status, outcome and error', (_, end, expected) => {
+    expect(summarise(exchangeOf(), end, 10)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['queued', [], 0],
+    ['waiting', [tryOf(1, undefined)], 0],
+    ['streaming', [tryOf(1, undefined)], 20],
+  ] as const)('says that a client left while %s', (stage, tries, bytes) => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(attemptOf({ tries: [...tries] }));
+    const summary = summarise(exchange, endOf({ state: 'aborted', bytes }), 50);
+    expect(summary.disconnectStage).toBe(stage);
+    expect(summary.attempts[0]).toMatchObject({ outcome: 'aborted', errorType: 'client_disconnected', endedAt: 50, counted: tries.length > 0 });
+  });
+
+  it('blames the last attempt for a stream that broke, with its last try', () => {
+    const exchange = streamedExchange();
+    const { attempts } = summarise(exchange, endOf({ state: 'failed', error: upstream('timeout_idle') }), 1305);
+    expect(attempts[0]).toMatchObject({ outcome: 'error', errorType: 'timeout_idle' });
+    expect(attempts[0]?.tries).toMatchObject([{ outcome: 'error', errorType: 'timeout_idle' }]);
+  });
+
+  it('does not blame the upstream for what a plugin did to its answer', () => {
+    const exchange = streamedExchange();
+    exchange.error = new GatewayError('internal_error', 'plugin');
+    const { attempts, errorType } = summarise(exchange, endOf({ state: 'failed', status: 500, error: exchange.error }), 1305);
+    expect(errorType).toBe('other');
+    expect(attempts[0]).toMatchObject({ outcome: 'success', errorType: '' });
+  });
+
+  it('is a rejection only while no upstream was tried', () => {
+    const exchange = exchangeOf();
+    const end = endOf({ state: 'failed', status: 404, error: upstream('model_not_found') });
+    expect(summarise(exchange, end, 10).rejection).toBe('routing');
+    exchange.attempts.push(attemptOf({ tries: [tryOf(1, 2, { status: 404 })], error: upstream('model_not_found') }));
+    expect(summarise(exchange, end, 10).rejection).toBeUndefined();
+  });
+
+  it.each([
+    ['credentials_failed', true],
+    ['egress_refused', true],
+    ['unsupported_parameter', false],
+    ['model_not_allowed', false],
+  ] as const)('of an attempt that ended with %s before any try: upstream attempt %s', (code, counted) => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(attemptOf({ error: new GatewayError(code, 'no') }));
+    const end = endOf({ state: 'failed', status: 502, error: exchange.attempts[0]!.error });
+    expect(summarise(exchange, end, 10).attempts[0]?.counted).toBe(counted);
+  });
+
+  it('knows that a stream was asked for when an error was sent in its place', () => {
+    const exchange = exchangeOf({ json: { model: 'm', stream: true }, reply: replyOf(false) });
+    expect(summarise(exchange, endOf({ state: 'failed', status: 400, error: upstream('upstream_rejected') }), 10).stream).toBe(true);
+  });
+});

@@ -1,0 +1,125 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * Addresses that no public model API can have: the IANA special-purpose registries (RFC 6890 and successors, IPv4 and IPv6),
+ * multicast, and what was withdrawn from use. Blocks the registries call globally reachable (AS112, AMT, PCP and TURN anycast,
+ * ORCHIDv2, drone identifiers) are refused like the rest: they belong to network infrastructure and never serve an API, so
+ * allowing them gains nothing. Only blocks that carry an IPv4 address are looked into, see `embeddedIpv4`.
+ */
+const SPECIAL_IPV4: readonly (readonly [string, string])[] = [
+  ['0.0.0.0/8', 'this network, RFC 791'],
+  ['10.0.0.0/8', 'private use, RFC 1918'],
+  ['100.64.0.0/10', 'shared address space, RFC 6598'],
+  ['127.0.0.0/8', 'loopback, RFC 1122'],
+  ['169.254.0.0/16', 'link local and cloud metadata, RFC 3927'],
+  ['172.16.0.0/12', 'private use, RFC 1918'],
+  ['192.0.0.0/24', 'IETF protocol assignments, RFC 6890'],
+  ['192.0.2.0/24', 'documentation, RFC 5737'],
+  ['192.31.196.0/24', 'AS112, RFC 7535'],
+  ['192.52.193.0/24', 'AMT, RFC 7450'],
+  ['192.88.99.0/24', '6to4 relay anycast, RFC 7526'],
+  ['192.168.0.0/16', 'private use, RFC 1918'],
+  ['192.175.48.0/24', 'AS112, RFC 7534'],
+  ['198.18.0.0/15', 'benchmarking, RFC 2544'],
+  ['198.51.100.0/24', 'documentation, RFC 5737'],
+  ['203.0.113.0/24', 'documentation, RFC 5737'],
+  ['224.0.0.0/4', 'multicast, RFC 5771'],
+  ['240.0.0.0/4', 'reserved and broadcast, RFC 1112 and RFC 8190'],
+];
+
+const SPECIAL_IPV6: readonly (readonly [string, string])[] = [
+  ['::/128', 'unspecified, RFC 4291'],
+  ['::1/128', 'loopback, RFC 4291'],
+  ['64:ff9b:1::/48', 'local-use translation, RFC 8215'],
+  ['100::/64', 'discard only, RFC 6666'],
+  ['100:0:0:1::/64', 'dummy prefix, RFC 9780'],
+  // Teredo, benchmarking, AMT, AS112, ORCHID and the anycast addresses of 2001:1:: are all inside.
+  ['2001::/23', 'IETF protocol assignments, RFC 2928'],
+  ['2001:db8::/32', 'documentation, RFC 3849'],
+  ['2620:4f:8000::/48', 'AS112, RFC 7534'],
+  ['3fff::/20', 'documentation, RFC 9637'],
+  ['5f00::/16', 'segment routing, RFC 9602'],
+  ['fc00::/7', 'unique local, RFC 4193'],
+  ['fe80::/10', 'link local, RFC 4291'],
+  ['fec0::/10', 'site local, RFC 3879'],
+  ['ff00::/8', 'multicast, RFC 4291'],
+];
+
+interface Range {
+  readonly name: string;
+  readonly list: BlockList;
+}
+
+function buildRanges(table: readonly (readonly [string, string])[], family: 'ipv4' | 'ipv6'): readonly Range[] {
+  return table.map(([cidr, name]) => {
+    const slash = cidr.indexOf('/');
+    const list = new BlockList();
+    list.addSubnet(cidr.slice(0, slash), Number(cidr.slice(slash + 1)), family);
+    return { name, list };
+  });
+}
+
+const RANGES_IPV4 = buildRanges(SPECIAL_IPV4, 'ipv4');
+const RANGES_IPV6 = buildRanges(SPECIAL_IPV6, 'ipv6');
+
+/** The only block IANA delegates public IPv6 addresses from; everything outside is reserved, whatever comes to live there. */
+const GLOBAL_UNICAST = buildRanges([['2000::/3', 'global unicast']], 'ipv6');
+
+/**
+ * Why an address must not be connected to, or undefined when it is a public one.
+ * @param address IPv4 in dotted form or IPv6, as the resolver or the URL parser writes them
+ */
+export function specialPurpose(address: string): string | undefined {
+  if (isIPv4(address)) return nameOf(RANGES_IPV4, address, 'ipv4');
+  if (!isIPv6(address)) return 'not an IP address';
+  // A zone (`fe80::1%eth0`) names an interface of this machine: only scoped addresses have one.
+  if (address.includes('%')) return 'address with a zone, RFC 4007';
+  const embedded = embeddedIpv4(address);
+  if (embedded !== undefined) {
+    const inside = nameOf(RANGES_IPV4, embedded, 'ipv4');
+    return inside && `IPv6 form of an IPv4 address: ${inside}`;
+  }
+  const special = nameOf(RANGES_IPV6, address, 'ipv6');
+  if (special !== undefined) return special;
+  return nameOf(GLOBAL_UNICAST, address, 'ipv6') === undefined ? 'outside global unicast, RFC 4291' : undefined;
+}
+
+function nameOf(ranges: readonly Range[], address: string, family: 'ipv4' | 'ipv6'): string | undefined {
+  return ranges.find(({ list }) => list.check(address, family))?.name;
+}
+
+/**
+ * The IPv4 address an IPv6 address stands for. Packets to these blocks end at that address, so it decides: IPv4-mapped
+ * (RFC 4291), the NAT64 prefix (RFC 6052: on an IPv6-only network DNS64 gives every IPv4-only provider such an address, so
+ * the block cannot be refused whole) and 6to4 (RFC 3056).
+ */
+export function embeddedIpv4(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const [first, second, third] = groups;
+  const last = [groups[6]!, groups[7]!] as const;
+  const leading = groups.slice(0, 6).join(':');
+  if (leading === `0:0:0:0:0:${0xffff}` || leading === `${0x64}:${0xff9b}:0:0:0:0`) return dotted(...last);
+  return first === 0x2002 ? dotted(second!, third!) : undefined;
+}
+
+function dotted(high: number, low: number): string {
+  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
+}
+
+/** The eight groups of an IPv6 address that `isIPv6` has accepted. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail] = address.split('::');
+  const before = readGroups(head);
+  if (tail === undefined) return before;
+  const after = readGroups(tail);
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
+}
+
+function readGroups(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)];
+    const [a, b, c, d] = group.split('.').map(Number);
+    return [a! * 256 + b!, c! * 256 + d!];
+  });
+}

@@ -1,0 +1,59 @@
+import { errors } from 'undici';
+import { GatewayError, UpstreamError } from '../plugin/index.ts';
+
+/** What a connection can die of between two requests, or while one has just been written to it. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
+
+/** undici's refusal of what it was asked to send: a fault of this gateway, no other upstream would do better. */
+const UNSENDABLE = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
+
+const CLOSING = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** ` (ECONNREFUSED)`, for the end of a message; nothing where there is no code. */
+export function causeOf(error: unknown): string {
+  const code = codeOf(error);
+  return code === undefined ? '' : ` (${code})`;
+}
+
+export function isConnectionClosed(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && CLOSED.has(code);
+}
+
+/** An error of undici or of a socket, in the gateway's words. `headersSeen`: the reply had begun. */
+export function toTransportError(error: unknown, host: string, headersSeen: boolean): GatewayError {
+  if (error instanceof GatewayError) return error;
+  // undici leaves the code of its parser's errors empty where its table lacks the number.
+  const code = codeOf(error) ?? (error instanceof errors.HTTPParserError ? 'HPE' : undefined);
+  if (code === undefined || UNSENDABLE.has(code)) {
+    return new GatewayError('internal_error', 'The gateway failed to send this request.', { cause: error });
+  }
+  if (CLOSING.has(code))
+    return new UpstreamError('connection_failed', 'The gateway is closing its connections.', { cause: error });
+  if (headersSeen) {
+    return new UpstreamError(
+      'stream_interrupted',
+      `The connection to ${host} broke before the reply was complete (${code}).`,
+      { cause: error },
+    );
+  }
+  if (code.startsWith('HPE') || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new UpstreamError('upstream_error', `The answer of ${host} is not readable HTTP/1.1 (${code}).`, {
+      cause: error,
+    });
+  }
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return toTlsError(error, host);
+  return new UpstreamError('connection_failed', `The connection to ${host} broke before a reply (${code}).`, {
+    cause: error,
+  });
+}
+
+export function toTlsError(error: unknown, host: string): UpstreamError {
+  const reason = error instanceof Error ? `: ${error.message}` : '';
+  return new UpstreamError('tls_failed', `TLS with ${host} failed${causeOf(error)}${reason}`, { cause: error });
+}

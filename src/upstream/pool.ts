@@ -1,0 +1,155 @@
+import { getCACertificates } from 'node:tls';
+import { buildConnector, Pool } from 'undici';
+import { UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
+import { createClient } from './connection.ts';
+import type { DialContext } from './dial.ts';
+import type { Dispatch } from './dispatch.ts';
+import { checkOrigin, type Lookup } from './egress.ts';
+import type { Origin } from './types.ts';
+
+/** What all pools share. */
+export interface PoolContext {
+  readonly clock: Clock;
+  readonly lookup: Lookup;
+  /** Certificate authorities to trust beside the usual ones, PEM. */
+  readonly ca?: readonly string[] | undefined;
+}
+
+/**
+ * Idle connections close after this unless the upstream's `keep-alive: timeout` says otherwise: below the 60 s after which
+ * common load balancers drop them, so that few requests meet a dead one.
+ */
+const KEEP_ALIVE_MS = 55_000;
+const KEEP_ALIVE_MAX_MS = 600_000;
+
+/** More origins than a catalog has. Past it, reloads have left pools behind that nobody asks for. */
+const MAX_POOLS = 1024;
+const EVICTED = new UpstreamError('connection_failed', 'The connections to this upstream were closed.');
+
+/**
+ * The connections to one origin. Requests wait here for a free one, not in undici's queue: a request that is given up can
+ * leave this line at once, while undici would keep it, body and all, until a connection came free.
+ */
+export class OriginPool {
+  readonly url: string;
+  /** Name and port, for messages. */
+  readonly host: string;
+  readonly #pool: Pool;
+  readonly #connections: number;
+  readonly #running = new Set<Dispatch>();
+  readonly #waiting = new Set<Dispatch>();
+  #startScheduled = false;
+
+  constructor(origin: Origin, context: PoolContext) {
+    const url = checkOrigin(origin);
+    const { clock, lookup, ca } = context;
+    const secure = buildConnector({
+      allowH2: false,
+      timeout: 0,
+      ...(ca && { ca: [...getCACertificates('default'), ...ca] }),
+    });
+    const dialContext: DialContext = { clock, lookup, secure, allowInsecure: origin.allowInsecure };
+    this.url = origin.url;
+    this.host = url.host;
+    this.#connections = origin.connections;
+    this.#pool = new Pool(url, {
+      connections: origin.connections,
+      pipelining: 1,
+      allowH2: false,
+      // Ours rule: they know phases, pings and backpressure.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+      factory: (target, options) => createClient(target, options, dialContext),
+    });
+  }
+
+  get busy(): boolean {
+    return this.#running.size > 0 || this.#waiting.size > 0;
+  }
+
+  isWaiting(dispatch: Dispatch): boolean {
+    return this.#waiting.has(dispatch);
+  }
+
+  enter(dispatch: Dispatch): void {
+    if (this.#running.size >= this.#connections) this.#waiting.add(dispatch);
+    else this.#run(dispatch);
+  }
+
+  /** Once more, in the place it still holds. */
+  reenter(dispatch: Dispatch): void {
+    this.#pool.dispatch(dispatch.options, dispatch);
+  }
+
+  leave(dispatch: Dispatch): void {
+    if (this.#waiting.delete(dispatch) || !this.#running.delete(dispatch)) return;
+    if (this.#waiting.size === 0 || this.#startScheduled) return;
+    this.#startScheduled = true;
+    // Not from within a call of undici: its parser may be running, and starting a request can make it read.
+    queueMicrotask(() => this.#startWaiting());
+  }
+
+  stats(): { origin: string; running: number; connected: number; queued: number } {
+    return {
+      origin: this.url,
+      running: this.#running.size,
+      connected: this.#pool.stats.connected,
+      queued: this.#waiting.size,
+    };
+  }
+
+  async close(reason: GatewayError): Promise<void> {
+    for (const dispatch of [...this.#waiting, ...this.#running]) dispatch.onFault(reason);
+    await this.#pool.destroy();
+  }
+
+  #startWaiting(): void {
+    this.#startScheduled = false;
+    for (const dispatch of this.#waiting) {
+      if (this.#running.size >= this.#connections) return;
+      this.#waiting.delete(dispatch);
+      this.#run(dispatch);
+    }
+  }
+
+  #run(dispatch: Dispatch): void {
+    this.#running.add(dispatch);
+    this.#pool.dispatch(dispatch.options, dispatch);
+  }
+}
+
+/** Pools by what defines them. They outlive the snapshot that first asked for them. */
+export class PoolDirectory {
+  readonly #pools = new Map<string, OriginPool>();
+  readonly #context: PoolContext;
+
+  constructor(context: PoolContext) {
+    this.#context = context;
+  }
+
+  get(origin: Origin): OriginPool {
+    const key = `${origin.url} ${origin.allowInsecure} ${origin.connections}`;
+    const known = this.#pools.get(key);
+    if (known) return known;
+    const pool = new OriginPool(origin, this.#context);
+    if (this.#pools.size >= MAX_POOLS) this.#evict();
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  all(): OriginPool[] {
+    return [...this.#pools.values()];
+  }
+
+  /** The oldest pool without work: left over from entries that reloads have changed. */
+  #evict(): void {
+    for (const [key, pool] of this.#pools) {
+      if (pool.busy) continue;
+      this.#pools.delete(key);
+      void pool.close(EVICTED);
+      return;
+    }
+  }
+}

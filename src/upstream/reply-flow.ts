@@ -1,0 +1,103 @@
+import type { GatewayError, Sink, Source } from '../plugin/index.ts';
+
+/** The upstream end of a flow. */
+export interface Tap {
+  pauseFlow(): void;
+  resumeFlow(): void;
+  cancelFlow(): void;
+}
+
+/**
+ * The body of a committed reply. Bytes that come before it is opened, or while its sink is full, wait here: that is what was
+ * held, and no more than one network read on top, since the tap is closed meanwhile.
+ */
+export class ReplyFlow implements Source {
+  readonly #tap: Tap;
+  #backlog: Buffer[];
+  #sink: Sink | undefined;
+  #paused = false;
+  /** How the upstream's side ended, once it has. */
+  #ending: 'complete' | GatewayError | undefined;
+  #over = false;
+
+  constructor(tap: Tap, held: Buffer[]) {
+    this.#tap = tap;
+    this.#backlog = held;
+  }
+
+  /** Nobody takes from it at the moment: not opened yet, or its sink is full. */
+  get paused(): boolean {
+    return this.#paused || !this.#sink;
+  }
+
+  open(sink: Sink): void {
+    if (this.#sink || this.#over) return;
+    this.#sink = sink;
+    this.#drain();
+    if (!this.#over && !this.#paused) this.#tap.resumeFlow();
+  }
+
+  pause(): void {
+    if (this.#paused || this.#over) return;
+    this.#paused = true;
+    this.#tap.pauseFlow();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#over) return;
+    this.#paused = false;
+    if (!this.#sink) return;
+    this.#drain();
+    if (!this.#over && !this.#paused) this.#tap.resumeFlow();
+  }
+
+  cancel(): void {
+    if (this.#over) return;
+    this.drop();
+    this.#tap.cancelFlow();
+  }
+
+  /** From the upstream. */
+  push(bytes: Buffer): void {
+    if (this.#over) return;
+    if (this.#sink && !this.#paused && this.#backlog.length === 0) this.#sink.push(bytes);
+    else this.#backlog.push(bytes);
+  }
+
+  end(): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = 'complete';
+    this.#drain();
+  }
+
+  /** Reaches a sink that is full too: what waits for it is little, and nothing else will tell it. */
+  fail(error: GatewayError): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = error;
+    this.#drain();
+  }
+
+  /** No sink call from here on. */
+  drop(): void {
+    this.#over = true;
+    this.#backlog = [];
+  }
+
+  #drain(): void {
+    const sink = this.#sink;
+    if (!sink || this.#over) return;
+    while (this.#backlog.length > 0 && this.#flowing) {
+      sink.push(this.#backlog.shift()!);
+      if (this.#over) return;
+    }
+    const ending = this.#ending;
+    if (this.#backlog.length > 0 || ending === undefined) return;
+    this.#over = true;
+    if (ending === 'complete') sink.end();
+    else sink.fail(ending);
+  }
+
+  get #flowing(): boolean {
+    return !this.#paused || (this.#ending !== undefined && this.#ending !== 'complete');
+  }
+}

@@ -1,0 +1,319 @@
+import type { Signals } from '../formats/events.ts';
+import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../plugin/index.ts';
+import { BoundedBody, codingOf, readText } from './bounded-body.ts';
+import { DeadlineTimer } from './deadline-timer.ts';
+import { Dispatch } from './dispatch.ts';
+import { nearestLimit, timeoutError, type Phase, type Progress } from './limits.ts';
+import type { OriginPool } from './pool.ts';
+import { ReplyFlow, type Tap } from './reply-flow.ts';
+import type { CommittedReply, OutboundRequest, RefusedReply, ReplyReader, TryTimings } from './types.ts';
+import { toUpstreamError } from './upstream-error.ts';
+
+/** Error bodies are a few hundred bytes of JSON or a page of HTML. */
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+/** Where the outcome goes: a promise's two ends. */
+export interface Settle {
+  resolve(reply: CommittedReply | RefusedReply): void;
+  reject(error: GatewayError): void;
+}
+
+export interface TryContext {
+  readonly clock: Clock;
+  readonly timings: TryTimings;
+  readonly settle: Settle;
+}
+
+/**
+ * One try at an upstream: sends, waits, and keeps the commit gate. Until the gate opens the reply is held and every failure
+ * rejects, so that another attempt is possible; after it, bytes and failures go to the reply's sink.
+ */
+export class Try extends Dispatch implements Tap, Progress {
+  readonly stream: boolean;
+  readonly startedAt: number;
+  phase: Phase = 'connecting';
+  headersAt = 0;
+  progressAt = 0;
+  pausedFor = 0;
+  readonly #request: OutboundRequest;
+  readonly #clock: Clock;
+  readonly #timings: TryTimings;
+  readonly #settle: Settle;
+  readonly #timer: DeadlineTimer;
+  #stopListening: (() => void) | undefined;
+  #status = 0;
+  #headers: Record<string, string> = {};
+  #reader: ReplyReader | undefined;
+  #seenProgress = 0;
+  #held: Buffer[] = [];
+  #bytesOut = 0;
+  #flow: ReplyFlow | undefined;
+  #pausedAt: number | undefined;
+  #refusal: BoundedBody | undefined;
+
+  constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
+    const { path, method, headers, body } = request;
+    super(pool, { path, method, headers, body: body ?? null });
+    this.#request = request;
+    this.#clock = context.clock;
+    this.#timings = context.timings;
+    this.#settle = context.settle;
+    this.#timer = new DeadlineTimer(context.clock, () => this.#onTimer());
+    this.stream = request.stream;
+    this.startedAt = this.#timings.startedAt = context.clock.now();
+  }
+
+  begin(): void {
+    const { cancellation } = this.#request;
+    if (cancellation.reason) return this.#onCancelled(cancellation.reason);
+    this.#stopListening = cancellation.onCancel((reason) => this.#onCancelled(reason));
+    // Before anything is sent: a retry may begin when nothing is left of the total.
+    this.#onTimer();
+    if (!this.#settled) this.start();
+  }
+
+  get #settled(): boolean {
+    return this.phase === 'over';
+  }
+
+  get content(): boolean {
+    return this.#timings.firstContentAt !== undefined;
+  }
+
+  get paused(): boolean {
+    return this.#flow?.paused ?? false;
+  }
+
+  // Dispatch
+
+  protected override onSent(): void {
+    this.#enter('sent');
+  }
+
+  protected override onHeaders(status: number, headers: Record<string, string>): void {
+    this.headersAt = this.progressAt = this.#timings.firstByteAt = this.#clock.now();
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300 && status < 400) {
+      return this.#fail(
+        'upstream_error',
+        `${this.pool.host} answered with a redirect (HTTP ${status}), which is not followed.`,
+      );
+    }
+    if (status >= 400) {
+      this.#refusal = new BoundedBody(MAX_REFUSAL_BYTES);
+      return this.#enter('refused');
+    }
+    const coding = codingOf(headers);
+    if (coding !== undefined) {
+      return this.#fail(
+        'upstream_error',
+        `${this.pool.host} answered with content-encoding ${coding}, which was not asked for.`,
+      );
+    }
+    try {
+      this.#reader = this.#request.openReader({ status, headers });
+    } catch (error) {
+      return this.#failReader(error);
+    }
+    this.#enter('held');
+  }
+
+  protected override onBytes(bytes: Buffer): void {
+    this.#timings.bytesIn += bytes.length;
+    if (this.#refusal) {
+      this.progressAt = this.#clock.now();
+      if (!this.#refusal.push(bytes)) this.#settleRefused(` [cut at ${MAX_REFUSAL_BYTES} bytes]`);
+      return;
+    }
+    const reader = this.#reader!;
+    let out: Buffer | undefined;
+    try {
+      out = reader.push(bytes);
+    } catch (error) {
+      return this.#failReader(error);
+    }
+    this.#observe(reader.signals);
+    this.#deliver(out);
+    if (this.#settled) return;
+    if (reader.signals.failure) return this.#failWith(toUpstreamError(reader.signals.failure));
+    this.#checkSize();
+    if (this.phase === 'held' && this.#mayCommit(reader.signals)) this.#commit();
+  }
+
+  protected override onComplete(): void {
+    if (this.#refusal) return this.#settleRefused('');
+    const reader = this.#reader!;
+    let out: Buffer | undefined;
+    try {
+      out = reader.end();
+    } catch (error) {
+      return this.#failReader(error);
+    }
+    this.#observe(reader.signals);
+    this.#deliver(out);
+    if (this.#settled) return;
+    const { failure, ended } = reader.signals;
+    // Without a word of its own, a failure that shows only at the end of a stream is the cut itself.
+    if (failure && this.stream && failure.kind === undefined) return this.#fail('stream_interrupted', failure.message);
+    if (failure) return this.#failWith(toUpstreamError(failure));
+    if (this.stream && !ended) {
+      return this.#fail('stream_interrupted', `${this.pool.host} closed the stream before it was complete.`);
+    }
+    this.#finish();
+  }
+
+  override onFault(error: GatewayError): void {
+    // What the provider has declared complete stays complete, however its connection ends.
+    if (this.#reader?.signals.ended && this.#flow) return this.#finish();
+    this.#failWith(error);
+  }
+
+  // Tap
+
+  pauseFlow(): void {
+    this.#pausedAt ??= this.#clock.now();
+    this.pauseReading();
+  }
+
+  resumeFlow(): void {
+    if (this.#settled) return;
+    const now = this.#clock.now();
+    if (this.#pausedAt !== undefined) this.pausedFor += now - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.progressAt = now;
+    this.#timer.waitUntil(nearestLimit(this, this.#request).at);
+    this.resumeReading();
+  }
+
+  cancelFlow(): void {
+    this.#close();
+  }
+
+  // The gate
+
+  #observe(signals: Signals): void {
+    const { progress, content } = signals;
+    if (progress !== this.#seenProgress || !this.stream) {
+      this.#seenProgress = progress;
+      this.progressAt = this.#clock.now();
+    }
+    if (!content || this.content) return;
+    this.#timings.firstContentAt = this.progressAt;
+    // From now on `idle` counts, which may be due before what the timer waits for.
+    this.#timer.waitUntil(nearestLimit(this, this.#request).at);
+  }
+
+  #deliver(out: Buffer | undefined): void {
+    if (!out || out.length === 0) return;
+    this.#bytesOut += out.length;
+    if (this.#flow) this.#flow.push(out);
+    else this.#held.push(out);
+  }
+
+  /** A reader of a plain reply that gives nothing until its end holds everything. Readers of streams bound themselves. */
+  #checkSize(): void {
+    const { maxReplyBytes } = this.#request;
+    if (this.stream || this.#timings.bytesIn - this.#bytesOut <= maxReplyBytes) return;
+    this.#fail('reply_too_large', `The reply of ${this.pool.host} exceeds ${maxReplyBytes} bytes (limits.reply).`);
+  }
+
+  #mayCommit(signals: Signals): boolean {
+    const { hold } = this.#request;
+    // A plain reply is worth nothing until it is whole, and another attempt is possible until it leaves.
+    if (!this.stream) return this.#bytesOut > hold.bytes;
+    // Translation may swallow (pings) or swell: whichever side is larger has been held.
+    return signals.content || signals.ended || Math.max(this.#timings.bytesIn, this.#bytesOut) > hold.bytes;
+  }
+
+  #commit(): void {
+    this.phase = 'flowing';
+    const flow = (this.#flow = new ReplyFlow(this, this.#held));
+    this.#held = [];
+    this.pauseFlow();
+    this.#resolve(flow);
+  }
+
+  #finish(): void {
+    const flow = this.#flow;
+    this.#close();
+    if (flow) flow.end();
+    else this.#resolve(Buffer.concat(this.#held));
+  }
+
+  #resolve(body: Buffer | ReplyFlow): void {
+    const { signals } = this.#reader!;
+    this.#settle.resolve({
+      ok: true,
+      status: this.#status,
+      headers: this.#headers,
+      body,
+      signals,
+      timings: this.#timings,
+    });
+  }
+
+  /** @param remark said after a body that is not whole */
+  #settleRefused(remark: string): void {
+    const text = readText(this.#refusal!.bytes(), this.#headers, MAX_REFUSAL_BYTES) + remark;
+    this.#close();
+    this.#settle.resolve({ ok: false, status: this.#status, headers: this.#headers, text, timings: this.#timings });
+  }
+
+  // Limits and ends
+
+  #enter(phase: Phase): void {
+    this.phase = phase;
+    this.#timer.waitUntil(nearestLimit(this, this.#request).at);
+  }
+
+  #onTimer(): void {
+    const limit = nearestLimit(this, this.#request);
+    if (limit.at > this.#clock.now()) return this.#timer.waitUntil(limit.at);
+    if (limit.name !== 'hold') {
+      return this.onFault(timeoutError(limit.name, this.#request.timeouts, this.pool.host, this.pool.isWaiting(this)));
+    }
+    this.#commit();
+    this.#onTimer();
+  }
+
+  #fail(code: ErrorCode, message: string): void {
+    this.#failWith(new UpstreamError(code, message));
+  }
+
+  #failReader(cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#failWith(
+      new UpstreamError('upstream_error', `The reply of ${this.pool.host} cannot be read: ${reason}`, { cause }),
+    );
+  }
+
+  #failWith(error: GatewayError): void {
+    if (this.#settled) return;
+    // The status of a refusal says more than the end of its body.
+    if (this.#refusal) return this.#settleRefused(' [the body was cut off]');
+    const flow = this.#flow;
+    this.#close();
+    if (flow) flow.fail(error);
+    else this.#settle.reject(error);
+  }
+
+  /** Whoever cancels knows: the promise is rejected if it is still open, but a sink is not called any more. */
+  #onCancelled(reason: GatewayError): void {
+    if (this.#settled) return;
+    const flow = this.#flow;
+    this.#close();
+    if (flow) flow.drop();
+    else this.#settle.reject(reason);
+  }
+
+  #close(): void {
+    this.phase = 'over';
+    this.#timer.stop();
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    this.#timings.endedAt ??= this.#clock.now();
+    this.#timings.resent = this.resent;
+    this.stop();
+  }
+}

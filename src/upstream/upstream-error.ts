@@ -1,0 +1,133 @@
+import type { UpstreamFailure } from '../formats/events.ts';
+import { UpstreamError, type ErrorCode } from '../plugin/index.ts';
+
+/** wire.md D12. Statuses that are not listed fall into their class, see `codeOfStatus`. */
+const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, 'upstream_authentication'],
+  [402, 'insufficient_quota'],
+  [403, 'upstream_permission'],
+  [404, 'model_not_found'],
+  [409, 'upstream_conflict'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_exceeded'],
+  [503, 'overloaded'],
+  [529, 'overloaded'],
+]);
+
+/** Status the provider's own word stands for, where the failure brings no error status of its own (wire.md B7, C11). */
+const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
+  ['INVALID_ARGUMENT', 400],
+  ['FAILED_PRECONDITION', 400],
+  ['OUT_OF_RANGE', 400],
+  ['UNAUTHENTICATED', 401],
+  ['PERMISSION_DENIED', 403],
+  ['NOT_FOUND', 404],
+  ['ABORTED', 409],
+  ['ALREADY_EXISTS', 409],
+  ['RESOURCE_EXHAUSTED', 429],
+  ['CANCELLED', 499],
+  ['INTERNAL', 500],
+  ['UNKNOWN', 500],
+  ['DATA_LOSS', 500],
+  ['UNIMPLEMENTED', 501],
+  ['UNAVAILABLE', 503],
+  ['DEADLINE_EXCEEDED', 504],
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['insufficient_quota', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['conflict_error', 409],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['server_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+
+/** What our own readers say of a reply, rather than the provider. */
+const CODE_BY_OWN_KIND: ReadonlyMap<string, ErrorCode> = new Map([
+  ['stream_interrupted', 'stream_interrupted'],
+  ['reply_too_large', 'reply_too_large'],
+]);
+
+/** OpenAI's code; Anthropic's "prompt is too long"; Gemini's "input token count (…) exceeds the maximum number of tokens". */
+const TOO_LONG =
+  /prompt is too long|maximum context length|context (?:length|window) (?:of|is|exceed)|token count .*exceeds|exceeds? .*\btoken limit|too many (?:input )?tokens/i;
+
+export interface UpstreamErrorContext {
+  readonly provider?: string | undefined;
+  /** What `readRetryAfter` found; without it the failure's own wait holds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/**
+ * A failure the provider reported, as the error the gateway goes on with. The upstream's own status is kept, so that
+ * `on_status_codes` matches what the provider answered (a 529 stays a 529; which one a route's clients know is D12's matter
+ * and said where the error is rendered).
+ */
+export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
+  const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
+  const status = errorStatusOf(failure);
+  const retryAfterMs = context.retryAfterMs ?? failure.retryAfterMs;
+  return new UpstreamError(own ?? codeOf(failure, status), failure.message || `The upstream answered HTTP ${status}.`, {
+    status,
+    ...(failure.param !== undefined && { param: failure.param }),
+    ...(failure.kind !== undefined && own === undefined && { upstreamKind: failure.kind }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(context.provider !== undefined && { provider: context.provider }),
+  });
+}
+
+function errorStatusOf({ status, kind }: UpstreamFailure): number {
+  if (status >= 400 && status <= 599) return status;
+  return (kind === undefined ? undefined : STATUS_BY_KIND.get(kind)) ?? 502;
+}
+
+function codeOf(failure: UpstreamFailure, status: number): ErrorCode {
+  // OpenAI answers an empty account with 429; another try there cannot help.
+  if (failure.kind === 'insufficient_quota' || failure.code === 'insufficient_quota') return 'insufficient_quota';
+  if (failure.kind === 'billing_error') return 'insufficient_quota';
+  if (status === 400 || status === 413) {
+    if (failure.code === 'context_length_exceeded' || TOO_LONG.test(failure.message)) return 'context_length_exceeded';
+  }
+  return CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
+}
+
+/** 408 and 499 are the upstream's side giving up, not a fault of the request: another try may do. */
+function codeOfStatus(status: number): ErrorCode {
+  return status >= 500 || status === 408 || status === 499 ? 'upstream_error' : 'upstream_rejected';
+}
+
+/**
+ * The wait an upstream asks for, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date
+ * (RFC 9110, 10.2.3), else what the body said (Google sends RetryInfo and rarely a header, wire.md C11).
+ * What cannot be read counts as not said.
+ * @param nowWall milliseconds since 1970, for dates
+ */
+export function readRetryAfter(
+  headers: Readonly<Record<string, string>>,
+  failure: UpstreamFailure | undefined,
+  nowWall: number,
+): number | undefined {
+  return (
+    readNumber(headers['retry-after-ms'], 1) ??
+    readSecondsOrDate(headers['retry-after'], nowWall) ??
+    failure?.retryAfterMs
+  );
+}
+
+function readSecondsOrDate(value: string | undefined, nowWall: number): number | undefined {
+  const seconds = readNumber(value, 1000);
+  if (seconds !== undefined || value === undefined) return seconds;
+  // `Date.parse` also takes what is no HTTP date (`5`, `-3`); all three forms of RFC 9110 begin with a day's name.
+  const at = /^[A-Z][a-z]{2}/.test(value.trim()) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowWall);
+}
+
+function readNumber(value: string | undefined, unit: number): number | undefined {
+  const text = value?.trim() ?? '';
+  return /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * unit) : undefined;
+}

@@ -1,0 +1,93 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+/** What each room may import, besides itself, published packages, `package-root` and the generated types. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  formats: [],
+  plugin: ['formats'],
+  state: ['plugin'],
+  telemetry: ['plugin', 'formats'],
+  upstream: ['plugin', 'formats'],
+  providers: ['plugin', 'formats', 'upstream', 'state'],
+  catalog: ['plugin', 'formats', 'providers'],
+  chain: ['plugin'],
+  operations: ['plugin', 'formats'],
+  settings: ['plugin', 'catalog', 'providers'],
+  server: ['plugin', 'formats', 'state', 'telemetry', 'upstream', 'providers', 'catalog', 'chain', 'operations', 'settings', 'plugins'],
+  cli: ['plugin', 'server', 'settings', 'chain', 'catalog', 'providers', 'operations', 'telemetry', 'upstream', 'formats', 'state', 'plugins'],
+  plugins: ['plugin'],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/(?:^|\n)\s*(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|import\('([^']+)'\)/g)].map((match) => ({
+    from: file,
+    to: match[3] ?? match[4]!,
+    typeOnly: match[2] !== undefined,
+  }));
+}
+
+/** `src/upstream/pool.ts` → `upstream`; `plugins/auth/index.ts` → `plugins`. */
+function roomOf(file: string): string {
+  const [first, second] = file.split('/');
+  return first === 'src' ? second! : first!;
+}
+
+const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter((file) => !/\.(test|testkit|bench)\.ts$/.test(file));
+const imports = sources.flatMap(importsOf);
+const local = imports
+  .filter(({ to }) => to.startsWith('.'))
+  .map((entry) => ({ ...entry, target: relative(root, join(root, dirname(entry.from), entry.to)) }));
+
+describe('the rooms', () => {
+  it('exist, all of them, and have no others beside them', () => {
+    const rooms = new Set(sources.map(roomOf));
+    rooms.delete('package-root.ts');
+    expect([...rooms].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+  });
+
+  it('import only in the direction of the design', () => {
+    const wrong = local.filter(({ from, target }) => {
+      const [here, there] = [roomOf(from), roomOf(target)];
+      if (here === there || there === 'package-root.ts' || target === 'schemas/types.generated.ts') return false;
+      return !(MAY_IMPORT[here] ?? []).includes(there);
+    });
+    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('let the public plugin API import formats for their types only, but for the signals', () => {
+    const wrong = local.filter(({ from, target, typeOnly }) => roomOf(from) === 'plugin' && roomOf(target) === 'formats' && !typeOnly);
+    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('let built-in plugins use nothing of Gatehouse but the public API', () => {
+    const wrong = local.filter(({ from, target }) => roomOf(from) === 'plugins' && roomOf(target) !== 'plugins' && target !== 'src/plugin/index.ts');
+    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('keep the formats pure: no I/O, no clock, no Koa, no configuration', () => {
+    const wrong = imports.filter(({ from, to }) => roomOf(from) === 'formats' && !to.startsWith('.'));
+    expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+    const impure = sources.filter((file) => roomOf(file) === 'formats' && /\bDate\.now\(|new Date\(\)|Math\.random\(|process\.env/.test(readFileSync(join(root, file), 'utf8')));
+    expect(impure).toEqual([]);
+  });
+
+  it('keep Koa away from the providers', () => {
+    expect(imports.filter(({ from, to }) => roomOf(from) === 'providers' && /koa/.test(to))).toEqual([]);
+  });
+
+  it('name a provider only in its own folder, the catalog and the settings', () => {
+    const elsewhere = sources.filter((file) => !/^src\/(providers|catalog|settings|formats|telemetry)\//.test(file));
+    const naming = elsewhere.filter((file) => /['"`](vertex-ai|anthropic)['"`]/.test(readFileSync(join(root, file), 'utf8')));
+    expect(naming).toEqual([]);
+  });
+});

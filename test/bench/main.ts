@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load, type LoadResult } from './load.ts';
+
+/**
+ * `npm run bench`: what a request costs through Gatehouse, side by side in one run with a bare pass-through proxy (node:http
+ * and undici dispatch) and with the upstream itself. The measure is CPU time of the process under test per request, which is
+ * what a saturated gateway costs; latency is taken at concurrency 1. Figures of one run are compared as ratios: this machine
+ * and yours differ, and so do two runs on a shared machine. Gateway and proxy run on one core, load and upstream on another
+ * where `taskset` is there.
+ */
+const root = join(import.meta.dirname, '../..');
+const REPETITIONS = Number(process.env['BENCH_REPETITIONS'] ?? 3);
+const SCALE = Number(process.env['BENCH_SCALE'] ?? 1);
+const KEY = 'gatehouse-bench-key-0123456789';
+
+interface Target {
+  readonly name: string;
+  readonly pid: number | undefined;
+  readonly url: string;
+  readonly path: string;
+  readonly model: string;
+}
+interface Row {
+  readonly target: string;
+  readonly cpu: number[];
+  readonly p50: number[];
+  readonly p99: number[];
+  failures: number;
+}
+
+const children: ChildProcess[] = [];
+
+function start(core: number, file: string, ...args: string[]): Promise<{ pid: number; port: number }> {
+  const command = cpus().length > 1 ? ['taskset', '-c', String(core), process.execPath] : [process.execPath];
+  const child = spawn(command[0]!, [...command.slice(1), file, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_ENV: 'production' } });
+  children.push(child);
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}: ${text}`)));
+    child.stdout!.on('data', (piece: Buffer) => {
+      text += piece.toString();
+      const port = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
+      if (port) resolve({ pid: child.pid!, port: Number(port[1]) });
+    });
+  });
+}
+
+/** CPU time of all threads of a process, in milliseconds: exact, where utime and stime count in ticks. */
+function cpuMs(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
+}
+
+function writeConfigs(upstream: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
+  mkdirSync(join(dir, 'gateway'));
+  writeFileSync(join(dir, 'server.yaml'), 'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n');
+  writeFileSync(
+    join(dir, 'catalog.yaml'),
+    `providers:
+  - { slug: same, provider: simulator, base_url: ${upstream}, allow_insecure: true }
+  - { slug: claude, provider: anthropic, api_key: "\${env:BENCH_UPSTREAM_KEY:-none}", base_url: ${upstream}, allow_insecure: true }
+  - { slug: gemini, provider: vertex-ai, project_id: bench-project, region: global, base_url: ${upstream}, allow_insecure: true }
+`,
+  );
+  writeFileSync(join(dir, 'keys.yaml'), `keys:\n  - { id: bench, key: "\${env:BENCH_KEY:-${KEY}}" }\n`);
+  return dir;
+}
+
+const messages = [
+  { role: 'system', content: 'You are a terse assistant.' },
+  { role: 'user', content: 'Summarise the history of the semicolon. '.repeat(20) },
+];
+
+async function measure(target: Target, stream: boolean, row: Row): Promise<void> {
+  const body = JSON.stringify({ model: target.model, max_tokens: 256, messages, ...(stream && { stream: true, stream_options: { include_usage: true } }) });
+  const headers = { 'content-type': 'application/json', 'x-gateway-api-key': KEY, authorization: 'Bearer upstream-token' };
+  const call = { url: target.url, path: target.path, headers, body };
+  const total = Math.round((stream ? 250 : 4000) * SCALE);
+  await load(call, 32, Math.round(total / 4));
+  const before = target.pid === undefined ? 0 : cpuMs(target.pid);
+  const busy: LoadResult = await load(call, 32, total);
+  if (target.pid !== undefined) row.cpu.push(((cpuMs(target.pid) - before) * 1000) / busy.requests);
+  const calm = await load(call, 1, Math.round(total / (stream ? 5 : 10)));
+  row.p50.push(calm.latencies[Math.floor(calm.latencies.length / 2)]!);
+  row.p99.push(calm.latencies[Math.floor(calm.latencies.length * 0.99)]!);
+  row.failures += busy.failures + calm.failures;
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+function table(title: string, rows: readonly Row[]): string {
+  const proxy = rows.find(({ target }) => target.startsWith('bare'))!;
+  const direct = rows.find(({ target }) => target === 'direct')!;
+  const lines = rows.map((row) => {
+    const cpu = row.cpu.length > 0 ? median(row.cpu) : undefined;
+    const ratio = cpu === undefined ? '' : median(row.cpu.map((value, index) => value / proxy.cpu[index]!)).toFixed(2);
+    const added = row === direct ? '' : ((median(row.p50) - median(direct.p50)) * 1000).toFixed(0);
+    return `| ${row.target} | ${cpu?.toFixed(0) ?? ''} | ${ratio} | ${(median(row.p50) * 1000).toFixed(0)} | ${added} | ${(median(row.p99) * 1000).toFixed(0)} | ${row.failures} |`;
+  });
+  return [`### ${title}`, '', '| target | CPU µs/request | × bare proxy | p50 µs | added µs | p99 µs | failures |', '| --- | ---: | ---: | ---: | ---: | ---: | ---: |', ...lines, ''].join('\n');
+}
+
+async function main(): Promise<void> {
+  const upstream = await start(1, 'test/bench/upstream.ts');
+  const upstreamUrl = `http://127.0.0.1:${upstream.port}`;
+  const configs = writeConfigs(upstreamUrl);
+  const results = new Map<boolean, Row[]>();
+  try {
+    for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
+      // Fresh processes each time: JIT and heap luck differ by ±25 % from start to start.
+      const proxy = await start(0, 'test/bench/proxy.ts', upstreamUrl);
+      const gateway = await start(0, 'src/cli/main.ts', 'serve', '--configs', configs);
+      const path = '/v1/chat/completions';
+      const gatewayUrl = `http://127.0.0.1:${gateway.port}`;
+      const targets: Target[] = [
+        { name: 'direct', pid: undefined, url: upstreamUrl, path, model: 'bench' },
+        { name: 'bare node:http + undici proxy', pid: proxy.pid, url: `http://127.0.0.1:${proxy.port}`, path, model: 'bench' },
+        { name: 'Gatehouse, same format (OpenAI)', pid: gateway.pid, url: gatewayUrl, path, model: '@same/bench' },
+        { name: 'Gatehouse, mapped to Anthropic', pid: gateway.pid, url: gatewayUrl, path, model: '@claude/claude-3-5-haiku-20241022' },
+        { name: 'Gatehouse, mapped to Gemini', pid: gateway.pid, url: gatewayUrl, path, model: '@gemini/gemini-2.5-flash' },
+      ];
+      for (const stream of [false, true]) {
+        const rows = results.get(stream) ?? targets.map(({ name }): Row => ({ target: name, cpu: [], p50: [], p99: [], failures: 0 }));
+        results.set(stream, rows);
+        for (const [index, target] of targets.entries()) await measure(target, stream, rows[index]!);
+      }
+      for (const child of children.splice(1)) child.kill('SIGKILL');
+    }
+    console.log(`Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, median of ${REPETITIONS} repetitions with fresh processes\n`);
+    console.log(table('1 KB chat, not streamed', results.get(false)!));
+    console.log(table('Stream of 200 events, a write each', results.get(true)!));
+  } finally {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(configs, { recursive: true, force: true });
+  }
+}
+
+await main();

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway.ts';
+
+export const KEY = 'gatehouse-test-key-0123456789';
+
+/** Text of the settings files, YAML or JSON (which is YAML). Gateway configs by id. */
+export interface TestSettings {
+  readonly server?: object | string;
+  readonly catalog?: object | string;
+  readonly keys?: object | string;
+  readonly gateway?: Readonly<Record<string, object | string>>;
+}
+
+export interface TestGateway {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly statusUrl: string;
+  /** Log lines so far, parsed. */
+  readonly logs: readonly Record<string, unknown>[];
+  /** All that was logged, as text. */
+  readonly logText: () => string;
+  close(): Promise<void>;
+}
+
+const text = (value: object | string): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Writes a settings folder; ports are free ones on loopback. */
+export function writeSettings(settings: TestSettings): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
+  mkdirSync(join(dir, 'gateway'));
+  const server = settings.server ?? {};
+  const listen = { listen: { host: '127.0.0.1', port: 0 }, status: { host: '127.0.0.1', port: 0 } };
+  writeFileSync(join(dir, 'server.yaml'), typeof server === 'string' ? server : text({ ...listen, ...server }));
+  writeFileSync(join(dir, 'catalog.yaml'), text(settings.catalog ?? { providers: [{ slug: 'sim', provider: 'simulator' }] }));
+  writeFileSync(join(dir, 'keys.yaml'), text(settings.keys ?? { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}` }] }));
+  for (const [id, config] of Object.entries(settings.gateway ?? {})) writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
+  return dir;
+}
+
+/** A real gateway on loopback, its log kept in memory. */
+export async function startTestGateway(settings: TestSettings = {}, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  const dir = writeSettings(settings);
+  const lines: string[] = [];
+  const logTo = { write: (line: string) => void lines.push(line) };
+  try {
+    const gateway = await startGateway({ configs: dir, env: {}, logTo, ...options });
+    return {
+      gateway,
+      url: gateway.data.url,
+      statusUrl: gateway.status.url,
+      get logs() {
+        return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      },
+      logText: () => lines.join(''),
+      async close() {
+        await gateway.close();
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Resolves when `condition` holds; for what happens soon after an event, such as the end of a request. */
+export async function until(condition: () => boolean, what: string, limitMs = 5000): Promise<void> {
+  const from = performance.now();
+  while (!condition()) {
+    if (performance.now() - from > limitMs) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
