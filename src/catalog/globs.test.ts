@@ -32,7 +32,13 @@ describe('Globs', () => {
     fc.assert(
       fc.property(fc.array(letters, { maxLength: 3 }), text, (patterns, given) => {
         const expected = patterns.some((pattern) =>
-          new RegExp(`^${pattern.split('*').map((piece) => piece.replaceAll('.', '\\.')).join('.*')}$`, 's').test(given),
+          new RegExp(
+            `^${pattern
+              .split('*')
+              .map((piece) => piece.replaceAll('.', '\\.'))
+              .join('.*')}$`,
+            's',
+          ).test(given),
         );
         expect(new Globs(patterns).matches(given)).toBe(expected);
       }),

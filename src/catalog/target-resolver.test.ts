@@ -199,7 +199,7 @@ describe('where a request goes', () => {
       'model_not_allowed',
       'claude-x',
     ],
-  ])('%s', (_, asking, status, code, words) => {
+  ])('%s', (_, asking, ...[status, code, words]) => {
     expect(() => resolve(asking)).toThrowError(
       expect.objectContaining({ status, code, message: expect.stringContaining(words) }),
     );
@@ -293,7 +293,7 @@ describe('Vertex AI without the catalog', () => {
       'model_not_allowed',
       '"m"',
     ],
-  ])('%s', (_, asking, status, code, words) => {
+  ])('%s', (_, asking, ...[status, code, words]) => {
     expect(() => resolve({ ...asking, configured: 'vertex-ai' })).toThrowError(
       expect.objectContaining({ status, code, message: expect.stringContaining(words) }),
     );

@@ -70,7 +70,8 @@ async function route({ method, url = '/', headers }: IncomingMessage, context: C
 function readiness({ isReady, clock, startedAt }: Context, verbose: boolean): Page {
   const { ready, reasons } = isReady();
   const lines = [ready ? 'ok' : 'not ready'];
-  if (verbose) lines.push(...reasons.map((reason) => `- ${reason}`), `up for ${Math.floor((clock.now() - startedAt) / 1000)} s`);
+  if (verbose)
+    lines.push(...reasons.map((reason) => `- ${reason}`), `up for ${Math.floor((clock.now() - startedAt) / 1000)} s`);
   return page(ready ? 200 : 503, lines.join('\n'));
 }
 

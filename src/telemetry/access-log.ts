@@ -77,7 +77,9 @@ function targetFields({ resolved, signals, losses }: AttemptSummary, attempts: r
     ...(signals?.finish && { finish_reason: signals.finish }),
     attempts: attempts.slice(-MAX_ITEMS).map(attemptField),
     retries: attempts.reduce((sum, { tries }) => sum + Math.max(0, tries.length - 1), 0),
-    ...(losses.length > 0 && { losses: losses.slice(0, MAX_ITEMS).map(({ param, action }) => `${cut(param)}:${action}`) }),
+    ...(losses.length > 0 && {
+      losses: losses.slice(0, MAX_ITEMS).map(({ param, action }) => `${cut(param)}:${action}`),
+    }),
     ...(usage && {
       tokens: {
         input: usage.input,

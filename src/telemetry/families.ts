@@ -168,6 +168,10 @@ export class HistogramFamily<L extends string> extends Family<L, HistogramCell<L
       count += counts[index]!;
       return { labels: { ...labels, le }, value: count, metricName: `${name}_bucket` };
     });
-    return [...buckets, { labels, value: sum, metricName: `${name}_sum` }, { labels, value: count, metricName: `${name}_count` }];
+    return [
+      ...buckets,
+      { labels, value: sum, metricName: `${name}_sum` },
+      { labels, value: count, metricName: `${name}_count` },
+    ];
   }
 }

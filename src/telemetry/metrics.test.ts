@@ -16,7 +16,8 @@ function openMetrics(process = false): Metrics {
   });
 }
 
-const seriesOf = (text: string, name: string): string[] => text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+const seriesOf = (text: string, name: string): string[] =>
+  text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
 describe('the metric table', () => {
   it.each(specs)('%s keeps the naming rules', (name, { type, help, labels, buckets }) => {
@@ -43,11 +44,15 @@ describe('the metric table', () => {
 describe('the registry', () => {
   it('starts known outcomes at zero, so that a rate exists before the first failure', async () => {
     const { text } = await openMetrics().scrape(undefined);
-    expect(text).toContain('gatehouse_requests_total{route="/v1/chat/completions",status_class="5xx",stream="true"} 0\n');
+    expect(text).toContain(
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="5xx",stream="true"} 0\n',
+    );
     expect(text).toContain('gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth"} 0\n');
     expect(text).toContain('gatehouse_client_disconnects_total{route="unmatched",stage="queued"} 0\n');
     expect(text).toContain('gatehouse_metric_label_overflow_total{metric="gatehouse_tokens_total"} 0\n');
-    expect(text).toContain(`gatehouse_build_info{version="0.1.0",node_version="${process.version}",revision="abc"} 1\n`);
+    expect(text).toContain(
+      `gatehouse_build_info{version="0.1.0",node_version="${process.version}",revision="abc"} 1\n`,
+    );
   });
 
   it('tells which settings serve and whether the last load failed', async () => {
@@ -58,7 +63,9 @@ describe('the registry', () => {
     metrics.tokenRefreshed('vertex-eu', 'failure');
     const { text } = await metrics.scrape(undefined);
     expect(seriesOf(text, 'gatehouse_config_info')).toEqual(['gatehouse_config_info{config_hash="bbbb"} 1']);
-    expect(seriesOf(text, 'gatehouse_config_last_reload_successful')).toEqual(['gatehouse_config_last_reload_successful 0']);
+    expect(seriesOf(text, 'gatehouse_config_last_reload_successful')).toEqual([
+      'gatehouse_config_last_reload_successful 0',
+    ]);
     expect(seriesOf(text, 'gatehouse_config_last_reload_success_timestamp_seconds')).toEqual([
       `gatehouse_config_last_reload_success_timestamp_seconds ${WALL / 1000}`,
     ]);
@@ -75,11 +82,15 @@ describe('the registry', () => {
   it('serves OpenMetrics to those who name it, and the text names are the same afterwards', async () => {
     const metrics = openMetrics(true);
     const before = await metrics.scrape('text/plain');
-    const open = await metrics.scrape('application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5');
+    const open = await metrics.scrape(
+      'application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5',
+    );
     const after = await metrics.scrape(undefined);
     expect(open.contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
     expect(open.text).toContain('# TYPE gatehouse_requests counter\n');
-    expect(open.text).toContain('gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false"} 0\n');
+    expect(open.text).toContain(
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false"} 0\n',
+    );
     expect(open.text.endsWith('# EOF\n')).toBe(true);
     expect(after.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(namesOf(after.text)).toEqual(namesOf(before.text));
@@ -90,7 +101,12 @@ describe('the registry', () => {
     const accepts = ['application/openmetrics-text', undefined, 'application/openmetrics-text', 'text/plain'];
     const scrapes = await Promise.all(accepts.map((accept) => metrics.scrape(accept)));
     expect(scrapes.map(({ text }) => text.endsWith('# EOF\n'))).toEqual([true, false, true, false]);
-    expect(scrapes.map(({ text }) => text.includes('\n# TYPE gatehouse_requests_total counter\n'))).toEqual([false, true, false, true]);
+    expect(scrapes.map(({ text }) => text.includes('\n# TYPE gatehouse_requests_total counter\n'))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
   });
 
   it('leaves out the process metrics that promtool refuses', async () => {
@@ -102,7 +118,10 @@ describe('the registry', () => {
   const promtool = spawnSync('promtool', ['--version']);
   it.skipIf(promtool.error)('passes promtool check metrics', async () => {
     const metrics = openMetrics(true);
-    metrics.families.upstreamDuration.observe({ provider: 'a', request_model: 'b "quoted" \\ \n', operation: 'chat', outcome: 'success' }, 1);
+    metrics.families.upstreamDuration.observe(
+      { provider: 'a', request_model: 'b "quoted" \\ \n', operation: 'chat', outcome: 'success' },
+      1,
+    );
     const { text } = await metrics.scrape(undefined);
     const check = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect(check.stdout + check.stderr).toBe('');
@@ -128,14 +147,20 @@ describe('label sets', () => {
 
   it('of a gauge beyond the bound are dropped and told', async () => {
     let overflows = 0;
-    const family = new GaugeFamily<'a'>({ type: 'gauge', name: 'gatehouse_x', help: 'x', labels: ['a'] }, () => (overflows += 1));
+    const family = new GaugeFamily<'a'>(
+      { type: 'gauge', name: 'gatehouse_x', help: 'x', labels: ['a'] },
+      () => (overflows += 1),
+    );
     for (let index = 0; index < MAX_LABEL_SETS + 10; index += 1) family.set({ a: `${index}` }, 1);
     expect(samplesOf(await family.get())).toHaveLength(MAX_LABEL_SETS);
     expect(overflows).toBe(10);
   });
 
   it('of a histogram beyond the bound share one distribution', async () => {
-    const family = new HistogramFamily<'a'>({ type: 'histogram', name: 'gatehouse_x_seconds', help: 'x', labels: ['a'], buckets: [1, 2] }, () => {});
+    const family = new HistogramFamily<'a'>(
+      { type: 'histogram', name: 'gatehouse_x_seconds', help: 'x', labels: ['a'], buckets: [1, 2] },
+      () => {},
+    );
     for (let index = 0; index < MAX_LABEL_SETS + 10; index += 1) family.observe({ a: `${index}` }, 1.5);
     const others = samplesOf(await family.get()).filter(({ labels }) => labels['a'] === OTHER);
     expect(others.map(({ metricName, labels, value }) => [metricName, labels['le'], value])).toEqual([

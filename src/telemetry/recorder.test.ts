@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../plugin/index.ts';
 import { createAccessLog, type AccessLogOptions } from './access-log.ts';
-import { anthropic, attemptOf, createStillClock, endOf, exchangeOf, replyOf, signalsOf, streamedExchange, tryOf, vertex } from './exchange.testkit.ts';
+import {
+  anthropic,
+  attemptOf,
+  createStillClock,
+  endOf,
+  exchangeOf,
+  replyOf,
+  signalsOf,
+  streamedExchange,
+  tryOf,
+  vertex,
+} from './exchange.testkit.ts';
 import { MAX_LABEL_SETS } from './families.ts';
 import { createLogger } from './logger.ts';
 import { createRecorder } from './recorder.ts';
@@ -19,8 +30,17 @@ interface Bench {
 function createBench(access: Partial<AccessLogOptions> = {}): Bench {
   const clock = createStillClock();
   const lines: Record<string, unknown>[] = [];
-  const log = createLogger({ level: 'info', clock, destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) } });
-  const metrics = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, routes: ['/v1/chat/completions'], process: false });
+  const log = createLogger({
+    level: 'info',
+    clock,
+    destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const metrics = createMetrics({
+    clock,
+    build: { version: '0.1.0', revision: '' },
+    routes: ['/v1/chat/completions'],
+    process: false,
+  });
   const recorder = createRecorder({ clock, metrics, log, accessLog: createAccessLog({ log, mode: 'all', ...access }) });
   return {
     metrics,
@@ -39,11 +59,21 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
 
 /** Two tries at Vertex fail, the second after its connection had died; then Claude answers. */
 function fallenBackExchange(): Exchange {
-  const exchange = exchangeOf({ json: { model: 'm' }, reply: replyOf(false), config: { id: 'prod', name: undefined, route: attemptOf().target } });
+  const exchange = exchangeOf({
+    json: { model: 'm' },
+    reply: replyOf(false),
+    config: { id: 'prod', name: undefined, route: attemptOf().target },
+  });
   const overloaded = new UpstreamError('overloaded', 'busy with canary-content', { upstreamKind: 'UNAVAILABLE' });
   const limited = new UpstreamError('rate_limit_exceeded', 'slow down');
   exchange.attempts.push(
-    attemptOf({ tries: [tryOf(2, 12, { status: 429, error: limited }), tryOf(20, 30, { status: 503, error: overloaded, resent: true })], error: overloaded }),
+    attemptOf({
+      tries: [
+        tryOf(2, 12, { status: 429, error: limited }),
+        tryOf(20, 30, { status: 503, error: overloaded, resent: true }),
+      ],
+      error: overloaded,
+    }),
     attemptOf({
       number: 1,
       startedAt: 31,
@@ -51,7 +81,11 @@ function fallenBackExchange(): Exchange {
       resolved: anthropic,
       tries: [tryOf(32, 90, { firstContentAt: 88 })],
       reply: replyOf(false),
-      signals: signalsOf({ usage: { input: 10, output: 1, total: 11 }, finish: 'length', model: 'claude-sonnet-4-5-20250929' }),
+      signals: signalsOf({
+        usage: { input: 10, output: 1, total: 11 },
+        finish: 'length',
+        model: 'claude-sonnet-4-5-20250929',
+      }),
     }),
   );
   return exchange;
@@ -120,7 +154,9 @@ describe('the metrics of a request', () => {
     bench.record(streamedExchange(), endOf({ state: 'aborted', bytes: 10 }), 400);
     const series = await bench.series();
     expect(series).toContain('gatehouse_client_disconnects_total{route="/v1/chat/completions",stage="streaming"} 1');
-    expect(series).toContain('gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true"} 1');
+    expect(series).toContain(
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true"} 1',
+    );
     expect(series.filter((line) => line.includes('overhead'))).toEqual([]);
   });
 
@@ -131,7 +167,9 @@ describe('the metrics of a request', () => {
     const recorder = createRecorder({ clock, metrics, log, accessLog: () => {} });
     const recording = recorder.open(exchangeOf());
     const inFlight = async (): Promise<string | undefined> =>
-      /^gatehouse_requests_in_flight\{route="\/v1\/chat\/completions"\} (.*)$/m.exec((await metrics.scrape(undefined)).text)?.[1];
+      /^gatehouse_requests_in_flight\{route="\/v1\/chat\/completions"\} (.*)$/m.exec(
+        (await metrics.scrape(undefined)).text,
+      )?.[1];
     expect(await inFlight()).toBe('1');
     recording.close(endOf());
     recording.close(endOf());
@@ -152,14 +190,25 @@ describe('the metrics of a request', () => {
           tries: [tryOf(1, 2, { status: 404 })],
           error: new UpstreamError('model_not_found', 'no'),
         }),
-        attemptOf({ number: 1, target: { ...attemptOf().target, provider: `@slug-${index}` }, resolved: undefined, error: new GatewayError('unknown_provider', 'no') }),
+        attemptOf({
+          number: 1,
+          target: { ...attemptOf().target, provider: `@slug-${index}` },
+          resolved: undefined,
+          error: new GatewayError('unknown_provider', 'no'),
+        }),
       );
-      bench.record(attack, endOf({ state: 'failed', status: 400, error: new GatewayError('unknown_provider', 'no') }), 3);
+      bench.record(
+        attack,
+        endOf({ state: 'failed', status: 400, error: new GatewayError('unknown_provider', 'no') }),
+        3,
+      );
     }
     const { text } = await bench.metrics.scrape(undefined);
     expect(text).not.toMatch(/(model|param|slug)-\d/);
     expect(text.split('\n').length).toBeLessThan(600);
-    expect(text).toContain(`gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} ${MAX_LABEL_SETS + 500}\n`);
+    expect(text).toContain(
+      `gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} ${MAX_LABEL_SETS + 500}\n`,
+    );
   });
 
   it('survive an exchange they cannot read, and tell of it', () => {
@@ -220,7 +269,15 @@ describe('the access line', () => {
       provider: 'claude',
       retries: 1,
       attempts: [
-        { target: 'config.targets[0]', provider: 'vertex-eu', tries: 2, status: 503, duration_ms: 28, error_code: 'overloaded', upstream_kind: 'UNAVAILABLE' },
+        {
+          target: 'config.targets[0]',
+          provider: 'vertex-eu',
+          tries: 2,
+          status: 503,
+          duration_ms: 28,
+          error_code: 'overloaded',
+          upstream_kind: 'UNAVAILABLE',
+        },
         { target: 'config.targets[1]', provider: 'claude', tries: 1, status: 200, duration_ms: 59 },
       ],
     });
@@ -228,9 +285,21 @@ describe('the access line', () => {
 
   it.each([
     ['info', 'request completed', endOf()],
-    ['warn', 'request failed', endOf({ state: 'failed', status: 400, error: new GatewayError('invalid_json', 'canary-content') })],
-    ['error', 'request failed', endOf({ state: 'failed', status: 502, error: new UpstreamError('connection_failed', 'canary-content') })],
-    ['error', 'request failed', endOf({ state: 'failed', status: 200, error: new UpstreamError('stream_interrupted', 'canary-content') })],
+    [
+      'warn',
+      'request failed',
+      endOf({ state: 'failed', status: 400, error: new GatewayError('invalid_json', 'canary-content') }),
+    ],
+    [
+      'error',
+      'request failed',
+      endOf({ state: 'failed', status: 502, error: new UpstreamError('connection_failed', 'canary-content') }),
+    ],
+    [
+      'error',
+      'request failed',
+      endOf({ state: 'failed', status: 200, error: new UpstreamError('stream_interrupted', 'canary-content') }),
+    ],
     ['info', 'client left', endOf({ state: 'aborted' })],
   ] as const)('has level %s: %s', (level, msg, end) => {
     const bench = createBench();
@@ -245,7 +314,11 @@ describe('the access line', () => {
   ] as const)('is written as log.access: %s says', (mode, messages) => {
     const bench = createBench({ mode });
     bench.record(exchangeOf(), endOf(), 5);
-    bench.record(exchangeOf(), endOf({ state: 'failed', status: 500, error: new GatewayError('internal_error', 'no') }), 5);
+    bench.record(
+      exchangeOf(),
+      endOf({ state: 'failed', status: 500, error: new GatewayError('internal_error', 'no') }),
+      5,
+    );
     expect(bench.lines.map(({ msg }) => msg)).toEqual(messages);
   });
 
@@ -263,7 +336,11 @@ describe('the access line', () => {
   it('is bounded: what a caller writes is cut', () => {
     const bench = createBench();
     const exchange = exchangeOf({ headers: { 'user-agent': 'u'.repeat(10_000) } });
-    const losses = Array.from({ length: 1000 }, (_, index) => ({ param: `p${index}`.padEnd(5000, 'x'), action: 'dropped' as const, reason: '' }));
+    const losses = Array.from({ length: 1000 }, (_, index) => ({
+      param: `p${index}`.padEnd(5000, 'x'),
+      action: 'dropped' as const,
+      reason: '',
+    }));
     exchange.attempts.push(attemptOf({ losses, tries: [tryOf(1, 2)] }));
     bench.record({ ...exchange, request: { ...exchange.request, path: `/${'p'.repeat(10_000)}` } }, endOf(), 5);
     expect(JSON.stringify(bench.lines[0]).length).toBeLessThan(8000);
@@ -273,10 +350,21 @@ describe('the access line', () => {
     const bench = createBench();
     const secret = 'canary-secret-0123456789';
     const exchange = streamedExchange();
-    Object.assign(exchange.request.headers, { authorization: `Bearer ${secret}`, 'x-api-key': secret, cookie: secret, 'x-gateway-metadata': secret });
+    Object.assign(exchange.request.headers, {
+      authorization: `Bearer ${secret}`,
+      'x-api-key': secret,
+      cookie: secret,
+      'x-gateway-metadata': secret,
+    });
     exchange.metadata = { token: secret };
     const failed = new UpstreamError('upstream_authentication', `key ${secret} is wrong`, { cause: new Error(secret) });
-    exchange.attempts.unshift(attemptOf({ resolved: { ...vertex, headers: { authorization: secret } }, tries: [tryOf(1, 2, { error: failed })], error: failed }));
+    exchange.attempts.unshift(
+      attemptOf({
+        resolved: { ...vertex, headers: { authorization: secret } },
+        tries: [tryOf(1, 2, { error: failed })],
+        error: failed,
+      }),
+    );
     bench.record(exchange, endOf({ state: 'failed', status: 200, error: failed }), 1305);
     expect(JSON.stringify(bench.lines) + (await bench.metrics.scrape(undefined)).text).not.toContain('canary');
   });

@@ -43,7 +43,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 /** Each sink on its own: a fault in one costs neither the others nor the request. */
-function settle({ clock, metrics, accessLog, log }: RecorderOptions, exchange: Exchange, end: ReplyEnd, span: ServerSpan | undefined): void {
+function settle(
+  { clock, metrics, accessLog, log }: RecorderOptions,
+  exchange: Exchange,
+  end: ReplyEnd,
+  span: ServerSpan | undefined,
+): void {
   const guarded = <T>(task: () => T): T | undefined => {
     try {
       return task();

@@ -1,4 +1,10 @@
-import { collectDefaultMetrics, Registry, type Metric, type OpenMetricsContentType, type PrometheusContentType } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Registry,
+  type Metric,
+  type OpenMetricsContentType,
+  type PrometheusContentType,
+} from 'prom-client';
 import type { Clock } from '../plugin/index.ts';
 import { REJECTION_REASONS } from './error-types.ts';
 import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
@@ -38,7 +44,11 @@ export interface Metrics {
 export const UNMATCHED_ROUTE = 'unmatched';
 
 /** Gauges that prom-client calls `_total`, which promtool refuses; handles and requests are in the resources' sum anyway. */
-const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+const MISNAMED_DEFAULTS = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry<PrometheusContentType | OpenMetricsContentType>();
@@ -64,7 +74,9 @@ function openFamilies(): Families {
     return new HistogramFamily(spec, onOverflow);
   };
   // Each family's labels are its spec's; fromEntries cannot say so.
-  const families = Object.fromEntries(Object.entries(METRICS).map(([key, spec]) => [key, open(spec)])) as unknown as Families;
+  const families = Object.fromEntries(
+    Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
+  ) as unknown as Families;
   overflow = families.labelOverflow;
   return families;
 }

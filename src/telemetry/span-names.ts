@@ -40,20 +40,3 @@ export const SPAN = {
   errorCode: 'gatehouse.error.code',
   lostParams: 'gatehouse.params_lost',
 } as const;
-
-/**
- * Fields of the request body that are attributes of the inference span, in the client formats' spellings. Only numbers: text
- * a caller wrote (stop sequences among it) is content, and content is never recorded.
- */
-export const REQUEST_PARAMETERS: readonly { readonly field: string; readonly attribute: string; readonly except?: number }[] = [
-  { field: 'max_tokens', attribute: 'gen_ai.request.max_tokens' },
-  { field: 'max_completion_tokens', attribute: 'gen_ai.request.max_tokens' },
-  { field: 'temperature', attribute: 'gen_ai.request.temperature' },
-  { field: 'top_p', attribute: 'gen_ai.request.top_p' },
-  { field: 'top_k', attribute: 'gen_ai.request.top_k' },
-  { field: 'frequency_penalty', attribute: 'gen_ai.request.frequency_penalty' },
-  { field: 'presence_penalty', attribute: 'gen_ai.request.presence_penalty' },
-  { field: 'seed', attribute: 'gen_ai.request.seed' },
-  // Required only when it is not 1.
-  { field: 'n', attribute: 'gen_ai.request.choice.count', except: 1 },
-];

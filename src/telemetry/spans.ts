@@ -1,6 +1,16 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type HrTime, type Span, type Tracer } from '@opentelemetry/api';
-import type { Clock, Exchange, RequestBody, ResolvedTarget } from '../plugin/index.ts';
-import { REQUEST_PARAMETERS, SPAN } from './span-names.ts';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type HrTime,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import type { Clock, Exchange, ResolvedTarget } from '../plugin/index.ts';
+import { SPAN } from './span-names.ts';
 import type { AttemptSummary, RequestSummary, TrySummary } from './summary.ts';
 import { readTraceparent } from './traceparent.ts';
 
@@ -25,7 +35,11 @@ export function openServerSpan(tracer: Tracer, clock: Clock, exchange: Exchange)
   const time = (ms: number): HrTime => toHrTime(ms + offset);
   const remote = readTraceparent(exchange.request.headers);
   const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
-  const options = { kind: SpanKind.SERVER, attributes: serverAttributes(exchange), startTime: time(exchange.startedAt) };
+  const options = {
+    kind: SpanKind.SERVER,
+    attributes: serverAttributes(exchange),
+    startTime: time(exchange.startedAt),
+  };
   const span = tracer.startSpan(serverSpanName(exchange), options, parent);
   const { traceId, spanId } = span.spanContext();
   return {
@@ -96,7 +110,11 @@ function recordAttempt(maker: Maker, summary: RequestSummary, attempt: AttemptSu
     [SPAN.requestModel]: resolved.model,
     ...serverOf(resolved),
   };
-  const span = tracer.startSpan(`${operation} ${resolved.model}`, { kind: SpanKind.CLIENT, attributes, startTime: time(attempt.startedAt) }, context);
+  const span = tracer.startSpan(
+    `${operation} ${resolved.model}`,
+    { kind: SpanKind.CLIENT, attributes, startTime: time(attempt.startedAt) },
+    context,
+  );
   span.setAttributes(inferenceAttributes(summary.exchange, attempt, resolved));
   if (attempt.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = { ...maker, context: trace.setSpan(context, span) };
@@ -110,7 +128,10 @@ function recordAttempt(maker: Maker, summary: RequestSummary, attempt: AttemptSu
 
 function serverOf(resolved: ResolvedTarget): Attributes {
   const url = new URL(resolved.origin);
-  return { [SPAN.serverAddress]: url.hostname, [SPAN.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
+  return {
+    [SPAN.serverAddress]: url.hostname,
+    [SPAN.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+  };
 }
 
 function inferenceAttributes(exchange: Exchange, summary: AttemptSummary, resolved: ResolvedTarget): Attributes {
@@ -122,23 +143,11 @@ function inferenceAttributes(exchange: Exchange, summary: AttemptSummary, resolv
     ...(exchange.config?.id && { [SPAN.configId]: exchange.config.id }),
     ...(stream && { [SPAN.requestStream]: true }),
     ...(stream && firstContentMs !== undefined && { [SPAN.timeToFirstChunk]: firstContentMs / 1000 }),
-    ...requestParameters(attempt.body),
     ...replyAttributes(summary),
     ...(errorType !== '' && { [SPAN.errorType]: errorType }),
     ...(errorCode && { [SPAN.errorCode]: errorCode }),
     ...(losses.length > 0 && { [SPAN.lostParams]: losses.slice(0, 20).map((loss) => loss.param.slice(0, MAX_TEXT)) }),
   };
-}
-
-/** The body may have been let go when its reply was committed; then its parameters are not known any more. */
-function requestParameters(body: RequestBody | undefined): Attributes {
-  const attributes: Attributes = {};
-  if (!body) return attributes;
-  for (const { field, attribute, except } of REQUEST_PARAMETERS) {
-    const value = body.has(field) ? body.value(field) : undefined;
-    if (typeof value === 'number' && value !== except) attributes[attribute] = value;
-  }
-  return attributes;
 }
 
 function replyAttributes({ signals, outcome }: AttemptSummary): Attributes {
@@ -155,7 +164,12 @@ function replyAttributes({ signals, outcome }: AttemptSummary): Attributes {
   };
 }
 
-function recordTry({ tracer, time, context }: Maker, resolved: ResolvedTarget, record: TrySummary, resend: number): void {
+function recordTry(
+  { tracer, time, context }: Maker,
+  resolved: ResolvedTarget,
+  record: TrySummary,
+  resend: number,
+): void {
   const attributes: Attributes = {
     [SPAN.httpMethod]: 'POST',
     // Queries are left out: some vendors take keys there.
@@ -165,7 +179,11 @@ function recordTry({ tracer, time, context }: Maker, resolved: ResolvedTarget, r
     ...(record.status !== undefined && { [SPAN.httpStatus]: record.status }),
     ...(record.errorType !== '' && { [SPAN.errorType]: record.errorType }),
   };
-  const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes, startTime: time(record.startedAt) }, context);
+  const span = tracer.startSpan(
+    'POST',
+    { kind: SpanKind.CLIENT, attributes, startTime: time(record.startedAt) },
+    context,
+  );
   if (record.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(time(record.endedAt));
 }

@@ -20,7 +20,11 @@ describe('the error labels', () => {
 describe('the summary of a request', () => {
   it('counts as overhead what was not waiting for an upstream', () => {
     const { durationMs, overheadMs, firstContentMs, attempts } = summarise(streamedExchange(), endOf(), 1305);
-    expect({ durationMs, overheadMs, firstContentMs }).toEqual({ durationMs: 1305, overheadMs: 10, firstContentMs: 305 });
+    expect({ durationMs, overheadMs, firstContentMs }).toEqual({
+      durationMs: 1305,
+      overheadMs: 10,
+      firstContentMs: 305,
+    });
     expect(attempts[0]?.firstContentMs).toBe(300);
   });
 
@@ -49,7 +53,13 @@ describe('the summary of a request', () => {
     [
       'left by its client',
       endOf({ state: 'aborted', status: 200 }),
-      { status: 499, outcomeStatus: 499, outcome: 'aborted', errorCode: 'client_closed', errorType: 'client_disconnected' },
+      {
+        status: 499,
+        outcomeStatus: 499,
+        outcome: 'aborted',
+        errorCode: 'client_closed',
+        errorType: 'client_disconnected',
+      },
     ],
   ] as const)('of a request that is %s has status, outcome and error', (_, end, expected) => {
     expect(summarise(exchangeOf(), end, 10)).toMatchObject(expected);
@@ -64,7 +74,12 @@ describe('the summary of a request', () => {
     exchange.attempts.push(attemptOf({ tries: [...tries] }));
     const summary = summarise(exchange, endOf({ state: 'aborted', bytes }), 50);
     expect(summary.disconnectStage).toBe(stage);
-    expect(summary.attempts[0]).toMatchObject({ outcome: 'aborted', errorType: 'client_disconnected', endedAt: 50, counted: tries.length > 0 });
+    expect(summary.attempts[0]).toMatchObject({
+      outcome: 'aborted',
+      errorType: 'client_disconnected',
+      endedAt: 50,
+      counted: tries.length > 0,
+    });
   });
 
   it('blames the last attempt for a stream that broke, with its last try', () => {
@@ -77,9 +92,30 @@ describe('the summary of a request', () => {
   it('does not blame the upstream for what a plugin did to its answer', () => {
     const exchange = streamedExchange();
     exchange.error = new GatewayError('internal_error', 'plugin');
-    const { attempts, errorType } = summarise(exchange, endOf({ state: 'failed', status: 500, error: exchange.error }), 1305);
+    const { attempts, errorType } = summarise(
+      exchange,
+      endOf({ state: 'failed', status: 500, error: exchange.error }),
+      1305,
+    );
     expect(errorType).toBe('other');
     expect(attempts[0]).toMatchObject({ outcome: 'success', errorType: '' });
+  });
+
+  it.each([
+    [401, 'auth'],
+    [403, 'permission'],
+    [404, 'not_found'],
+    [418, 'invalid_request'],
+    [429, 'rate_limited'],
+    [503, 'overloaded'],
+    [500, 'server_error'],
+  ])('reads a try that was refused with %s and repeated at once as %s', (status, errorType) => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(attemptOf({ tries: [tryOf(1, 2, { status }), tryOf(3, 4)], reply: replyOf(false) }));
+    expect(summarise(exchange, endOf(), 5).attempts[0]?.tries).toMatchObject([
+      { outcome: 'error', errorType },
+      { outcome: 'success', errorType: '' },
+    ]);
   });
 
   it('is a rejection only while no upstream was tried', () => {
@@ -104,6 +140,8 @@ describe('the summary of a request', () => {
 
   it('knows that a stream was asked for when an error was sent in its place', () => {
     const exchange = exchangeOf({ json: { model: 'm', stream: true }, reply: replyOf(false) });
-    expect(summarise(exchange, endOf({ state: 'failed', status: 400, error: upstream('upstream_rejected') }), 10).stream).toBe(true);
+    expect(
+      summarise(exchange, endOf({ state: 'failed', status: 400, error: upstream('upstream_rejected') }), 10).stream,
+    ).toBe(true);
   });
 });

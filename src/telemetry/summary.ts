@@ -1,4 +1,12 @@
-import { UpstreamError, type Attempt, type ErrorCode, type Exchange, type ReplyEnd, type ResolvedTarget, type TryRecord } from '../plugin/index.ts';
+import {
+  UpstreamError,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type ReplyEnd,
+  type ResolvedTarget,
+  type TryRecord,
+} from '../plugin/index.ts';
 import type { Signals } from '../formats/events.ts';
 import type { Loss } from '../formats/conversation.ts';
 import { ERROR_LABELS, type ErrorTypeLabel, type RejectionReason } from './error-types.ts';
@@ -60,7 +68,13 @@ export interface RequestSummary {
 const CLIENT_CLOSED_STATUS = 499;
 
 /** Without a token, a permitted address or a connection there is no try, but it is the target that failed. */
-const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set(['credentials_failed', 'egress_refused', 'connection_failed', 'tls_failed', 'timeout_connect']);
+const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
+  'credentials_failed',
+  'egress_refused',
+  'connection_failed',
+  'tls_failed',
+  'timeout_connect',
+]);
 
 /** Pure: the same exchange and end give the same summary. */
 export function summarise(exchange: Exchange, end: ReplyEnd, endedAt: number): RequestSummary {
@@ -104,7 +118,7 @@ function summariseAttempt(exchange: Exchange, attempt: Attempt, end: ReplyEnd, e
     errorCode,
     errorType: errorTypeOf(errorCode),
     counted: attempt.tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode)),
-    stream: attempt.outbound?.stream ?? false,
+    stream: attempt.reply?.stream ?? isStream(exchange),
     tries: attempt.tries.map((record) => summariseTry(record, record === last ? errorCode : undefined, endedAt)),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
     signals: attempt.signals,
@@ -124,20 +138,35 @@ function attemptError(exchange: Exchange, attempt: Attempt, end: ReplyEnd): Erro
   return error && (!attempt.reply || error instanceof UpstreamError) ? error.code : undefined;
 }
 
-/** A failure of the whole attempt that its last try does not know of came after the try had begun well. */
+/**
+ * A failure of the whole attempt that its last try does not know of came after the try had begun well. A try that was refused
+ * and repeated at once (a stale token's 401) has only its status to tell.
+ */
 function summariseTry(record: TryRecord, attemptCode: ErrorCode | undefined, endedAt: number): TrySummary {
   const code = record.error?.code ?? attemptCode;
+  const refused = code === undefined && record.status !== undefined && record.status >= 400;
   return {
     startedAt: record.startedAt,
     endedAt: record.endedAt ?? endedAt,
     status: record.status,
-    outcome: outcomeOf(code),
-    errorType: errorTypeOf(code),
+    outcome: refused ? 'error' : outcomeOf(code),
+    errorType: refused ? errorTypeOfStatus(record.status ?? 0) : errorTypeOf(code),
     resent: record.resent,
   };
 }
 
-export function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
+function errorTypeOfStatus(status: number): ErrorTypeLabel {
+  const known: Readonly<Record<number, ErrorTypeLabel>> = {
+    401: 'auth',
+    403: 'permission',
+    404: 'not_found',
+    429: 'rate_limited',
+    503: 'overloaded',
+  };
+  return known[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
+}
+
+function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
   return code ? ERROR_LABELS[code].errorType : '';
 }
 
@@ -153,11 +182,13 @@ function disconnectStage(exchange: Exchange, end: ReplyEnd): 'queued' | 'waiting
   return wasTried(exchange) ? 'waiting' : 'queued';
 }
 
-/** What the client asked for: an error sent in place of a stream is no stream itself. */
-function isStream(exchange: Exchange): boolean {
-  if (exchange.reply?.stream || exchange.attempts.at(-1)?.outbound?.stream) return true;
-  const { body } = exchange.request;
-  return body !== undefined && body.value('stream') === true;
+/**
+ * What the client asked for: an error sent in place of a stream is no stream itself. The body is let go when an attempt has
+ * won, and then that attempt has a reply.
+ */
+function isStream({ attempts, reply, request }: Exchange): boolean {
+  if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
+  return request.body?.value('stream') === true;
 }
 
 /** Length of the union of the attempts' spans from first try to last byte: attempts may overlap. */
@@ -173,4 +204,3 @@ function waitedMs(attempts: readonly AttemptSummary[]): number {
   }
   return waited;
 }
-

@@ -52,7 +52,9 @@ export function readTraceSettings(env: Environment, yaml: TracesYaml | undefined
   const exporter = read('OTEL_TRACES_EXPORTER');
   if (exporter === 'none') return undefined;
   if (exporter !== undefined && exporter !== 'otlp') {
-    throw new TraceSettingsError(`OTEL_TRACES_EXPORTER is ${JSON.stringify(exporter)}; Gatehouse exports otlp or none.`);
+    throw new TraceSettingsError(
+      `OTEL_TRACES_EXPORTER is ${JSON.stringify(exporter)}; Gatehouse exports otlp or none.`,
+    );
   }
   const fromEnv = ENDPOINTS.filter((name) => read(name) !== undefined);
   if (exporter === undefined && fromEnv.length === 0 && yaml === undefined) return undefined;
@@ -79,20 +81,28 @@ function reader(env: Environment): Read {
 /** The packages fall back to localhost on a URL they cannot read. */
 function checkUrl(name: string, value: string | undefined): void {
   const url = value === undefined ? null : URL.parse(value);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new TraceSettingsError(`${name} is not an http or https URL.`);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new TraceSettingsError(`${name} is not an http or https URL.`);
 }
 
 function readProtocol(read: Read, yaml: TracesYaml | undefined): TraceSettings['protocol'] {
-  const name = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ? 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL' : 'OTEL_EXPORTER_OTLP_PROTOCOL';
+  const name = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL')
+    ? 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'
+    : 'OTEL_EXPORTER_OTLP_PROTOCOL';
   const value = read(name) ?? yaml?.protocol ?? 'http/protobuf';
   if (value === 'http/protobuf' || value === 'http/json') return value;
-  throw new TraceSettingsError(`${name} is ${JSON.stringify(value)}; Gatehouse speaks http/protobuf and http/json. Collectors take both on port 4318.`);
+  throw new TraceSettingsError(
+    `${name} is ${JSON.stringify(value)}; Gatehouse speaks http/protobuf and http/json. Collectors take both on port 4318.`,
+  );
 }
 
 function readSampler(read: Read): TraceSettings['sampler'] {
   const name = read('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
   const kind = SAMPLERS.find((sampler) => sampler === name);
-  if (!kind) throw new TraceSettingsError(`OTEL_TRACES_SAMPLER is ${JSON.stringify(name)}; it must be one of ${SAMPLERS.join(', ')}.`);
+  if (!kind)
+    throw new TraceSettingsError(
+      `OTEL_TRACES_SAMPLER is ${JSON.stringify(name)}; it must be one of ${SAMPLERS.join(', ')}.`,
+    );
   const ratio = Number(read('OTEL_TRACES_SAMPLER_ARG') ?? 1);
   if (kind.endsWith('traceidratio') && !(ratio >= 0 && ratio <= 1)) {
     throw new TraceSettingsError('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.');
@@ -122,6 +132,7 @@ function readLimits(read: Read): TraceSettings['limits'] {
 function whole(read: Read, name: string, option: string): Readonly<Record<string, number>> {
   const value = read(name);
   if (value === undefined) return {};
-  if (!/^\d{1,9}$/.test(value)) throw new TraceSettingsError(`${name} is ${JSON.stringify(value)}; it must be a whole number.`);
+  if (!/^\d{1,9}$/.test(value))
+    throw new TraceSettingsError(`${name} is ${JSON.stringify(value)}; it must be a whole number.`);
   return { [option]: Number(value) };
 }

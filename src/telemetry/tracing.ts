@@ -13,7 +13,7 @@ export interface TracingOptions {
 
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Exports what has ended so far. */
+  /** Exports what has ended so far. Failures are logged, here and in `shutdown`. */
   flush(): Promise<void>;
   /** Exports the rest and stops; spans that end later are lost. */
   shutdown(): Promise<void>;
@@ -34,20 +34,34 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
     openExporter(settings),
   ]);
   checkResourceAttributes(options, resources.resourceAttributesEnvDetector);
-  const defaults = resources.resourceFromAttributes({ 'service.name': settings.serviceName, 'service.version': options.version });
+  const defaults = resources.resourceFromAttributes({
+    'service.name': settings.serviceName,
+    'service.version': options.version,
+  });
   const provider = new sdk.TracerProvider({
     resource: resources
       .defaultResource()
       .merge(defaults)
-      .merge(resources.detectResources({ detectors: [resources.resourceAttributesEnvDetector, resources.serviceNameEnvDetector] })),
+      .merge(
+        resources.detectResources({
+          detectors: [resources.resourceAttributesEnvDetector, resources.serviceNameEnvDetector],
+        }),
+      ),
     sampler: openSampler(sdk, settings.sampler),
     spanLimits: settings.limits,
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter, ...settings.batch })],
   });
   return {
     tracer: provider.getTracer('gatehouse', options.version),
-    flush: () => provider.forceFlush(),
-    shutdown: () => provider.shutdown(),
+    flush: () => provider.forceFlush().catch(reportTo(options.log)),
+    shutdown: () => provider.shutdown().catch(reportTo(options.log)),
+  };
+}
+
+/** A collector that is away is no reason for a drain to fail. `forceFlush` rejects with an array. */
+function reportTo(log: Logger): (failure: unknown) => void {
+  return (failure) => {
+    for (const err of [failure].flat()) log.warn({ err }, 'traces could not be exported');
   };
 }
 
@@ -55,7 +69,8 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
 function checkResourceAttributes({ env, log }: TracingOptions, detector: ResourceDetector): void {
   const wanted = env['OTEL_RESOURCE_ATTRIBUTES']?.trim();
   const found = Object.keys(detector.detect().attributes ?? {});
-  if (wanted && found.length === 0) log.warn('OTEL_RESOURCE_ATTRIBUTES cannot be read and is ignored; it must be key=value pairs with commas between.');
+  if (wanted && found.length === 0)
+    log.warn('OTEL_RESOURCE_ATTRIBUTES cannot be read and is ignored; it must be key=value pairs with commas between.');
 }
 
 async function openExporter({ protocol, endpoint }: TraceSettings): Promise<SpanExporter> {
@@ -68,7 +83,10 @@ async function openExporter({ protocol, endpoint }: TraceSettings): Promise<Span
   return new OTLPTraceExporter(config);
 }
 
-function openSampler(sdk: typeof import('@opentelemetry/sdk-trace'), { kind, ratio }: TraceSettings['sampler']): Sampler {
+function openSampler(
+  sdk: typeof import('@opentelemetry/sdk-trace'),
+  { kind, ratio }: TraceSettings['sampler'],
+): Sampler {
   const roots = {
     always_on: () => new sdk.AlwaysOnSampler(),
     always_off: () => new sdk.AlwaysOffSampler(),

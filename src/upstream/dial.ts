@@ -64,7 +64,9 @@ export class Dial {
   }
 
   get #port(): number {
-    return Number(this.#target.port) || (this.#target.protocol === 'https:' ? 443 : 80);
+    const { port, protocol } = this.#target;
+    if (port !== '') return Number(port);
+    return protocol === 'https:' ? 443 : 80;
   }
 
   #attempt(): void {

@@ -1,6 +1,7 @@
 import type { Signals } from '../formats/events.ts';
 import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../plugin/index.ts';
-import { BoundedBody, codingOf, readText } from './bounded-body.ts';
+import { BoundedBody, readText } from './bounded-body.ts';
+import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { Dispatch } from './dispatch.ts';
 import { nearestLimit, timeoutError, type Phase, type Progress } from './limits.ts';
@@ -28,13 +29,14 @@ export interface TryContext {
  * One try at an upstream: sends, waits, and keeps the commit gate. Until the gate opens the reply is held and every failure
  * rejects, so that another attempt is possible; after it, bytes and failures go to the reply's sink.
  */
-export class Try extends Dispatch implements Tap, Progress {
+export class Try extends Dispatch implements Tap, Progress, HeldReply {
   readonly stream: boolean;
   readonly startedAt: number;
   phase: Phase = 'connecting';
   headersAt = 0;
   progressAt = 0;
   pausedFor = 0;
+  bytesOut = 0;
   readonly #request: OutboundRequest;
   readonly #clock: Clock;
   readonly #timings: TryTimings;
@@ -46,7 +48,6 @@ export class Try extends Dispatch implements Tap, Progress {
   #reader: ReplyReader | undefined;
   #seenProgress = 0;
   #held: Buffer[] = [];
-  #bytesOut = 0;
   #flow: ReplyFlow | undefined;
   #pausedAt: number | undefined;
   #refusal: BoundedBody | undefined;
@@ -80,6 +81,14 @@ export class Try extends Dispatch implements Tap, Progress {
     return this.#timings.firstContentAt !== undefined;
   }
 
+  get signals(): Signals {
+    return this.#reader!.signals;
+  }
+
+  get bytesIn(): number {
+    return this.#timings.bytesIn;
+  }
+
   get paused(): boolean {
     return this.#flow?.paused ?? false;
   }
@@ -94,22 +103,11 @@ export class Try extends Dispatch implements Tap, Progress {
     this.headersAt = this.progressAt = this.#timings.firstByteAt = this.#clock.now();
     this.#status = status;
     this.#headers = headers;
-    if (status >= 300 && status < 400) {
-      return this.#fail(
-        'upstream_error',
-        `${this.pool.host} answered with a redirect (HTTP ${status}), which is not followed.`,
-      );
-    }
+    const reason = unusable(status, headers);
+    if (reason !== undefined) return this.#fail('upstream_error', `${this.pool.host} answered with ${reason}.`);
     if (status >= 400) {
       this.#refusal = new BoundedBody(MAX_REFUSAL_BYTES);
       return this.#enter('refused');
-    }
-    const coding = codingOf(headers);
-    if (coding !== undefined) {
-      return this.#fail(
-        'upstream_error',
-        `${this.pool.host} answered with content-encoding ${coding}, which was not asked for.`,
-      );
     }
     try {
       this.#reader = this.#request.openReader({ status, headers });
@@ -136,9 +134,10 @@ export class Try extends Dispatch implements Tap, Progress {
     this.#observe(reader.signals);
     this.#deliver(out);
     if (this.#settled) return;
+    // Past the gate the sink renders the failure: a reader gives the provider's error event no bytes of its own.
     if (reader.signals.failure) return this.#failWith(toUpstreamError(reader.signals.failure));
     this.#checkSize();
-    if (this.phase === 'held' && this.#mayCommit(reader.signals)) this.#commit();
+    if (this.phase === 'held' && mayCommit(this, this.#request.hold)) this.#commit();
   }
 
   protected override onComplete(): void {
@@ -206,7 +205,7 @@ export class Try extends Dispatch implements Tap, Progress {
 
   #deliver(out: Buffer | undefined): void {
     if (!out || out.length === 0) return;
-    this.#bytesOut += out.length;
+    this.bytesOut += out.length;
     if (this.#flow) this.#flow.push(out);
     else this.#held.push(out);
   }
@@ -214,16 +213,8 @@ export class Try extends Dispatch implements Tap, Progress {
   /** A reader of a plain reply that gives nothing until its end holds everything. Readers of streams bound themselves. */
   #checkSize(): void {
     const { maxReplyBytes } = this.#request;
-    if (this.stream || this.#timings.bytesIn - this.#bytesOut <= maxReplyBytes) return;
+    if (this.stream || this.#timings.bytesIn - this.bytesOut <= maxReplyBytes) return;
     this.#fail('reply_too_large', `The reply of ${this.pool.host} exceeds ${maxReplyBytes} bytes (limits.reply).`);
-  }
-
-  #mayCommit(signals: Signals): boolean {
-    const { hold } = this.#request;
-    // A plain reply is worth nothing until it is whole, and another attempt is possible until it leaves.
-    if (!this.stream) return this.#bytesOut > hold.bytes;
-    // Translation may swallow (pings) or swell: whichever side is larger has been held.
-    return signals.content || signals.ended || Math.max(this.#timings.bytesIn, this.#bytesOut) > hold.bytes;
   }
 
   #commit(): void {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError, systemClock, UpstreamError } from '../../src/plugin/index.ts';
 import type { CommittedReply, RefusedReply, Upstream } from '../../src/upstream/index.ts';

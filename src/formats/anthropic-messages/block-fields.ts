@@ -1,5 +1,5 @@
 import type { JsonObject, OpaquePart, Part } from '../conversation.ts';
-import { isObject, objectOf, rest, stringOf } from './json.ts';
+import { objectOf, rest, stringOf } from './json.ts';
 
 /**
  * Fields of a content block the neutral part has no place for (citations of a text, the context of a document, the caller
@@ -9,6 +9,7 @@ import { isObject, objectOf, rest, stringOf } from './json.ts';
  * A companion of a tool use names the call: clients of the OpenAI API keep calls apart from content blocks.
  */
 const COMPANION = 'block_fields';
+
 export function companion(of: string, fields: JsonObject, id?: string): JsonObject {
   return { type: COMPANION, of, ...(id !== undefined && { id }), fields };
 }
@@ -37,13 +38,11 @@ export function isOwnOpaque(part: Part): part is OpaquePart & { readonly format:
   return part.type === 'opaque' && part.format === 'anthropic-messages';
 }
 
-/** Puts a companion's fields on the block they came from; false when that block is not among `blocks`. */
-export function attach(value: JsonObject, blocks: JsonObject[], wireId: (id: string) => string = (id) => id): boolean {
+/** Puts a companion's fields on the block at `at`; false when that is not the block they came from. */
+export function attach(value: JsonObject, blocks: JsonObject[], at: number): boolean {
   const fields = objectOf(value.fields);
-  const id = stringOf(value.id);
-  const at = id === undefined ? blocks.length - 1 : blocks.findLastIndex((block) => block.id === wireId(id));
   const block = blocks[at];
-  if (!isObject(block) || !fields || block.type !== value.of) return false;
+  if (!block || !fields || block.type !== value.of) return false;
   blocks[at] = { ...block, ...fields };
   return true;
 }

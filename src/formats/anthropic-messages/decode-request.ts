@@ -109,9 +109,9 @@ function decodeSampling(body: JsonObject): Sampling {
 
 function decodeStop(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
-  const stop = Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined;
-  if (!stop || stop.length !== (value as unknown[]).length)
-    throw invalid('stop_sequences', 'must be a list of strings');
+  if (!Array.isArray(value)) throw invalid('stop_sequences', 'must be a list of strings');
+  const stop = value.filter((entry): entry is string => typeof entry === 'string');
+  if (stop.length !== value.length) throw invalid('stop_sequences', 'must be a list of strings');
   return stop;
 }
 

@@ -10,19 +10,37 @@ type Place = 'system' | 'user' | 'assistant' | 'tool_result';
 /** Parts of one turn → blocks. `path` is the turn's place in the caller's body. */
 export function encodeParts(parts: readonly Part[], path: string, place: Place, context: RequestContext): Block[] {
   const blocks: Block[] = [];
+  const companions: Companion[] = [];
   let calls = 0;
+  let last = -1;
   parts.forEach((part, at) => {
     const here = part.type === 'tool_call' ? `${path}.tool_calls[${calls++}]` : `${path}.content[${at}]`;
     if (isOwnOpaque(part) && isCompanion(part.value)) {
-      if (!attach(part.value, blocks, (id) => context.ids.wire(id))) {
-        context.losses.dropped(here, 'the block these fields belong to is not in the message');
-      }
+      companions.push({ value: part.value, path: here, behind: last });
       return;
     }
     const block = encodePart(part, here, place, context);
-    if (block) blocks.push(block);
+    // A part that made no block has none for its companion.
+    last = block ? blocks.push(block) - 1 : -1;
   });
+  attachAll(companions, blocks, context);
   return blocks;
+}
+
+interface Companion {
+  readonly value: Block;
+  readonly path: string;
+  /** Index of the block before it. */
+  readonly behind: number;
+}
+
+/** Last, as clients of the OpenAI API send calls behind the blocks their companions are among. */
+function attachAll(companions: readonly Companion[], blocks: Block[], { ids, losses }: RequestContext): void {
+  for (const { value, path, behind } of companions) {
+    const id = typeof value.id === 'string' ? ids.wire(value.id) : undefined;
+    const at = id === undefined ? behind : blocks.findLastIndex((block) => block.id === id);
+    if (!attach(value, blocks, at)) losses.dropped(path, 'the block these fields belong to is not in the message');
+  }
 }
 
 function encodePart(part: Part, path: string, place: Place, context: RequestContext): Block | undefined {

@@ -192,8 +192,8 @@ function comparable(content: readonly object[]): unknown {
   const plain = JSON.parse(JSON.stringify(content)) as Record<string, unknown>[];
   return plain
     .filter((block) => block.type !== 'text' || block.text !== '')
-    .map(({ caller: _, citations, ...block }) => ({
-      ...block,
-      ...(Array.isArray(citations) && citations.length > 0 && { citations }),
-    }));
+    .map((block) => {
+      const { caller: _, citations, ...others } = block;
+      return { ...others, ...(Array.isArray(citations) && citations.length > 0 && { citations }) };
+    });
 }

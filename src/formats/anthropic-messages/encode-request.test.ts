@@ -466,7 +466,8 @@ describe('encodeRequest: thinking', () => {
     ],
     ['claude-3-5-sonnet-20240620', { effort: 'high' }, 100, {}, ['dropped reasoning_effort']],
   ];
-  it.each(cases)('for %s turns %o under max_tokens %i into %o', (model, reasoning, maxTokens, sent, losses) => {
+  it.each(cases)('for %s turns %o under max_tokens %i into %o', (...row) => {
+    const [model, reasoning, maxTokens, sent, losses] = row;
     const { body, losses: reported } = encode({ reasoning, maxTokens }, { model });
     const { thinking, output_config } = body;
     expect(JSON.parse(JSON.stringify({ thinking, output_config }))).toEqual(sent);
@@ -680,15 +681,13 @@ describe('laws of the request', () => {
     value: { type: 'container_upload', file_id: 'f' },
   });
   const args = fc.dictionary(word, fc.jsonValue({ maxDepth: 1 })).map((value) => JSON.stringify(value));
-  const exchange = fc
-    .tuple(
-      fc.array(fc.oneof(text, image, block), { minLength: 1, maxLength: 3 }),
-      fc.array(thinking, { maxLength: 1 }),
-      text,
-      fc.array(args, { maxLength: 3 }),
-      fc.array(text, { maxLength: 1 }),
-    )
-    .map((parts) => parts);
+  const exchange = fc.tuple(
+    fc.array(fc.oneof(text, image, block), { minLength: 1, maxLength: 3 }),
+    fc.array(thinking, { maxLength: 1 }),
+    text,
+    fc.array(args, { maxLength: 3 }),
+    fc.array(text, { maxLength: 1 }),
+  );
 
   const conversations = fc
     .tuple(
@@ -699,17 +698,15 @@ describe('laws of the request', () => {
     )
     .map(([exchanges, system, stream, maxTokens]): Conversation => {
       let calls = 0;
-      const turns = exchanges.flatMap(([asked, thoughts, said, inputs, more], at): Turn[] => {
+      const turns = exchanges.flatMap(([asked, thoughts, said, inputs, more]): Turn[] => {
         const made = inputs.map((input) => call(`toolu_${calls++}`, input));
         const results = made.map((part): Part => ({
           type: 'tool_result',
           callId: part.type === 'tool_call' ? part.id : '',
           content: more,
         }));
-        const opening: Turn[] =
-          at === 0 || made.length === 0 ? [{ role: 'user', parts: asked }] : [{ role: 'user', parts: asked }];
         return [
-          ...opening,
+          { role: 'user', parts: asked },
           { role: 'assistant', parts: [...thoughts, said, ...made] },
           ...(results.length > 0 ? [{ role: 'tool', parts: results } as const] : []),
         ];

@@ -13,6 +13,7 @@ import {
   expectSameFold,
   expectUsageOnce,
   generation,
+  random,
   replyContext,
   seed,
   toEvents,
@@ -119,11 +120,18 @@ function interleaved(texts: readonly string[], cuts: number): GenerationEvent[] 
   texts.forEach((_, call) =>
     events.push({ type: 'tool_call', choice: 0, block: call, call, id: `call_${call}`, name: 'f' }),
   );
-  const left = texts.map((text) => [...text]);
-  for (let turn = cuts; left.some((letters) => letters.length > 0); turn = (turn * 16_807) % 2_147_483_647) {
-    const call = turn % left.length;
-    const text = left[call]!.splice(0, 1 + (turn % 5)).join('');
-    events.push({ type: 'tool_arguments', choice: 0, call, text });
+  const next = random(cuts);
+  const waiting = texts.map((text, call) => ({ call, letters: [...text] }));
+  while (waiting.length > 0) {
+    const at = Math.floor(next() * waiting.length);
+    const { call, letters } = waiting[at]!;
+    events.push({
+      type: 'tool_arguments',
+      choice: 0,
+      call,
+      text: letters.splice(0, 1 + Math.floor(next() * 5)).join(''),
+    });
+    if (letters.length === 0) waiting.splice(at, 1);
   }
   return [...events, { type: 'finish', choice: 0, reason: 'tool_calls' }, { type: 'end' }];
 }

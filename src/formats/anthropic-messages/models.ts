@@ -3,7 +3,7 @@
  * newest, which refuses most (wire.md D1: "unknown newer ids"): leaving a parameter out costs less than a 400.
  */
 
-export type ClaudeFamily = 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos' | 'unknown';
+type ClaudeFamily = 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos' | 'unknown';
 
 export interface ClaudeModel {
   readonly family: ClaudeFamily;

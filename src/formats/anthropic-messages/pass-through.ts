@@ -1,5 +1,4 @@
-import { createSignals } from '../events.ts';
-import type { Signals } from '../events.ts';
+import { createSignals, type Signals } from '../events.ts';
 import { ReplyFault, type ClientContext, type PassThrough, type ReplyContext } from '../format.ts';
 import { observe } from '../signals.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
@@ -13,8 +12,8 @@ export function passThrough(client: ClientContext, stream: boolean): PassThrough
   return stream ? new StreamPass(reply) : new PlainPass(reply);
 }
 
-/** A record ends with a blank line; the last of a stream may lack it. */
-const RECORD_END = /\r?\n\r?\n/g;
+const CRLF_END = /\r?\n\r?\n/g;
+const LF = 0x0a;
 const DELTA = 'event: content_block_delta';
 
 /**
@@ -45,42 +44,65 @@ class StreamPass implements PassThrough {
   end(): Buffer | undefined {
     if (this.signals.failure) return undefined;
     const rest = this.#cutter.rest();
-    // Whole but for its blank line: the client's parser needs that line.
-    const whole = readSse(rest).length > 0 && readSse(rest).every(({ data }) => parseJson(data) !== undefined);
-    const last = whole ? this.#scan(Buffer.concat([rest, Buffer.from('\n\n')])) : undefined;
+    const last = this.#last(rest);
     if (!this.signals.ended && !this.signals.failure) this.signals.failure = interrupted();
     return last;
+  }
+
+  /** Nothing but comments goes as it is (recorded); an event whole but for its blank line gets that line, which parsers need. */
+  #last(rest: Buffer): Buffer | undefined {
+    const records = readSse(rest);
+    if (records.length === 0) return rest.at(-1) === LF ? rest : undefined;
+    const whole = records.every(({ data }) => parseJson(data) !== undefined);
+    return whole ? this.#scan(Buffer.concat([rest, Buffer.from('\n\n')])) : undefined;
   }
 
   /** Latin-1 keeps one character per byte, so positions in the text are positions in the bytes. */
   #scan(bytes: Buffer): Buffer | undefined {
     const text = bytes.toString('latin1');
+    const returns = text.includes('\r');
     const kept: Buffer[] = [];
     let from = 0;
-    for (const match of text.matchAll(RECORD_END)) {
-      const to = match.index + match[0].length;
-      if (this.#keep(bytes.subarray(from, to), text.startsWith(DELTA, from))) kept.push(bytes.subarray(from, to));
-      else if (this.signals.failure) break;
+    let clean = 0;
+    while (from < text.length) {
+      const to = recordEnd(text, from, returns);
+      const passed = this.#keep(bytes, from, to, text);
+      if (!passed) {
+        kept.push(bytes.subarray(clean, from));
+        clean = this.signals.failure ? text.length : to;
+        if (this.signals.failure) break;
+      }
       from = to;
     }
-    const size = kept.reduce((sum, piece) => sum + piece.length, 0);
-    if (size === 0) return undefined;
-    return size === bytes.length ? bytes : Buffer.concat(kept);
+    if (clean === 0) return bytes;
+    const rest = Buffer.concat([...kept, bytes.subarray(clean)]);
+    return rest.length > 0 ? rest : undefined;
   }
 
   /** False for what the client must not see: an error, which the caller writes, and Vertex' own events (C3). */
-  #keep(record: Buffer, delta: boolean): boolean {
-    if (delta && this.signals.content) {
+  #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
+    if (this.signals.content && text.startsWith(DELTA, from)) {
       this.signals.progress += 1;
       return true;
     }
-    const [event] = readSse(record);
+    const [event] = readSse(bytes.subarray(from, to));
     if (!event) return true;
     if (event.event === 'vertex_event') return false;
     feed(this.#reader, event, false);
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }
+}
+
+/** Index behind the blank line that ends the record at `from`. Recorded Anthropic streams have LF alone: no regex for those. */
+function recordEnd(text: string, from: number, returns: boolean): number {
+  if (!returns) {
+    const at = text.indexOf('\n\n', from);
+    return at < 0 ? text.length : at + 2;
+  }
+  CRLF_END.lastIndex = from;
+  const match = CRLF_END.exec(text);
+  return match ? match.index + match[0].length : text.length;
 }
 
 /** A plain body is one JSON document: it is held until it is whole, so that no half of one leaves. */

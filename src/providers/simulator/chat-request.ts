@@ -17,7 +17,7 @@ export interface SimulatedTool {
 }
 
 /** `any`: some tool must be called; `named`: these, and only these, exist for this turn. */
-export type ToolChoice = 'auto' | 'none' | 'any';
+type ToolChoice = 'auto' | 'none' | 'any';
 
 /** What the simulator reads of a chat request; other fields are accepted and change nothing, as the README says. */
 export interface ChatRequest {

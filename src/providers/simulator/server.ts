@@ -21,7 +21,7 @@ export interface SimulatorOptions {
   readonly background?: boolean;
 }
 
-export interface SimulatorStats {
+interface SimulatorStats {
   readonly requests: number;
   readonly running: number;
   /** Replies whose client left before their end. */
@@ -117,13 +117,18 @@ async function stepsFor(request: IncomingMessage, simulation: Simulation): Promi
 const refusal = (status: number, message: string): Step[] =>
   plainScript(status, errorBody(status, message), { connection: 'close' });
 
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > MAX_BODY) return undefined;
-    pieces.push(piece);
-  }
-  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+/** By events, with which a `sim-fast` reply costs what one of bare node:http does (measured). Undefined: too large. */
+function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    request.on('data', (piece: Buffer) => {
+      length += piece.length;
+      if (length <= MAX_BODY) pieces.push(piece);
+      else resolve(undefined);
+    });
+    request.on('end', () => resolve(Buffer.concat(pieces)));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('the client left while it was sending')));
+  });
 }

@@ -13,7 +13,7 @@ export interface ReplyHead {
 type Json = Record<string, unknown>;
 
 export const event = (data: Json): string => `data: ${JSON.stringify(data)}\n\n`;
-export const DONE = 'data: [DONE]\n\n';
+const DONE = 'data: [DONE]\n\n';
 
 /** wire.md A5. */
 export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): Json {
@@ -39,7 +39,7 @@ function wireCall({ tool, input }: SimulatedCall, id: string): Json {
   return { id, type: 'function', function: { name: tool.name, arguments: input } };
 }
 
-export function usageOf({ promptTokens, completionTokens }: Completion): Json {
+function usageOf({ promptTokens, completionTokens }: Completion): Json {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

@@ -43,7 +43,7 @@ export async function mintGoogleToken(
 }
 
 /** wire.md C12; no `sub`: it is for domain-wide delegation only. */
-export function signAssertion(account: ServiceAccount, wallMs: number): string {
+function signAssertion(account: ServiceAccount, wallMs: number): string {
   const issuedAt = Math.floor(wallMs / 1_000);
   const header = { alg: 'RS256', typ: 'JWT', ...(account.privateKeyId && { kid: account.privateKeyId }) };
   const claims = {

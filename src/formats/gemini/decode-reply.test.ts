@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest';
+import type { GenerationEvent } from '../events.ts';
+import { fold } from '../fold.ts';
+import { ReplyFault, type ReplyContext } from '../format.ts';
+import { replyContext } from '../laws.testkit.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeUsage } from './usage.ts';
+
+const decode = (candidate: object, context: Partial<ReplyContext> = {}) =>
+  decodeReply({ candidates: [{ finishReason: 'STOP', ...candidate }] }, replyContext(context));
+const parts = (...parts: object[]) => ({ content: { role: 'model', parts } });
+const partsOf = (events: readonly GenerationEvent[]) => fold(events).choices[0]?.parts;
+
+describe('parts of a reply', () => {
+  it('neighbouring text is one block until the kind changes', () => {
+    const events = decode(parts({ text: 'a' }, { text: 'b' }, { text: 't', thought: true }, { text: 'c' }));
+    expect(events.filter(({ type }) => type === 'text' || type === 'thinking')).toEqual([
+      { type: 'text', choice: 0, block: 0, text: 'a' },
+      { type: 'text', choice: 0, block: 0, text: 'b' },
+      { type: 'thinking', choice: 0, block: 1, text: 't' },
+      { type: 'text', choice: 0, block: 2, text: 'c' },
+    ]);
+  });
+
+  it('a signature closes its block', () => {
+    expect(
+      partsOf(
+        decode(parts({ text: 'a' }, { text: 'b', thoughtSignature: 's1' }, { text: 'c', thoughtSignature: 's2' })),
+      ),
+    ).toEqual([
+      { type: 'text', text: 'ab', signature: 's1' },
+      { type: 'text', text: 'c', signature: 's2' },
+    ]);
+  });
+
+  it.each([
+    [
+      'signs the open text',
+      [{ text: 'a' }, { text: '', thoughtSignature: 's' }],
+      [{ type: 'text', text: 'a', signature: 's' }],
+    ],
+    [
+      'stands alone before any text',
+      [{ text: '', thoughtSignature: 's' }, { text: 'a' }],
+      [
+        { type: 'text', text: '', signature: 's' },
+        { type: 'text', text: 'a' },
+      ],
+    ],
+    [
+      'stands alone after a call',
+      [{ functionCall: { name: 'f', id: '1' } }, { thoughtSignature: 's' }],
+      [
+        { type: 'tool_call', id: '1', name: 'f', arguments: '{}' },
+        { type: 'text', text: '', signature: 's' },
+      ],
+    ],
+    ['stays a thought', [{ thought: true, thoughtSignature: 's' }], [{ type: 'thinking', text: '', signature: 's' }]],
+    [
+      'does not sign text when it is a thought’s',
+      [{ text: 'a' }, { thought: true, text: '', thoughtSignature: 's' }],
+      [
+        { type: 'text', text: 'a' },
+        { type: 'thinking', text: '', signature: 's' },
+      ],
+    ],
+  ])('a signature without text %s', (_, sent, expected) => {
+    expect(partsOf(decode(parts(...sent)))).toEqual(expected);
+  });
+
+  it('calls come whole, with the id of the upstream or one of ours', () => {
+    const events = decode(
+      parts(
+        { functionCall: { name: 'f', args: { a: 1 }, id: 'up' }, thoughtSignature: 's' },
+        { functionCall: { name: 'g' } },
+      ),
+    );
+    expect(partsOf(events)).toEqual([
+      { type: 'tool_call', id: 'up', name: 'f', arguments: '{"a":1}', signature: 's' },
+      { type: 'tool_call', id: expect.stringMatching(/^call_.{24}$/), name: 'g', arguments: '{}' },
+    ]);
+    expect(events).toContainEqual(expect.objectContaining({ type: 'finish', reason: 'tool_calls', native: 'STOP' }));
+  });
+
+  it('a free-text tool gets its bare text back', () => {
+    const events = decode(parts({ functionCall: { name: 'sh', args: { input: 'ls' } } }), { customTools: ['sh'] });
+    expect(partsOf(events)).toMatchObject([{ type: 'tool_call', name: 'sh', arguments: 'ls', custom: true }]);
+  });
+
+  it('images are media, those of thoughts are not', () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+    expect(partsOf(decode(parts({ ...image, thought: true }, { ...image, thoughtSignature: 's' })))).toEqual([
+      { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'AAAA' }, signature: 's' },
+    ]);
+  });
+
+  it('code and its result keep their signature', () => {
+    const executableCode = { language: 'PYTHON', code: 'print(1)', id: 'c' };
+    expect(
+      partsOf(
+        decode(parts({ executableCode, thoughtSignature: 's' }, { codeExecutionResult: { outcome: 'OUTCOME_OK' } })),
+      ),
+    ).toEqual([
+      { type: 'code', language: 'PYTHON', code: 'print(1)', id: 'c', signature: 's' },
+      { type: 'code_result', outcome: 'OUTCOME_OK', output: '' },
+    ]);
+  });
+
+  it('a part nobody knows is kept verbatim', () => {
+    const part = { toolCall: { toolType: 'X' }, thoughtSignature: 's' };
+    expect(partsOf(decode(parts(part)))).toEqual([{ type: 'opaque', format: 'gemini', value: part }]);
+  });
+
+  it.each([
+    [{}],
+    [{ content: {} }],
+    [{ content: { role: 'model' } }],
+    [{ content: { parts: [] } }],
+    [{ content: null }],
+  ])('a candidate with %j is an empty answer', (candidate) => {
+    expect(fold(decode(candidate)).choices).toMatchObject([{ parts: [], finish: 'stop' }]);
+  });
+});
+
+describe('the end of a reply', () => {
+  it.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['CONTINUATION', 'length'],
+    ['SAFETY', 'content_filter'],
+    ['RECITATION', 'content_filter'],
+    ['LANGUAGE', 'content_filter'],
+    ['IMAGE_SAFETY', 'content_filter'],
+    ['MODEL_ARMOR', 'content_filter'],
+    ['OTHER', 'stop'],
+    ['UNEXPECTED_TOOL_CALL', 'stop'],
+    ['toString', 'stop'],
+    ['SOMETHING_NEW', 'stop'],
+    [undefined, 'stop'],
+  ])('%s is %s', (finishReason, reason) => {
+    expect(fold(decodeReply({ candidates: [{ finishReason }] }, replyContext())).choices).toMatchObject([
+      { finish: reason, native: finishReason },
+    ]);
+  });
+
+  it('keeps MAX_TOKENS and filters although calls were made, and the message', () => {
+    const events = decode({
+      ...parts({ functionCall: { name: 'f' } }),
+      finishReason: 'MAX_TOKENS',
+      finishMessage: 'm',
+    });
+    expect(fold(events).choices).toMatchObject([{ finish: 'length', message: 'm' }]);
+  });
+
+  it('of a blocked prompt is a filtered answer that says why', () => {
+    const promptFeedback = { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'Not this.' };
+    for (const body of [{ promptFeedback }, { promptFeedback, candidates: [] }]) {
+      expect(decodeReply(body, replyContext())).toEqual([
+        { type: 'start', model: 'model-asked' },
+        { type: 'finish', choice: 0, reason: 'content_filter', native: 'PROHIBITED_CONTENT', message: 'Not this.' },
+        { type: 'end' },
+      ]);
+    }
+  });
+
+  it('without candidates and block reason is an empty answer', () => {
+    expect(fold(decodeReply({ candidates: [], usageMetadata: {} }, replyContext())).choices).toMatchObject([
+      { index: 0, finish: 'stop' },
+    ]);
+  });
+
+  it('an error in a 2xx body ends it', () => {
+    expect(decodeReply({ error: { code: 500, message: 'm', status: 'INTERNAL' } }, replyContext())).toEqual([
+      { type: 'error', failure: { status: 500, message: 'm', kind: 'INTERNAL' } },
+    ]);
+  });
+
+  it.each([[null], ['x'], [[]], [{}], [{ choices: [] }]])('%j is no reply', (body) => {
+    expect(() => decodeReply(body, replyContext())).toThrow(ReplyFault);
+  });
+
+  it('several candidates are several choices', () => {
+    const candidates = [
+      { index: 1, content: { parts: [{ text: 'b' }] }, finishReason: 'STOP' },
+      { index: 0, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' },
+    ];
+    expect(fold(decodeReply({ candidates }, replyContext())).choices).toMatchObject([
+      { index: 0, parts: [{ text: 'a' }] },
+      { index: 1, parts: [{ text: 'b' }] },
+    ]);
+  });
+
+  it('names itself by responseId and modelVersion', () => {
+    const [start] = decodeReply({ candidates: [], responseId: 'r', modelVersion: 'gemini-x' }, replyContext());
+    expect(start).toEqual({ type: 'start', id: 'chatcmpl-r', model: 'gemini-x' });
+  });
+});
+
+describe('usage', () => {
+  it.each([
+    [
+      'thoughts are output',
+      { promptTokenCount: 9, candidatesTokenCount: 4, thoughtsTokenCount: 20, totalTokenCount: 33 },
+      { input: 9, output: 24, total: 33, reasoning: 20 },
+    ],
+    [
+      'candidates that include thoughts are not counted twice',
+      { promptTokenCount: 10, candidatesTokenCount: 30, thoughtsTokenCount: 20, totalTokenCount: 40 },
+      { input: 10, output: 30, total: 40, reasoning: 20 },
+    ],
+    [
+      'tokens of tools are input',
+      { promptTokenCount: 9, toolUsePromptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 18 },
+      { input: 14, output: 4, total: 18 },
+    ],
+    [
+      'cached tokens are part of the input',
+      { promptTokenCount: 9, cachedContentTokenCount: 8, totalTokenCount: 9 },
+      { input: 9, output: 0, total: 9, cacheRead: 8 },
+    ],
+    [
+      'sound is told apart',
+      {
+        promptTokenCount: 9,
+        candidatesTokenCount: 5,
+        totalTokenCount: 14,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 2 },
+          { modality: 'AUDIO', tokenCount: 7 },
+        ],
+        candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+      },
+      { input: 9, output: 5, total: 14, inputAudio: 7, outputAudio: 5 },
+    ],
+    ['a missing total is the sum', { promptTokenCount: 1, candidatesTokenCount: 2 }, { input: 1, output: 2, total: 3 }],
+    ['counts may be strings', { promptTokenCount: '1', totalTokenCount: '1' }, { input: 1, output: 0, total: 1 }],
+    ['nothing counted is no usage', { trafficType: 'ON_DEMAND' }, undefined],
+  ])('%s', (_, raw, usage) => {
+    expect(decodeUsage(raw)).toEqual(usage);
+  });
+});
+
+describe('grounding', () => {
+  const text = 'Grüße 👋 aus Köln. Ende.';
+  const byte = (index: number) => Buffer.byteLength(text.slice(0, index));
+  const web = (name: string) => ({ web: { uri: `https://${name}`, title: name } });
+  const grounded = (groundingMetadata: object, ...sent: object[]) => decode({ ...parts(...sent), groundingMetadata });
+
+  it('cites every source of every support, at string indices', () => {
+    const end = text.indexOf('.') + 1;
+    const events = grounded(
+      {
+        groundingChunks: [web('a'), web('b')],
+        groundingSupports: [
+          { segment: { endIndex: byte(end) }, groundingChunkIndices: [0, 1] },
+          { segment: { startIndex: byte(end + 1), endIndex: byte(text.length) }, groundingChunkIndices: [1, 7] },
+        ],
+      },
+      { text: 'a thought', thought: true },
+      { text: text.slice(0, 9) },
+      { text: text.slice(9) },
+    );
+    const { citations } = fold(events).choices[0]!;
+    expect(citations).toEqual([
+      { url: 'https://a', title: 'a', start: 0, end },
+      { url: 'https://b', title: 'b', start: 0, end },
+      { url: 'https://b', title: 'b', start: end + 1, end: text.length },
+    ]);
+    expect(text.slice(citations[0]!.start, citations[0]!.end)).toBe('Grüße 👋 aus Köln.');
+  });
+
+  it('counts within a part where one is named', () => {
+    const support = { segment: { partIndex: 1, startIndex: 1, endIndex: 2 }, groundingChunkIndices: [0] };
+    const events = grounded(
+      { groundingChunks: [web('a')], groundingSupports: [support] },
+      { text: 'éé' },
+      { text: 'xyz' },
+    );
+    expect(fold(events).choices[0]!.citations).toMatchObject([{ start: 3, end: 4 }]);
+  });
+
+  it('without supports cites each source for nothing in particular', () => {
+    const events = grounded({ groundingChunks: [web('a'), { retrievedContext: { text: 't' } }] }, { text: 'x' });
+    expect(fold(events).choices[0]!.citations).toEqual([{ url: 'https://a', title: 'a', start: 0, end: 0 }]);
+  });
+
+  it('offsets inside a character or past the end stay in the text', () => {
+    const segment = { startIndex: 1, endIndex: 99 };
+    const events = grounded(
+      { groundingChunks: [web('a')], groundingSupports: [{ segment, groundingChunkIndices: [0] }] },
+      { text: 'é' },
+    );
+    expect(fold(events).choices[0]!.citations).toMatchObject([{ start: 0, end: 1 }]);
+  });
+
+  it('is handed on verbatim, empty metadata are not', () => {
+    const groundingMetadata = { webSearchQueries: ['q'] };
+    expect(grounded(groundingMetadata)).toContainEqual(
+      expect.objectContaining({ type: 'opaque', value: { groundingMetadata } }),
+    );
+    expect(grounded({}).some(({ type }) => type === 'opaque')).toBe(false);
+  });
+});
+
+it('log probabilities name the chosen tokens and their alternatives', () => {
+  const logprobsResult = {
+    chosenCandidates: [
+      { token: 'a', logProbability: -0.1 },
+      { token: 'b', logProbability: -0.2 },
+    ],
+    topCandidates: [
+      {
+        candidates: [
+          { token: 'a', logProbability: -0.1 },
+          { token: 'x', logProbability: -3 },
+        ],
+      },
+    ],
+  };
+  expect(fold(decode({ logprobsResult })).choices[0]!.logprobs).toEqual([
+    {
+      token: 'a',
+      logprob: -0.1,
+      top: [
+        { token: 'a', logprob: -0.1 },
+        { token: 'x', logprob: -3 },
+      ],
+    },
+    { token: 'b', logprob: -0.2 },
+  ]);
+});

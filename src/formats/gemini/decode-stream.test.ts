@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { fold } from '../fold.ts';
+import { decodeAll, replyContext } from '../laws.testkit.ts';
+import { MAX_EVENT_BYTES } from '../sse.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeStream } from './decode-stream.ts';
+import { toArray, toSse } from './stream.testkit.ts';
+
+const chunk = (parts: object[], more: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+});
+const read = (text: string) => decodeAll(decodeStream(replyContext()), [Buffer.from(text)]);
+const last = (text: string) => read(text).at(-1);
+const stopped = chunk([{ text: 'b' }], { finishReason: 'STOP' });
+
+describe('a stream', () => {
+  it('gives events as soon as they are whole', () => {
+    const decoder = decodeStream(replyContext());
+    const [head, tail] = [toSse([chunk([{ text: 'a' }])]), toSse([stopped])];
+    expect(decoder.push(Buffer.from(head.slice(0, 30)))).toEqual([]);
+    expect(decoder.push(Buffer.from(head.slice(30))).map(({ type }) => type)).toEqual(['start', 'text']);
+    expect(decoder.push(Buffer.from(tail)).map(({ type }) => type)).toEqual(['text']);
+    expect(decoder.end().map(({ type }) => type)).toEqual(['finish', 'end']);
+    expect(decoder.end()).toEqual([]);
+  });
+
+  it('that is a JSON array gives its elements as they come', () => {
+    const decoder = decodeStream(replyContext());
+    expect(decoder.push(Buffer.from(' \r\n['))).toEqual([]);
+    expect(decoder.push(Buffer.from(JSON.stringify(chunk([{ text: 'a]}"\\' }]))))).toMatchObject([
+      {},
+      { text: 'a]}"\\' },
+    ]);
+    expect(decoder.push(Buffer.from(`,\r\n${JSON.stringify(stopped)}`))).toMatchObject([{ text: 'b' }]);
+    expect(decoder.push(Buffer.from(']'))).toEqual([]);
+    expect(decoder.end().at(-1)).toEqual({ type: 'end' });
+  });
+
+  it('acts on a finish reason at its end only, calls after it count', () => {
+    const text = toSse([stopped, chunk([{ functionCall: { name: 'f' } }])]);
+    expect(fold(read(text)).choices).toMatchObject([{ finish: 'tool_calls', native: 'STOP' }]);
+  });
+
+  it('takes the last usage, and what only earlier chunks said', () => {
+    const text = toSse([
+      {
+        ...chunk([{ text: 'a' }]),
+        usageMetadata: { promptTokenCount: 5, cachedContentTokenCount: 4, totalTokenCount: 6, candidatesTokenCount: 1 },
+      },
+      { ...stopped, usageMetadata: { promptTokenCount: 5, totalTokenCount: 8, candidatesTokenCount: 3 } },
+      { usageMetadata: { trafficType: 'ON_DEMAND' } },
+    ]);
+    expect(fold(read(text)).usage).toEqual({ input: 5, output: 3, total: 8, cacheRead: 4 });
+  });
+
+  it('counts its last event without a blank line behind it', () => {
+    expect(last(toSse([stopped]).trimEnd())).toEqual({ type: 'end' });
+  });
+
+  it('of a blocked prompt ends as a filtered answer', () => {
+    const events = read(toSse([{ promptFeedback: { blockReason: 'SAFETY' } }]));
+    expect(events.slice(1)).toEqual([
+      { type: 'finish', choice: 0, reason: 'content_filter', native: 'SAFETY' },
+      { type: 'end' },
+    ]);
+  });
+
+  it.each([
+    ['closes without a finish reason', toSse([chunk([{ text: 'a' }])])],
+    ['is empty', ''],
+    ['is cut inside an event', toSse([stopped, stopped]).slice(0, -40)],
+    ['is cut inside an array element', toArray([stopped, stopped]).slice(0, -10)],
+    [
+      'lacks the finish of one of its answers',
+      toSse([stopped, { candidates: [{ index: 1, content: { parts: [{ text: 'x' }] } }] }]),
+    ],
+    ['is a web page', '<html><body>Bad gateway</body></html>'],
+  ])('that %s ends in an error', (_, text) => {
+    expect(last(text)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'stream_interrupted' } });
+  });
+
+  const error = { error: { code: 503, message: 'Overloaded.', status: 'UNAVAILABLE' } };
+  it.each([
+    ['a data line', toSse([chunk([{ text: 'a' }]), error, stopped])],
+    ['a data line with an array', toSse([chunk([{ text: 'a' }]), [error], stopped])],
+    ['an array element', toArray([chunk([{ text: 'a' }]), error])],
+    ['an array before the stream', JSON.stringify([error])],
+    ['an object before the stream', JSON.stringify(error)],
+  ])('an error in %s ends it, with nothing after it', (_, text) => {
+    const events = read(text);
+    expect(events.filter(({ type }) => type === 'error')).toHaveLength(1);
+    expect(events.at(-1)).toEqual({
+      type: 'error',
+      failure: { status: 503, message: 'Overloaded.', kind: 'UNAVAILABLE' },
+    });
+  });
+
+  it.each([['data: {"candidates":\r\n\r\n'], ['data: nonsense\n\n'], ['data: 7\n\n']])(
+    '%j cannot be read: an error',
+    (text) => {
+      expect(last(text)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'unreadable_reply' } });
+    },
+  );
+
+  it.each([['data: "'], ['[{"a":"']])('an endless event beginning %j is an error', (head) => {
+    const decoder = decodeStream(replyContext());
+    const piece = Buffer.alloc(MAX_EVENT_BYTES / 4, 'a');
+    const events = [Buffer.from(head), piece, piece, piece, piece, piece].flatMap((bytes) => decoder.push(bytes));
+    expect(events).toMatchObject([{ type: 'error', failure: { kind: 'unreadable_reply' } }]);
+    expect(decoder.end()).toEqual([]);
+  });
+});
+
+describe('a call whose arguments are streamed', () => {
+  const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }]);
+  const piece = (partial: object, more: object = {}) => call({ partialArgs: [partial], ...more });
+
+  it('is the call a plain reply would hold', () => {
+    const stream = [
+      call({ name: 'f', willContinue: true }, { thoughtSignature: 's' }),
+      piece({ jsonPath: '$.a', stringValue: 'Bos', willContinue: true }, { willContinue: true }),
+      call({ willContinue: true }),
+      piece({ jsonPath: '$.a', stringValue: 'ton', willContinue: true }, { willContinue: true }),
+      piece({ jsonPath: '$.a', stringValue: '' }, { willContinue: true }),
+      piece({ jsonPath: '$.n[0]', numberValue: 1 }, { willContinue: true }),
+      call({}),
+      call({ name: 'g', willContinue: true }),
+      piece({ jsonPath: '$.b', boolValue: true }),
+      chunk([], { finishReason: 'STOP' }),
+    ];
+    const plain = chunk(
+      [
+        { functionCall: { name: 'f', args: { a: 'Boston', n: [1] } }, thoughtSignature: 's' },
+        { functionCall: { name: 'g', args: { b: true } } },
+      ],
+      { finishReason: 'STOP' },
+    );
+    const events = read(toSse(stream));
+    expect(fold(events)).toEqual(fold(decodeReply(plain, replyContext())));
+    // The idle timeout watches events: every piece must be seen to move.
+    expect(events.filter(({ type }) => type === 'tool_arguments').length).toBeGreaterThan(5);
+  });
+
+  it('without any arguments is a call of none', () => {
+    const events = read(
+      toSse([call({ name: 'f', willContinue: true }), call({}), chunk([], { finishReason: 'STOP' })]),
+    );
+    expect(fold(events).choices[0]!.parts).toMatchObject([{ name: 'f', arguments: '{}' }]);
+  });
+
+  it('that never ends is closed with the stream', () => {
+    const stream = [
+      call({ name: 'f', willContinue: true }),
+      piece({ jsonPath: '$.a', numberValue: 1 }, { willContinue: true }),
+      chunk([], { finishReason: 'STOP' }),
+    ];
+    expect(fold(read(toSse(stream))).choices[0]!.parts).toMatchObject([{ arguments: '{"a":1}' }]);
+  });
+
+  it('with a path that cannot be read ends the stream in an error', () => {
+    const stream = [call({ name: 'f', willContinue: true }), piece({ jsonPath: '$.a[', numberValue: 1 })];
+    expect(last(toSse(stream))).toMatchObject({ type: 'error', failure: { kind: 'unreadable_reply' } });
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
+import { noTokenCalls, testSetup } from '../setup.testkit.ts';
+import { simulator } from './index.ts';
+
+function create(changes: { base_url?: string; allow_insecure?: boolean } = {}) {
+  const { setup, problems } = testSetup(noTokenCalls);
+  return { entry: simulator.create({ slug: 'sim', provider: 'simulator', ...changes }, setup), problems };
+}
+
+describe('a simulator entry', () => {
+  test('starts nothing before it is opened', () => {
+    const { entry } = create();
+    expect(entry?.locate('sim-fast', false)).toEqual({
+      origin: 'http://127.0.0.1:0',
+      path: '/v1/chat/completions',
+      format: 'openai-chat',
+      model: 'sim-fast',
+      host: 'direct',
+      headers: {},
+    });
+    expect(entry?.allowInsecure).toBe(true);
+    expect(entry?.authorize({ upstreamToken: undefined })).toEqual({});
+  });
+
+  test('with a base_url is another process, guarded like any upstream', async () => {
+    const { entry } = create({ base_url: 'https://sim.example/x' });
+    expect(entry?.locate('m', true)).toMatchObject({ origin: 'https://sim.example', path: '/x/v1/chat/completions' });
+    expect(entry?.allowInsecure).toBe(false);
+    await entry?.open?.();
+    expect(entry?.locate('m', true).origin).toBe('https://sim.example');
+  });
+
+  test('needs allow_insecure for plain http elsewhere', () => {
+    expect(create({ base_url: 'http://127.0.0.1:9000' }).problems).toMatchObject([{ path: ['base_url'] }]);
+    expect(create({ base_url: 'http://127.0.0.1:9000', allow_insecure: true }).entry?.allowInsecure).toBe(true);
+  });
+
+  test.each(HOSTILE_NAMES.map((name) => [name]))('refuses the model %j with a 400', (model) => {
+    expect(() => create().entry?.locate(model, false)).toThrowError(expect.objectContaining({ code: 'invalid_model' }));
+  });
+});

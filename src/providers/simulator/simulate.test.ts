@@ -1,0 +1,292 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readBehaviour, RULES } from './behaviours.ts';
+import { FAST_EVENTS } from './fast.ts';
+import { Simulation } from './simulate.ts';
+
+type Json = Record<string, unknown>;
+
+const USER = [{ role: 'user', content: 'How are you today?' }];
+const WEATHER = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    parameters: {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer' } },
+      required: ['city'],
+    },
+  },
+};
+const TIME = { type: 'function', function: { name: 'get_time' } };
+
+const steps = (body: Json | string, simulation = new Simulation(() => 1_795_132_800_000)) =>
+  simulation.run(
+    Buffer.from(typeof body === 'string' ? body : JSON.stringify({ model: 'sim', messages: USER, ...body })),
+  );
+
+const sent = (body: Json | string) =>
+  steps(body)
+    .map((step) => (step.kind === 'send' ? String(step.bytes) : ''))
+    .join('');
+const statusOf = (body: Json | string) => steps(body).find((step) => step.kind === 'head')?.status;
+// The reply is the simulator's own JSON.
+const reply = (body: Json) =>
+  JSON.parse(sent(body)) as { choices: { message: Json; finish_reason: string }[]; usage: Json };
+const choice = (body: Json) => reply(body).choices[0];
+const calls = (body: Json) => choice(body)?.message['tool_calls'];
+const asking = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+
+describe('the simulated model', () => {
+  test('answers with what it was told last', () => {
+    expect(choice({})).toMatchObject({
+      message: { role: 'assistant', content: 'Simulated reply to: How are you today?' },
+      finish_reason: 'stop',
+    });
+  });
+
+  test('gives the same bytes for the same request', () => {
+    expect(sent({ stream: true })).toBe(sent({ stream: true }));
+  });
+
+  test('counts words as tokens', () => {
+    expect(reply({}).usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 7, total_tokens: 15 });
+  });
+
+  test('stops at max_tokens, which max_completion_tokens overrules', () => {
+    expect(choice({ max_tokens: 2 })).toMatchObject({
+      message: { content: 'Simulated reply' },
+      finish_reason: 'length',
+    });
+    expect(choice({ max_tokens: 2, max_completion_tokens: 100 })?.finish_reason).toBe('stop');
+  });
+
+  test('ends before the first stop sequence', () => {
+    expect(choice({ stop: ['you', ' How'] })?.message['content']).toBe('Simulated reply to:');
+    expect(choice({ stop: 'reply' })?.message['content']).toBe('Simulated ');
+  });
+
+  test('gives n answers that can be told apart', () => {
+    expect(reply({ n: 2 }).choices.map(({ message }) => message['content'])).toEqual([
+      'Simulated reply to: How are you today?',
+      'Simulated reply 2 to: How are you today?',
+    ]);
+  });
+
+  test('reads text parts and names the others', () => {
+    const content = [
+      { type: 'text', text: 'Look: ' },
+      { type: 'image_url', image_url: { url: 'data:,' } },
+    ];
+    expect(choice({ messages: [{ role: 'user', content }] })?.message['content']).toBe(
+      'Simulated reply to: Look: [image_url]',
+    );
+  });
+
+  test('answers in JSON when asked', () => {
+    expect(choice({ response_format: { type: 'json_object' } })?.message['content']).toBe('{"reply":"sample"}');
+    const schema = WEATHER.function.parameters;
+    expect(
+      choice({ response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })?.message['content'],
+    ).toBe('{"city":"sample"}');
+  });
+});
+
+describe('its tools', () => {
+  const tools = [WEATHER, TIME];
+
+  test.each<[string, Json, string[]]>([
+    ['are left alone by small talk', {}, []],
+    ['are called by name', asking('Please use get_weather.'), ['get_weather']],
+    ['are called by the words of the name', asking('Get weather for me'), ['get_weather']],
+    ['are called in parallel when several are named', asking('get_time and get_weather'), ['get_weather', 'get_time']],
+    ['are all called in parallel when asked', asking('Call the tools in parallel'), ['get_weather', 'get_time']],
+    ['one named, in parallel: twice', asking('get_time twice, in parallel'), ['get_time', 'get_time']],
+    ['the first is called when none is named', asking('Use a tool'), ['get_weather']],
+    [
+      'not more than one with parallel_tool_calls false',
+      { ...asking('Use tools in parallel'), parallel_tool_calls: false },
+      ['get_weather'],
+    ],
+    ['are forced by required', { tool_choice: 'required' }, ['get_weather']],
+    ['are forced by name', { tool_choice: { type: 'function', function: { name: 'get_time' } } }, ['get_time']],
+    [
+      'are forced by allowed_tools',
+      {
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'get_time' } }] },
+        },
+      },
+      ['get_time'],
+    ],
+    ['are not called with none', { ...asking('get_weather'), tool_choice: 'none' }, []],
+  ])('%s', (_, body, names) => {
+    const list = (calls({ tools, ...body }) ?? []) as { function: { name: string } }[];
+    expect(list.map((call) => call.function.name)).toEqual(names);
+  });
+
+  test('get arguments that fit their schema, and ids of their own', () => {
+    const list = calls({ tools, ...asking('get_weather and get_time') });
+    expect(list).toEqual([
+      {
+        id: expect.stringMatching(/^call_[a-z0-9]{24}$/),
+        type: 'function',
+        function: { name: 'get_weather', arguments: '{"city":"sample"}' },
+      },
+      {
+        id: expect.stringMatching(/^call_[a-z0-9]{24}$/),
+        type: 'function',
+        function: { name: 'get_time', arguments: '{}' },
+      },
+    ]);
+    const ids = (list as { id: string }[]).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('may be custom ones', () => {
+    const tools = [{ type: 'custom', custom: { name: 'shell' } }];
+    expect(calls({ tools, ...asking('shell') })).toMatchObject([
+      { type: 'custom', custom: { name: 'shell', input: 'sample input' } },
+    ]);
+  });
+
+  test('are answered with text once their results are there', () => {
+    const messages = [
+      { role: 'user', content: 'get_weather' },
+      { role: 'assistant', content: null, tool_calls: [] },
+      { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+      { role: 'tool', tool_call_id: 'b', content: '12:00' },
+    ];
+    expect(choice({ tools, messages })).toMatchObject({
+      message: { content: 'Simulated reply after tool results: sunny; 12:00' },
+      finish_reason: 'stop',
+    });
+  });
+});
+
+describe('what it refuses', () => {
+  test.each<[string, Json | string, string | null]>([
+    ['no JSON', '{', null],
+    ['no object', '[]', null],
+    ['no model', { model: 1 }, 'model'],
+    ['no messages', { messages: [] }, 'messages'],
+    ['a message without a role', { messages: [{}] }, 'messages[0].role'],
+    ['n of 0', { n: 0 }, 'n'],
+    ['n of a million', { n: 1_000_000 }, 'n'],
+    ['half a token', { max_tokens: 1.5 }, 'max_tokens'],
+    ['a stop that is no text', { stop: [1] }, 'stop'],
+    ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
+    ['an unknown tool_choice', { tools: [WEATHER], tool_choice: 'maybe' }, 'tool_choice'],
+    ['a forced tool that is not offered', { tool_choice: 'required' }, 'tool_choice'],
+  ])('%s is a 400 that names the parameter', (_, body, param) => {
+    expect(statusOf(body)).toBe(400);
+    expect(JSON.parse(sent(body))).toMatchObject({ error: { type: 'invalid_request_error', param } });
+  });
+});
+
+describe('model names with a meaning', () => {
+  test('are those of the README, each with a row', () => {
+    const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| `(sim[^`]*)` \|/gm)].map(([, name]) => name);
+    expect(rows.toSorted()).toEqual(RULES.map(({ name }) => name).toSorted());
+  });
+
+  test.each(RULES.map(({ name }) => [name]))('%s is read by its own rule only', (name) => {
+    const example = name.replace('<status>', '503').replace('<ms>', '20').replace('<n>', '3');
+    expect(RULES.filter(({ pattern }) => pattern.test(example)).map((rule) => rule.name)).toEqual([name]);
+  });
+
+  test.each([
+    'gpt-5',
+    'sim',
+    'sim-anything',
+    'sim-error-200',
+    'sim-error-600',
+    'sim-cut-x',
+    'x-sim-cut',
+    'sim-slow-9999999',
+  ])('%s just answers', (model) => {
+    expect(readBehaviour(model)).toEqual({ kind: 'answer' });
+  });
+
+  test.each([400, 401, 402, 403, 404, 409, 413, 429, 500, 503, 529, 599])('sim-error-%i has that status', (status) => {
+    expect(statusOf({ model: `sim-error-${status}` })).toBe(status);
+    expect(JSON.parse(sent({ model: `sim-error-${status}` }))).toMatchObject({
+      error: { message: `Simulated error ${status}.`, type: expect.any(String), param: null },
+    });
+  });
+
+  test('sim-flaky-<n> fails n times for each body, then answers, then starts anew', () => {
+    const simulation = new Simulation(() => 0);
+    const status = (text: string) => {
+      const head = steps({ model: 'sim-flaky-2', ...asking(text) }, simulation).find((step) => step.kind === 'head');
+      return head?.status;
+    };
+    expect([status('a'), status('b'), status('a'), status('a'), status('a'), status('b'), status('b')]).toEqual([
+      503, 503, 503, 200, 503, 503, 200,
+    ]);
+  });
+
+  test('sim-fast is about 1 KB, or 200 events with or without usage', () => {
+    const body = sent({ model: 'sim-fast' });
+    expect(Math.abs(Buffer.byteLength(body) - 1_024)).toBeLessThan(200);
+    for (const stream_options of [undefined, { include_usage: true }]) {
+      for (const model of ['sim-fast', 'sim-fast-each']) {
+        const events = sent({ model, stream: true, stream_options }).split('\n\n').slice(0, -1);
+        expect(events).toHaveLength(FAST_EVENTS);
+        expect(events.at(-1)).toBe('data: [DONE]');
+        expect(events.some((event) => event.includes('"usage":{'))).toBe(stream_options !== undefined);
+      }
+    }
+  });
+});
+
+describe('a stream', () => {
+  const events = (body: Json) =>
+    sent({ stream: true, ...body })
+      .split('\n\n')
+      .slice(0, -2)
+      // The simulator's own JSON.
+      .map(
+        (line) =>
+          JSON.parse(line.slice('data: '.length)) as { choices: { index: number; delta: Json }[]; usage?: Json | null },
+      );
+
+  test('says the same as the plain reply', () => {
+    for (const body of [
+      {},
+      { n: 3 },
+      { max_tokens: 3 },
+      { tools: [WEATHER, TIME], ...asking('get_weather, get_time') },
+    ]) {
+      const plain = reply(body);
+      const chunks = events({ ...body, stream_options: { include_usage: true } });
+      expect(chunks.at(-1)).toMatchObject({ choices: [], usage: plain.usage });
+      expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
+      for (const [index, { message }] of plain.choices.entries()) {
+        const deltas = chunks.flatMap(({ choices }) =>
+          choices.filter((each) => each.index === index).map(({ delta }) => delta),
+        );
+        const text = deltas.map(({ content }) => content ?? '').join('');
+        expect(text).toBe(message['content'] ?? '');
+        const fragments = deltas.flatMap(
+          ({ tool_calls }) => (tool_calls ?? []) as { index: number; function: { arguments: string } }[],
+        );
+        const expected = (message['tool_calls'] ?? []) as { function: { arguments: string } }[];
+        for (const [at, call] of expected.entries()) {
+          const joined = fragments
+            .filter((each) => each.index === at)
+            .map((each) => each.function.arguments)
+            .join('');
+          expect(joined).toBe(call.function.arguments);
+        }
+      }
+    }
+  });
+
+  test('has no usage unless it is asked for', () => {
+    expect(events({}).some((event) => 'usage' in event)).toBe(false);
+  });
+});

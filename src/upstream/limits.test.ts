@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { formatDuration, nearestLimit, timeoutError, type LimitSettings, type Progress } from './limits.ts';
+
+const settings: LimitSettings = {
+  timeouts: { connect: 50, firstByte: 200, firstContent: 300, idle: 100, total: 10_000 },
+  hold: { bytes: 1, ms: 30 },
+  deadline: 10_000,
+};
+const started: Progress = {
+  phase: 'connecting',
+  stream: true,
+  startedAt: 1000,
+  headersAt: 0,
+  content: false,
+  progressAt: 0,
+  paused: false,
+  pausedFor: 0,
+};
+
+describe('what is due first', () => {
+  it.each<[string, Partial<Progress>, Partial<LimitSettings>, { name: string; at: number }]>([
+    ['while connecting', {}, {}, { name: 'connect', at: 1050 }],
+    ['while waiting for headers', { phase: 'sent' }, {}, { name: 'first_byte', at: 1200 }],
+    [
+      'before content, from the headers',
+      { phase: 'held', headersAt: 1100, progressAt: 1100 },
+      {},
+      { name: 'hold', at: 1130 },
+    ],
+    [
+      'after the hold, without content',
+      { phase: 'flowing', headersAt: 1100, progressAt: 1290 },
+      {},
+      { name: 'first_content', at: 1300 },
+    ],
+    ['without content, after a pause', { phase: 'flowing', pausedFor: 70 }, {}, { name: 'first_content', at: 1370 }],
+    ['after content', { phase: 'flowing', content: true, progressAt: 1500 }, {}, { name: 'idle', at: 1600 }],
+    [
+      'while paused',
+      { phase: 'flowing', content: true, progressAt: 1500, paused: true },
+      {},
+      { name: 'total', at: 10_000 },
+    ],
+    [
+      'in a plain reply',
+      { phase: 'held', stream: false, headersAt: 1100, progressAt: 1150 },
+      {},
+      { name: 'idle', at: 1250 },
+    ],
+    [
+      'in the body of a refusal',
+      { phase: 'refused', headersAt: 1100, progressAt: 1150 },
+      {},
+      { name: 'idle', at: 1250 },
+    ],
+    ['when the total is nearer than all', { phase: 'sent' }, { deadline: 1100 }, { name: 'total', at: 1100 }],
+  ])('%s', (_, progress, changes, expected) => {
+    expect(nearestLimit({ ...started, ...progress }, { ...settings, ...changes })).toEqual(expected);
+  });
+});
+
+it('says durations as people do', () => {
+  expect([0, 40, 999, 1000, 1500, 120_000].map(formatDuration)).toEqual([
+    '0 ms',
+    '40 ms',
+    '999 ms',
+    '1 s',
+    '1.5 s',
+    '120 s',
+  ]);
+});
+
+it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
+  '%s names itself, its length and the host',
+  (name) => {
+    const error = timeoutError(name, settings.timeouts, 'api.test', false);
+    expect(error).toMatchObject({ code: `timeout_${name}`, status: 504 });
+    expect(error.message).toMatch(new RegExp(`api\\.test.* \\d+ m?s \\(timeouts\\.${name}\\)`));
+  },
+);

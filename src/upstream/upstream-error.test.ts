@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { UpstreamFailure } from '../formats/events.ts';
+import { ERRORS, UpstreamError } from '../plugin/index.ts';
+import { readRetryAfter, toUpstreamError } from './upstream-error.ts';
+
+const failure = (status: number, kind?: string, more: Partial<UpstreamFailure> = {}): UpstreamFailure => ({
+  status,
+  message: 'what the provider said',
+  ...(kind && { kind }),
+  ...more,
+});
+
+describe('a failure of the provider', () => {
+  it.each<[number, string | undefined, string, number, boolean]>([
+    [400, 'INVALID_ARGUMENT', 'upstream_rejected', 400, false],
+    [400, 'FAILED_PRECONDITION', 'upstream_rejected', 400, false],
+    [400, 'invalid_request_error', 'upstream_rejected', 400, false],
+    [401, 'UNAUTHENTICATED', 'upstream_authentication', 401, false],
+    [401, 'invalid_request_error', 'upstream_authentication', 401, false],
+    [402, 'billing_error', 'insufficient_quota', 402, false],
+    [403, 'permission_error', 'upstream_permission', 403, false],
+    [404, 'NOT_FOUND', 'model_not_found', 404, false],
+    [408, undefined, 'upstream_error', 408, true],
+    [409, 'ABORTED', 'upstream_conflict', 409, true],
+    [413, 'request_too_large', 'request_too_large', 413, false],
+    [422, undefined, 'upstream_rejected', 422, false],
+    [429, 'RESOURCE_EXHAUSTED', 'rate_limit_exceeded', 429, true],
+    [429, 'rate_limit_error', 'rate_limit_exceeded', 429, true],
+    [429, 'insufficient_quota', 'insufficient_quota', 429, false],
+    [499, 'CANCELLED', 'upstream_error', 499, true],
+    [500, 'INTERNAL', 'upstream_error', 500, true],
+    [500, 'api_error', 'upstream_error', 500, true],
+    [502, undefined, 'upstream_error', 502, true],
+    [503, 'UNAVAILABLE', 'overloaded', 503, true],
+    [504, 'DEADLINE_EXCEEDED', 'upstream_error', 504, true],
+    [524, undefined, 'upstream_error', 524, true],
+    [529, 'overloaded_error', 'overloaded', 529, true],
+    // Without an error status of its own: the word decides, and a bad gateway is what is left.
+    [200, 'overloaded_error', 'overloaded', 529, true],
+    [200, 'RESOURCE_EXHAUSTED', 'rate_limit_exceeded', 429, true],
+    [200, 'something new', 'upstream_error', 502, true],
+    [0, undefined, 'upstream_error', 502, true],
+    // What our own readers say.
+    [502, 'stream_interrupted', 'stream_interrupted', 502, true],
+    [502, 'reply_too_large', 'reply_too_large', 502, false],
+    [502, 'invalid_reply', 'upstream_error', 502, true],
+  ])('of HTTP %i, %s, is %s with status %i', (...[status, kind, code, expected, retryable]) => {
+    const error = toUpstreamError(failure(status, kind));
+    expect(error).toBeInstanceOf(UpstreamError);
+    expect(error).toMatchObject({ code, status: expected, retryable, message: 'what the provider said' });
+  });
+
+  it.each([
+    ['context_length_exceeded', 'too much'],
+    [undefined, 'prompt is too long: 210000 tokens > 200000 maximum'],
+    [undefined, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."],
+    [undefined, 'The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).'],
+  ])('about the length of the prompt has a code of its own (%s, %s)', (code, message) => {
+    expect(toUpstreamError(failure(400, 'invalid_request_error', { message, ...(code && { code }) })).code).toBe(
+      'context_length_exceeded',
+    );
+  });
+
+  it('keeps the provider’s word, parameter and wait, and names the entry', () => {
+    const error = toUpstreamError(failure(429, 'rate_limit_error', { param: 'messages', retryAfterMs: 3000 }), {
+      provider: 'claude',
+    });
+    expect(error).toMatchObject({
+      upstreamKind: 'rate_limit_error',
+      param: 'messages',
+      retryAfterMs: 3000,
+      provider: 'claude',
+    });
+    expect(toUpstreamError(failure(429, 'x', { retryAfterMs: 3000 }), { retryAfterMs: 5000 }).retryAfterMs).toBe(5000);
+  });
+
+  it('of any shape becomes an error of the table with an error status', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -1, max: 1000 }),
+        fc.string(),
+        fc.option(fc.string(), { nil: undefined }),
+        (status, message, kind) => {
+          const error = toUpstreamError({ status, message, ...(kind !== undefined && { kind }) });
+          expect(ERRORS).toHaveProperty(error.code);
+          expect(error.status).toBeGreaterThanOrEqual(400);
+          expect(error.status).toBeLessThan(600);
+          expect(error.message).not.toBe('');
+        },
+      ),
+    );
+  });
+
+  it('without a message says at least the status', () => {
+    expect(toUpstreamError(failure(500, undefined, { message: '' })).message).toBe('The upstream answered HTTP 500.');
+  });
+});
+
+describe('the wait an upstream asks for', () => {
+  const now = Date.UTC(2026, 10, 21, 10, 0, 0);
+  it.each<[string, Record<string, string>, number | undefined, number | undefined]>([
+    ['in milliseconds', { 'retry-after-ms': '1500', 'retry-after': '9' }, undefined, 1500],
+    ['in seconds', { 'retry-after': '7' }, undefined, 7000],
+    ['in parts of a second', { 'retry-after': '0.25' }, undefined, 250],
+    ['of nothing', { 'retry-after': '0' }, undefined, 0],
+    ['as an HTTP date', { 'retry-after': 'Sat, 21 Nov 2026 10:00:30 GMT' }, undefined, 30_000],
+    ['as an obsolete date', { 'retry-after': 'Saturday, 21-Nov-26 10:01:00 GMT' }, undefined, 60_000],
+    ['as a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, undefined, 0],
+    ['in the body (Google)', {}, 3000, 3000],
+    ['in both, the header counts', { 'retry-after': '1' }, 3000, 1000],
+    ['not at all', {}, undefined, undefined],
+    ['in words we cannot read', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, undefined, undefined],
+    ['as a negative number', { 'retry-after': '-5' }, 3000, 3000],
+  ])('%s', (_, headers, retryAfterMs, expected) => {
+    const said = retryAfterMs === undefined ? undefined : failure(429, undefined, { retryAfterMs });
+    expect(readRetryAfter(headers, said, now)).toBe(expected);
+  });
+});

@@ -1,0 +1,315 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import OpenAI, {
+  APIConnectionError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  RateLimitError,
+} from 'openai';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { RULES } from '../../src/providers/simulator/behaviours.ts';
+import { closeInProcess } from '../../src/providers/simulator/in-process.ts';
+import { simulator as provider } from '../../src/providers/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../src/providers/simulator/server.ts';
+import { noTokenCalls, testSetup } from '../../src/providers/setup.testkit.ts';
+
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator();
+});
+afterAll(() => simulator.close());
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders | undefined;
+  /** What came before the end. */
+  readonly text: string;
+  /** Whether the reply ended as HTTP says it must. */
+  readonly complete: boolean;
+}
+
+interface Asking {
+  readonly body?: object | string;
+  readonly method?: string;
+  readonly path?: string;
+  /** Leaves when the text so far says so. */
+  readonly leaveWhen?: (text: string) => boolean;
+}
+
+const chat = (model: string, more: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'one two three' }],
+  ...more,
+});
+
+/** A client that sees bytes and broken connections as they are. */
+function ask({ body, method = 'POST', path = '/v1/chat/completions', leaveWhen }: Asking): Promise<Answer> {
+  return new Promise((resolve) => {
+    const request = httpRequest(`${simulator.url}${path}`, { method, agent: false });
+    request.on('error', () => resolve({ status: undefined, headers: undefined, text: '', complete: false }));
+    request.on('response', (response) => {
+      let text = '';
+      const leaveIfWanted = () => leaveWhen?.(text) && request.destroy();
+      response.on('data', (bytes: Buffer) => {
+        text += bytes.toString();
+        leaveIfWanted();
+      });
+      response.on('error', () => {});
+      response.on('close', () => {
+        resolve({ status: response.statusCode, headers: response.headers, text, complete: response.complete });
+      });
+      leaveIfWanted();
+    });
+    request.end(typeof body === 'object' ? JSON.stringify(body) : body);
+  });
+}
+
+const plain = (model: string) => ask({ body: chat(model) });
+const stream = (model: string) => ask({ body: chat(model, { stream: true }) });
+const eventsIn = (text: string) => text.split('\n\n').filter((event) => event.startsWith('data: ')).length;
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Every row of the README's table, over a real connection. */
+const ROWS: Readonly<Record<string, () => Promise<void>>> = {
+  async 'sim-fast'() {
+    expect((await plain('sim-fast')).text).toContain('"finish_reason":"stop"');
+    expect(eventsIn((await stream('sim-fast')).text)).toBe(200);
+  },
+  async 'sim-fast-each'() {
+    const { text, complete } = await stream('sim-fast-each');
+    expect(eventsIn(text)).toBe(200);
+    expect(complete).toBe(true);
+  },
+  async 'sim-error-<status>'() {
+    expect(await plain('sim-error-429')).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(await stream('sim-error-503')).toMatchObject({
+      status: 503,
+      headers: { 'content-type': 'application/json' },
+    });
+  },
+  async 'sim-error-<status>-<ms>'() {
+    const { headers } = await plain('sim-error-503-1500');
+    expect(headers).toMatchObject({ 'retry-after': '2', 'retry-after-ms': '1500' });
+  },
+  async 'sim-error-midstream'() {
+    const { text, complete } = await stream('sim-error-midstream');
+    expect(eventsIn(text)).toBe(4);
+    expect(text).toMatch(/data: \{"error":.*\}\n\n$/);
+    expect(complete).toBe(true);
+    expect((await plain('sim-error-midstream')).status).toBe(500);
+  },
+  async 'sim-flaky-<n>'() {
+    const statuses = [];
+    for (let turn = 0; turn < 4; turn += 1) statuses.push((await plain('sim-flaky-2')).status);
+    expect(statuses).toEqual([503, 503, 200, 503]);
+  },
+  async 'sim-slow-<ms>'() {
+    expect((await stream('sim-slow-30')).complete).toBe(true);
+    expect((await plain('sim-slow-30')).complete).toBe(true);
+  },
+  async 'sim-slow-content-<ms>'() {
+    const { text, complete } = await stream('sim-slow-content-150');
+    expect(text).toMatch(/^data: .*"role":"assistant".*\n\n(: ping\n\n)+data: .*Simulated/);
+    expect(complete).toBe(true);
+    // Headers are there long before the body.
+    expect(await ask({ body: chat('sim-slow-content-100000'), leaveWhen: () => true })).toMatchObject({
+      status: 200,
+      text: '',
+    });
+  },
+  async 'sim-drip-<ms>'() {
+    expect(eventsIn((await stream('sim-drip-5')).text)).toBe(9);
+    const left = await ask({
+      body: chat('sim-drip-100000', { stream: true }),
+      leaveWhen: (text) => eventsIn(text) === 1,
+    });
+    expect(left.complete).toBe(false);
+  },
+  async 'sim-cut'() {
+    const { text, complete } = await stream('sim-cut');
+    expect(eventsIn(text)).toBe(3);
+    expect(text.endsWith('\n\n')).toBe(false);
+    expect(complete).toBe(false);
+  },
+  async 'sim-cut-<n>'() {
+    expect(await stream('sim-cut-0')).toMatchObject({ status: undefined });
+    expect(await plain('sim-cut-0')).toMatchObject({ status: undefined });
+    const { text } = await stream('sim-cut-4');
+    expect(text.split('\n\n').slice(0, -1)).toHaveLength(4);
+    expect(text.endsWith('\n\n')).toBe(false);
+    expect(await stream('sim-cut-999')).toMatchObject({
+      complete: false,
+      text: expect.stringMatching(/data: \[?D?O?N?$|data:?$/),
+    });
+    const body = await plain('sim-cut-1');
+    expect(body).toMatchObject({ status: 200, complete: false });
+    expect(() => void JSON.parse(body.text)).toThrow();
+  },
+  async 'sim-stall-<n>'() {
+    const left = await ask({ body: chat('sim-stall-3', { stream: true }), leaveWhen: (text) => eventsIn(text) === 3 });
+    expect(left).toMatchObject({ status: 200, complete: false });
+    expect(left.text.endsWith('\n\n')).toBe(true);
+    expect(await ask({ body: chat('sim-stall-0', { stream: true }), leaveWhen: () => true })).toMatchObject({
+      status: 200,
+      text: '',
+    });
+    expect(await ask({ body: chat('sim-stall-1'), leaveWhen: (text) => text !== '' })).toMatchObject({
+      complete: false,
+    });
+  },
+};
+
+describe('the model names of the README', () => {
+  test('are all tried here', () => {
+    expect(Object.keys(ROWS).toSorted()).toEqual(RULES.map(({ name }) => name).toSorted());
+  });
+  test.each(Object.entries(ROWS))('%s', (_, tryIt) => tryIt());
+});
+
+describe('the simulator as a server', () => {
+  // What the tests before have left behind is counted when its connections have closed.
+  beforeEach(() => until(() => simulator.stats().running === 0));
+
+  test('knows when a client has left, and is done with it', async () => {
+    const before = simulator.stats();
+    await ask({ body: chat('sim-stall-1', { stream: true }), leaveWhen: (text) => text !== '' });
+    await until(() => simulator.stats().running === 0);
+    expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
+  });
+
+  test('does not count its own broken connections as clients that left', async () => {
+    const before = simulator.stats().aborted;
+    await stream('sim-cut-2');
+    await stream('sim-cut-0');
+    await until(() => simulator.stats().running === 0);
+    expect(simulator.stats().aborted).toBe(before);
+  });
+
+  test('waits for a slow reader instead of filling memory', async () => {
+    const text = 'word '.repeat(200_000);
+    const body = JSON.stringify({ model: 'sim', stream: true, messages: [{ role: 'user', content: text }] });
+    await new Promise<void>((resolve, reject) => {
+      const request = httpRequest(
+        `${simulator.url}/v1/chat/completions`,
+        { method: 'POST', agent: false },
+        (response) => {
+          response.pause();
+          // It cannot have finished: sockets do not hold 40 MB.
+          setTimeout(() => {
+            const { running } = simulator.stats();
+            response.destroy();
+            if (running === 1) resolve();
+            else reject(new Error('the simulator did not wait'));
+          }, 200);
+        },
+      );
+      request.on('error', () => {});
+      request.end(body);
+    });
+    await until(() => simulator.stats().running === 0);
+  });
+
+  test.each<[string, Asking, number]>([
+    ['another path', { path: '/v1/embeddings', body: {} }, 404],
+    ['another method', { method: 'GET' }, 405],
+    ['a broken body', { body: '{"model":' }, 400],
+    ['an empty body', { body: '' }, 400],
+  ])('refuses %s in the shape of an error', async (_, asking, status) => {
+    const answer = await ask(asking);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { message: expect.any(String) } });
+  });
+
+  test('ignores the query', async () => {
+    expect((await ask({ path: '/v1/chat/completions?x=1', body: chat('m') })).status).toBe(200);
+  });
+
+  test('listens on a port of its own, and says when it cannot', async () => {
+    const other = await startSimulator();
+    const port = Number(new URL(other.url).port);
+    await expect(startSimulator({ port })).rejects.toThrow('EADDRINUSE');
+    await other.close();
+    const again = await startSimulator({ port });
+    expect(again.url).toBe(other.url);
+    await again.close();
+  });
+});
+
+describe('the openai client', () => {
+  const client = () => new OpenAI({ baseURL: `${simulator.url}/v1`, apiKey: 'none', maxRetries: 0 });
+  const messages = [{ role: 'user' as const, content: 'Please use get_weather and get_time.' }];
+  const tools = ['get_weather', 'get_time'].map((name) => ({
+    type: 'function' as const,
+    function: { name, parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  }));
+
+  test('chats', async () => {
+    const completion = await client().chat.completions.create({
+      model: 'sim',
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(completion.choices[0]?.message.content).toBe('Simulated reply to: Hi');
+  });
+
+  test('streams with usage', async () => {
+    const runner = client().chat.completions.stream({
+      model: 'sim',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream_options: { include_usage: true },
+    });
+    const final = await runner.finalChatCompletion();
+    expect(final.choices[0]?.message.content).toBe('Simulated reply to: Hi');
+    expect(final.usage?.completion_tokens).toBe(4);
+  });
+
+  test('assembles parallel tool calls from a stream', async () => {
+    const runner = client().chat.completions.stream({ model: 'sim', messages, tools });
+    const { choices } = await runner.finalChatCompletion();
+    const calls = choices[0]?.message.tool_calls?.map((call) => call.type === 'function' && call.function);
+    expect(calls).toMatchObject([
+      { name: 'get_weather', arguments: '{"city":"sample"}' },
+      { name: 'get_time', arguments: '{"city":"sample"}' },
+    ]);
+    expect(choices[0]?.finish_reason).toBe('tool_calls');
+  });
+
+  test.each([
+    ['sim-error-400', BadRequestError],
+    ['sim-error-401', AuthenticationError],
+    ['sim-error-404', NotFoundError],
+    ['sim-error-429', RateLimitError],
+    ['sim-error-529', InternalServerError],
+    ['sim-cut-0', APIConnectionError],
+  ])('%s is the class it should be', async (model, kind) => {
+    await expect(client().chat.completions.create({ model, messages })).rejects.toBeInstanceOf(kind);
+  });
+
+  test('sees an error in the middle of a stream', async () => {
+    const chunks = await client().chat.completions.create({ model: 'sim-error-midstream', messages, stream: true });
+    const read = async () => {
+      for await (const chunk of chunks) expect(chunk.choices).toHaveLength(1);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'overloaded' });
+  });
+});
+
+describe('the simulator in this process', () => {
+  afterEach(closeInProcess);
+
+  test('is started by the first entry that is opened, and shared by all', async () => {
+    const { setup } = testSetup(noTokenCalls);
+    const [one, two] = ['a', 'b'].map((slug) => provider.create({ slug, provider: 'simulator' }, setup));
+    await Promise.all([one?.open?.(), two?.open?.()]);
+    const location = one?.locate('sim', false);
+    expect(location?.origin).toMatch(/^http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
+    expect(two?.locate('sim', false)).toEqual(location);
+    const client = new OpenAI({ baseURL: `${location?.origin}/v1`, apiKey: 'none', maxRetries: 0 });
+    await expect(
+      client.chat.completions.create({ model: 'sim', messages: [{ role: 'user', content: 'x' }] }),
+    ).resolves.toBeDefined();
+  });
+});

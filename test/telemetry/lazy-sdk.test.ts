@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const at = (path: string): string =>
+  JSON.stringify(pathToFileURL(new URL(`../../${path}`, import.meta.url).pathname).href);
+
+/** Starts telemetry in a process of its own, records a request, and prints every module that was loaded on the way. */
+const program = `
+  import { registerHooks } from 'node:module';
+  const loaded = [];
+  registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+  const [{ createMetrics }, { createRecorder }, { startTracing }, { createLogger }, { createAccessLog }, kit] = await Promise.all([
+    import(${at('src/telemetry/registry.ts')}), import(${at('src/telemetry/recorder.ts')}), import(${at('src/telemetry/tracing.ts')}),
+    import(${at('src/telemetry/logger.ts')}), import(${at('src/telemetry/access-log.ts')}), import(${at('src/telemetry/exchange.testkit.ts')}),
+    import(${at('plugins/telemetry/index.ts')}), import(${at('src/server/status.ts')}),
+  ]);
+  const log = createLogger({ level: 'silent' });
+  const tracing = await startTracing({ env: process.env, yaml: undefined, version: '0', log });
+  const clock = kit.createStillClock();
+  const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
+  const recorder = createRecorder({ clock, metrics, log, accessLog: createAccessLog({ log, mode: 'all' }), tracer: tracing?.tracer });
+  recorder.open(kit.streamedExchange()).close(kit.endOf());
+  console.log(JSON.stringify({ tracing: tracing !== undefined, loaded }));
+  process.exit(0);
+`;
+
+function load(env: Record<string, string>): { tracing: boolean; packages: Set<string> } {
+  const own = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(OTEL_|NODE_OPTIONS|VITEST)/.test(name)),
+  );
+  const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...own, ...env },
+    encoding: 'utf8',
+  });
+  if (child.status !== 0) throw new Error(child.stderr);
+  const { tracing, loaded } = JSON.parse(child.stdout) as { tracing: boolean; loaded: string[] };
+  const packages = loaded.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? []);
+  return { tracing, packages: new Set(packages) };
+}
+
+describe('the OpenTelemetry SDK', () => {
+  it.each([
+    [{}],
+    [{ OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }],
+    [{ OTEL_TRACES_EXPORTER: 'none' }],
+  ])('is not loaded with %j: no module but its API', (env) => {
+    const { tracing, packages } = load(env);
+    expect(tracing).toBe(false);
+    expect(packages).toContain('pino');
+    expect([...packages].filter((name) => /opentelemetry|protobuf/.test(name))).toEqual(['@opentelemetry/api']);
+  });
+
+  it('is loaded when the environment names a collector, with the one exporter it needs', () => {
+    const { tracing, packages } = load({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    });
+    expect(tracing).toBe(true);
+    expect(packages).toContain('@opentelemetry/sdk-trace');
+    expect(packages).toContain('@opentelemetry/exporter-trace-otlp-http');
+    expect(packages).not.toContain('@opentelemetry/exporter-trace-otlp-proto');
+  });
+});
