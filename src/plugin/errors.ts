@@ -53,7 +53,7 @@ export const ERRORS = {
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   // Who the client is
   missing_api_key: denied(401, 'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer` or `x-api-key`.'),
-  invalid_api_key: denied(401, 'The key is not known here.'),
+  invalid_api_key: denied(401, 'The gateway key is not known here; or the upstream refused the credentials it was sent, then the message is its own.'),
   expired_api_key: denied(401, 'The key has expired.'),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
   provider_not_allowed: denied(403, 'The key may not use this catalog entry.'),
@@ -62,7 +62,6 @@ export const ERRORS = {
   // What the upstream answered: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
-  upstream_authentication: denied(401, 'The upstream refused the credentials of the catalog entry or of the caller.'),
   upstream_permission: denied(403, 'The upstream refuses this to the credentials in use.'),
   insufficient_quota: { status: 402, type: 'insufficient_quota', retryable: false, help: 'The upstream account has no credit left.' },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true, help: 'The upstream’s rate limit; `retry-after` says how long.' },

@@ -3,7 +3,7 @@ import { entryOf } from '../catalog/catalog-target.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
 import { GatewayError, UpstreamError, type Attempt, type Clock, type Exchange, type Outbound, type Reply, type Sender, type TryRecord } from '../plugin/index.ts';
 import type { CommittedReply, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
-import { readRetryAfter, toUpstreamError } from '../upstream/upstream-error.ts';
+import { readRetryAfter, toUpstreamError, type UpstreamErrorContext } from '../upstream/upstream-error.ts';
 
 export interface SenderSetup {
   readonly upstream: Upstream;
@@ -20,10 +20,14 @@ export function createSender(setup: SenderSetup): Sender {
       const entry = attempt.resolved && entryOf(attempt.resolved);
       if (!entry) throw new GatewayError('internal_error', 'The send plugin was given a target that no catalog entry made.');
       const job: Job = { setup, exchange, attempt, outbound, entry };
-      let result = await tryOnce(job);
+      let answer = await tryOnce(job);
       // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
-      if (!result.ok && result.status === 401 && entry.provider.forgetCredentials?.()) result = await tryOnce(job);
-      return result.ok ? toReply(result, outbound) : refuse(result, outbound, attempt, setup.clock);
+      if (!answer.result.ok && answer.result.status === 401 && entry.provider.forgetCredentials?.()) answer = await tryOnce(job);
+      const { result, errors } = answer;
+      if (result.ok) return toReply(result, outbound);
+      const error = refusal(result, outbound, errors, setup.clock);
+      attempt.tries.at(-1)!.error = error;
+      throw error;
     },
   };
 }
@@ -36,12 +40,18 @@ interface Job {
   readonly entry: CatalogEntry;
 }
 
-async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job): Promise<CommittedReply | RefusedReply> {
+interface Answer {
+  readonly result: CommittedReply | RefusedReply;
+  readonly errors: UpstreamErrorContext;
+}
+
+async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job): Promise<Answer> {
   const { upstream, clock, limits } = setup;
   const record = newTry(clock.now());
   attempt.tries.push(record);
   try {
     const credentials = await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
+    const errors = { provider: entry.provider.slug, secrets: secretsOf(credentials) };
     const request: OutboundRequest = {
       origin: { url: outbound.origin, allowInsecure: entry.provider.allowInsecure, connections: entry.connections ?? limits.connections },
       method: 'POST',
@@ -54,6 +64,7 @@ async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job): Prom
       hold: { bytes: limits.holdBytes, ms: limits.holdMs },
       maxReplyBytes: limits.reply,
       cancellation: attempt.cancellation,
+      errors,
       openReader: (reply) => {
         const reader = outbound.openReader(reply);
         attempt.signals = reader.signals;
@@ -62,13 +73,18 @@ async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job): Prom
     };
     const result = await upstream.send(request, record);
     record.status = result.status;
-    return result;
+    return { result, errors };
   } catch (thrown) {
     const error = atTarget(thrown, entry.provider.slug);
     record.error = error instanceof GatewayError ? error : undefined;
     record.endedAt ??= clock.now();
     throw error;
   }
+}
+
+/** Credential headers without their scheme, as an upstream might quote them. */
+function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.values(credentials).map((value) => value.replace(/^Bearer /, ''));
 }
 
 function newTry(startedAt: number): TryRecord {
@@ -92,11 +108,7 @@ function toReply(result: CommittedReply, outbound: Outbound): Reply {
   return { status: result.status, headers, body: result.body, stream: outbound.stream };
 }
 
-function refuse(result: RefusedReply, outbound: Outbound, attempt: Attempt, clock: Clock): never {
-  const failure = outbound.decodeError(result.status, result.text);
-  const retryAfterMs = readRetryAfter(result.headers, failure, clock.wall());
-  const error = toUpstreamError({ ...failure, ...(retryAfterMs !== undefined && { retryAfterMs }) }, { provider: attempt.resolved?.slug });
-  const last = attempt.tries.at(-1);
-  if (last) last.error = error;
-  throw error;
+function refusal(result: RefusedReply, { decodeError }: Outbound, errors: UpstreamErrorContext, clock: Clock): UpstreamError {
+  const failure = decodeError(result.status, result.text);
+  return toUpstreamError(failure, { ...errors, retryAfterMs: readRetryAfter(result.headers, failure, clock.wall()) });
 }

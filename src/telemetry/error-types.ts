@@ -66,7 +66,6 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   config_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
   upstream_rejected: failure('invalid_request'),
   context_length_exceeded: failure('invalid_request'),
-  upstream_authentication: failure('auth'),
   upstream_permission: failure('permission'),
   insufficient_quota: failure('quota'),
   rate_limit_exceeded: failure('rate_limited'),

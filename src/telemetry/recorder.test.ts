@@ -357,7 +357,7 @@ describe('the access line', () => {
       'x-gateway-metadata': secret,
     });
     exchange.metadata = { token: secret };
-    const failed = new UpstreamError('upstream_authentication', `key ${secret} is wrong`, { cause: new Error(secret) });
+    const failed = new UpstreamError('invalid_api_key', `key ${secret} is wrong`, { cause: new Error(secret) });
     exchange.attempts.unshift(
       attemptOf({
         resolved: { ...vertex, headers: { authorization: secret } },

@@ -135,7 +135,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#deliver(out);
     if (this.#settled) return;
     // Past the gate the sink renders the failure: a reader gives the provider's error event no bytes of its own.
-    if (reader.signals.failure) return this.#failWith(toUpstreamError(reader.signals.failure));
+    if (reader.signals.failure) return this.#failWith(toUpstreamError(reader.signals.failure, this.#request.errors));
     this.#checkSize();
     if (this.phase === 'held' && mayCommit(this, this.#request.hold)) this.#commit();
   }
@@ -155,7 +155,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { failure, ended } = reader.signals;
     // Without a word of its own, a failure that shows only at the end of a stream is the cut itself.
     if (failure && this.stream && failure.kind === undefined) return this.#fail('stream_interrupted', failure.message);
-    if (failure) return this.#failWith(toUpstreamError(failure));
+    if (failure) return this.#failWith(toUpstreamError(failure, this.#request.errors));
     if (this.stream && !ended) {
       return this.#fail('stream_interrupted', `${this.pool.host} closed the stream before it was complete.`);
     }

@@ -1,5 +1,6 @@
 import type { Signals } from '../formats/events.ts';
 import type { Cancellation, Source } from '../plugin/index.ts';
+import type { UpstreamErrorContext } from './upstream-error.ts';
 
 /** Where connections go and how many: what a pool is made for. Pools are shared by equal origins and outlive a snapshot. */
 export interface Origin {
@@ -52,6 +53,8 @@ export interface OutboundRequest {
   /** Largest plain reply that is held to be read whole. */
   readonly maxReplyBytes: number;
   readonly cancellation: Cancellation;
+  /** What errors of this request should tell, and must not. */
+  readonly errors?: UpstreamErrorContext;
   /** Called when the reply's headers are there, to make the reader of its body. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReader;
 }

@@ -3,7 +3,7 @@ import { UpstreamError, type ErrorCode } from '../plugin/index.ts';
 
 /** wire.md D12. Statuses that are not listed fall into their class, see `codeOfStatus`. */
 const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
-  [401, 'upstream_authentication'],
+  [401, 'invalid_api_key'],
   [402, 'insufficient_quota'],
   [403, 'upstream_permission'],
   [404, 'model_not_found'],
@@ -61,6 +61,8 @@ export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
   /** What `readRetryAfter` found; without it the failure's own wait holds. */
   readonly retryAfterMs?: number | undefined;
+  /** Credentials the upstream was sent: a message that quotes one back is told without it. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /**
@@ -72,13 +74,18 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const status = errorStatusOf(failure);
   const retryAfterMs = context.retryAfterMs ?? failure.retryAfterMs;
-  return new UpstreamError(own ?? codeOf(failure, status), failure.message || `The upstream answered HTTP ${status}.`, {
+  const message = withoutSecrets(failure.message || `The upstream answered HTTP ${status}.`, context.secrets ?? []);
+  return new UpstreamError(own ?? codeOf(failure, status), message, {
     status,
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: failure.kind }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.provider !== undefined && { provider: context.provider }),
   });
+}
+
+function withoutSecrets(message: string, secrets: readonly string[]): string {
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), message);
 }
 
 function errorStatusOf({ status, kind }: UpstreamFailure): number {

@@ -73,7 +73,7 @@ describe('bad input', () => {
     ['an expired key', { key: 'expired-key-0123' }, 401, 'expired_api_key', null],
     ['a key of another network', { key: 'elsewhere-key-0123' }, 403, 'network_not_allowed', null],
     ['a provider the key may not use', { key: 'narrow-key-0123' }, 403, 'provider_not_allowed', null],
-    ['a model the key may not use', { key: 'narrow-key-0123', body: chat({ model: '@gemini/gemini-3-pro' }) }, 403, 'model_not_allowed', null],
+    ['a model the key may not use', { key: 'narrow-key-0123', body: chat({ model: '@gemini/gemini-3-pro' }) }, 403, 'model_not_allowed', 'model'],
     ['a config the key may not use', { key: 'narrow-key-0123', headers: { 'x-gateway-config': 'other' } }, 403, 'config_not_allowed', null],
     ['an unknown slug', { body: chat({ model: '@cloude/claude-3' }) }, 400, 'unknown_provider', 'model'],
     ['an unknown provider', { body: chat({ model: 'm' }), headers: { 'x-gateway-provider': 'azure' } }, 400, 'unknown_provider', null],

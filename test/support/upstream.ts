@@ -30,7 +30,7 @@ export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
     const pieces: Buffer[] = [];
     for await (const piece of req) pieces.push(piece as Buffer);
     const text = Buffer.concat(pieces).toString();
-    const request: SeenRequest = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, text, json: text ? (JSON.parse(text) as Record<string, unknown>) : {}, aborted: false };
+    const request: SeenRequest = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, text, json: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}, aborted: false };
     res.on('close', () => {
       if (!res.writableFinished) request.aborted = true;
     });
