@@ -40,6 +40,11 @@ describe('a request body and its edits', () => {
     expect([edited.string('model'), edited.has('stream'), edited.value('seed')]).toEqual(['n', false, 1]);
   });
 
+  it('outlines itself: flags, numbers and short strings as they will be sent, nothing large', () => {
+    const body = merge(read({ model: 'm', stream: true, temperature: 0.5, user: 'x'.repeat(300), messages: [1], stop: null }), { model: 'n', seed: 3, stop: 'x' });
+    expect(body.outline().json()).toEqual({ model: 'n', stream: true, temperature: 0.5, seed: 3, stop: 'x' });
+  });
+
   it('refuses bytes that are not UTF-8 instead of replacing them', () => {
     expect(() => RequestBody.read(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 64)).toThrow(/UTF-8/);
   });

@@ -64,6 +64,23 @@ export class RequestBody {
     return edits.length === 0 ? this : new RequestBody(this.#shared, [...this.#edits, ...edits]);
   }
 
+  /**
+   * A small body with only the top-level numbers, flags and short strings of this one: what telemetry tells of a request after
+   * its bytes have been let go.
+   */
+  outline(): RequestBody {
+    const kept: Record<string, unknown> = {};
+    for (const [key, { from, to, kind }] of this.#shared.topLevel) {
+      if (kind !== 'object' && kind !== 'array' && to - from <= OUTLINE_VALUE_BYTES) kept[key] = this.value(key);
+    }
+    for (const { path } of this.#edits) {
+      const [key = ''] = path;
+      const value = this.value(key);
+      if (typeof value !== 'object' && value !== undefined && JSON.stringify(value).length <= OUTLINE_VALUE_BYTES) kept[key] = value;
+    }
+    return RequestBody.read(Buffer.from(JSON.stringify(kept)), 1);
+  }
+
   /** The bytes to send: the caller's own, with edited top-level values spliced in, or the whole written anew. */
   encode(): Buffer {
     if (this.#edits.length === 0) return this.#shared.bytes;
@@ -100,6 +117,8 @@ export class RequestBody {
     return Buffer.concat(pieces);
   }
 }
+
+const OUTLINE_VALUE_BYTES = 256;
 
 interface Shared {
   readonly bytes: Buffer;

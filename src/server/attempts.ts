@@ -6,7 +6,7 @@ import {
   Cancellation,
   cancelReply,
   GatewayError,
-  RequestBody,
+  type RequestBody,
   toGatewayError,
   type Attempt,
   type AttemptRunner,
@@ -78,11 +78,12 @@ export class TargetAttempt implements Attempt {
   /** What was sent is not needed once a reply is there: prompts of megabytes must not live as long as a slow stream. */
   release(): void {
     this.outbound = undefined;
-    this.body = EMPTY;
+    if (this.body.original.length > KEPT_BODY_BYTES) this.body = this.body.outline();
   }
 }
 
-const EMPTY = RequestBody.read(Buffer.from('{}'), 1);
+/** Below this, keeping a body costs less than making its outline. */
+const KEPT_BODY_BYTES = 8 * 1024;
 
 export interface AttemptSetup {
   readonly chain: Chain;

@@ -30,7 +30,7 @@ export function createStillClock(now = 0): Clock & { now: () => number; set(ms: 
   };
 }
 
-export const chat: Operation = {
+const chat: Operation = {
   id: 'chat.completions',
   method: 'POST',
   path: '/v1/chat/completions',

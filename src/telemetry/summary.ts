@@ -11,7 +11,7 @@ import type { Signals } from '../formats/events.ts';
 import type { Loss } from '../formats/conversation.ts';
 import { ERROR_LABELS, type ErrorTypeLabel, type RejectionReason } from './error-types.ts';
 
-export type Outcome = 'success' | 'error' | 'aborted';
+type Outcome = 'success' | 'error' | 'aborted';
 
 /** What one physical try came to. Times are monotonic milliseconds. */
 export interface TrySummary {

@@ -29,7 +29,7 @@ const SAMPLERS = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-export type SamplerKind = (typeof SAMPLERS)[number];
+type SamplerKind = (typeof SAMPLERS)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
