@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSettings, startGateway, type Gateway } from '../src/server/gateway.ts';
+import { loadSettings } from '../src/settings/index.ts';
+import { packageFile } from '../src/package-root.ts';
+
+/** Every example in the docs is run. A fence that is not YAML for a named file, curl, or a script has no business there. */
+const run = promisify(execFile);
+const root = packageFile('');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const fences = (text: string, language: string): string[] => [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].flatMap(([, kind, code]) => (kind === language ? [code!] : []));
+
+let gateway: Gateway;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-docs-'));
+  gateway = await startGateway({ configs: sampleWithFreePorts(), env: {}, logTo: { write: () => {} } });
+});
+afterAll(async () => {
+  await gateway.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The sample settings as they are, on ports that are free. */
+function sampleWithFreePorts(): string {
+  const dir = join(folder, 'sample');
+  for (const file of globSync('**/*.yaml', { cwd: join(root, 'configs') })) {
+    const text = readFileSync(join(root, 'configs', file), 'utf8').replaceAll(/^( *port:) \d+$/gm, '$1 0');
+    mkdirSync(dirname(join(dir, file)), { recursive: true });
+    writeFileSync(join(dir, file), text);
+  }
+  return dir;
+}
+
+const here = (text: string): string => text.replaceAll('http://127.0.0.1:8787', gateway.data.url);
+
+describe('README.md', () => {
+  it('has a curl line that works as it stands', async () => {
+    const lines = fences(readme, 'sh').flatMap((code) => code.split('\n')).filter((line) => line.startsWith('curl '));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      const { stdout } = await run('bash', ['-c', here(line).replace('curl', 'curl -sS --fail')]);
+      expect(JSON.parse(stdout)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+    }
+  });
+
+  it('has scripts that run', async () => {
+    for (const code of fences(readme, 'js')) {
+      const file = join(root, 'node_modules/.cache/gatehouse-docs', 'example.mjs');
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, here(code));
+      const { stdout } = await run(process.execPath, [file]);
+      expect(stdout.trim()).not.toBe('');
+    }
+  });
+
+  it('has YAML that is valid, all of it together', async () => {
+    const dir = join(folder, 'readme');
+    for (const code of fences(readme, 'yaml')) {
+      const path = /^# configs\/(\S+\.yaml)/.exec(code)?.[1];
+      expect(path, `a YAML example names its file first:\n${code}`).toBeDefined();
+      mkdirSync(dirname(join(dir, path!)), { recursive: true });
+      writeFileSync(join(dir, path!), code.replace('/run/secrets/vertex-service-account.json', join(dir, 'account.json')));
+    }
+    const { generateKeyPairSync } = await import('node:crypto');
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+    writeFileSync(join(dir, 'account.json'), JSON.stringify({ type: 'service_account', project_id: 'test-project', private_key: privateKey, client_email: 'a@b.iam.gserviceaccount.com' }));
+    writeFileSync(join(dir, 'keys.yaml'), 'keys: []\n');
+    const loaded = await loadSettings(dir, { env: { ANTHROPIC_API_KEY: 'x' } });
+    await checkSettings(loaded, dir);
+    expect(loaded.diagnostics).toEqual([]);
+  });
+
+  it('names only files that are there', () => {
+    for (const file of globSync('{README.md,src/README.md,src/plugin/README.md,configs/README.md,plugins/**/README.md}', { cwd: root })) {
+      const links = [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => join(root, dirname(file), path!));
+      for (const path of links) expect(() => readFileSync(path), `${file} links to ${path}`).not.toThrow(/ENOENT/);
+    }
+  });
+});
+
+describe('src/plugin/README.md', () => {
+  it('has an example plugin that loads and works', async () => {
+    const [code] = fences(readFileSync(join(root, 'src/plugin/README.md'), 'utf8'), 'js');
+    const dir = sampleWithFreePorts();
+    writeFileSync(join(dir, 'tenant-header.mjs'), code!.replace("'gatehouse/plugin'", `'${pathToFileURL(join(root, 'src/plugin/index.ts')).href}'`));
+    writeFileSync(join(dir, 'server.yaml'), 'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nplugins: [./tenant-header.mjs]\nchains:\n  request: [{ plugin: tenant-header, options: { header: x-tenant } }, route]\n');
+    const extended = await startGateway({ configs: dir, env: {}, logTo: { write: () => {} } });
+    try {
+      const response = await fetch(`${extended.data.url}/v1/chat/completions`, { method: 'POST', headers: { 'x-gateway-api-key': 'gatehouse-demo-key', 'content-type': 'application/json' }, body: '{"model":"@simulator/demo","messages":[{"role":"user","content":"hi"}]}' });
+      expect([response.status, response.headers.get('x-tenant')]).toEqual([200, 'demo']);
+    } finally {
+      await extended.close();
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { geminiReply, json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+afterEach(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+async function start(token: Script, model: Script = (_, res) => json(res, geminiReply('hi'))): Promise<void> {
+  upstream = await startUpstream((request, res, index) => (request.url === '/token' ? token(request, res, index) : model(request, res, index)));
+  const account = { type: 'service_account', project_id: 'test-project', private_key_id: 'k1', private_key: '${env:SA_KEY}', client_email: 'a@test-project.iam.gserviceaccount.com', token_uri: `${upstream.url}/token` };
+  gateway = await startTestGateway(
+    {
+      server: { egress: { token_uris: [`${upstream.url}/token`] } },
+      catalog: { providers: [{ slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: account, base_url: upstream.url, allow_insecure: true }] },
+    },
+    // Keys come with their line breaks escaped as often as not.
+    { env: { SA_KEY: privateKey.replaceAll('\n', '\\n') } },
+  );
+}
+
+const chat = (model = '@vertex/gemini-2.5-flash', headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, ...headers },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+const tokenCalls = () => upstream.seen.filter(({ url }) => url === '/token');
+const granted: Script = async (_, res) => {
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  json(res, { access_token: `token-${tokenCalls().length}`, expires_in: 3599, token_type: 'Bearer' });
+};
+
+describe('Google access tokens', () => {
+  it('cost one call for two hundred first requests', async () => {
+    await start(granted);
+    const answers = await Promise.all(Array.from({ length: 200 }, () => chat()));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(tokenCalls().length).toBe(1);
+    expect(new Set(upstream.seen.filter(({ url }) => url !== '/token').map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer token-1']));
+  });
+
+  it('are asked for with a signed assertion as RFC 7523 wants it', async () => {
+    await start(granted);
+    await chat();
+    const form = new URLSearchParams(tokenCalls()[0]!.text);
+    expect(form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
+    const [head, claims] = form.get('assertion')!.split('.').slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>);
+    expect(head).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'k1' });
+    expect(claims).toMatchObject({ iss: 'a@test-project.iam.gserviceaccount.com', scope: 'https://www.googleapis.com/auth/cloud-platform', aud: `${upstream.url}/token` });
+    expect(Number(claims!['exp']) - Number(claims!['iat'])).toBe(3600);
+  });
+
+  it.each<[string, Script, RegExp]>([
+    ['a refusal', (_, res) => json(res, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400), /invalid_grant.*Invalid JWT Signature/],
+    ['a reply without a token', (_, res) => json(res, { token_type: 'Bearer' }), /./],
+    ['an empty token', (_, res) => json(res, { access_token: '', expires_in: 3600 }), /./],
+    ['a page', (_, res) => void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'), /./],
+    ['a redirect', (_, res) => void res.writeHead(302, { location: 'http://169.254.169.254/' }).end(), /./],
+    ['silence', (_, res) => void res.destroy(), /./],
+  ])('that end in %s are a 502 that names the entry, and the model is not asked', async (_, token, reason) => {
+    await start(token);
+    const answer = await chat();
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code]).toEqual([502, 'credentials_failed']);
+    expect(error.message).toContain('vertex');
+    expect(error.message).toMatch(reason);
+    expect(upstream.seen.filter(({ url }) => url !== '/token')).toEqual([]);
+  });
+
+  it('that the upstream refuses are fetched anew once, when they are not brand new', async () => {
+    await start(granted, (request, res) => (request.headers.authorization === 'Bearer token-1' ? json(res, { error: { code: 401, message: 'expired', status: 'UNAUTHENTICATED' } }, 401) : json(res, geminiReply('hi'))));
+    expect((await chat()).status).toBe(401);
+    expect(tokenCalls().length).toBe(1);
+  });
+});
+
+describe('requests without the catalog', () => {
+  it('go to Google with the caller’s token and nowhere else', async () => {
+    await start(granted);
+    await gateway.close();
+    const asked: string[] = [];
+    // The names that are looked up tell where the request would have gone; nothing leaves the machine.
+    const lookup = (hostname: string) => {
+      asked.push(hostname);
+      return Promise.resolve(['10.0.0.1']);
+    };
+    gateway = await startTestGateway({}, { lookup });
+    const answer = await chat('gemini-2.5-flash', { 'x-gateway-provider': 'vertex-ai', 'x-gateway-vertex-project-id': 'my-project', 'x-gateway-vertex-region': 'europe-west4', authorization: 'ya29.x' });
+    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([502, 'egress_refused']);
+    expect(asked).toEqual(['europe-west4-aiplatform.googleapis.com']);
+  });
+});

@@ -1,0 +1,75 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** What is published: packed, installed into an empty folder, started with plain `node`, the way a stranger would. */
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'));
+const bin = join(folder, 'node_modules/gatehouse/dist/src/cli/main.js');
+let child: ChildProcess | undefined;
+
+beforeAll(async () => {
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  await run('npm', ['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], { cwd: folder });
+}, 240_000);
+afterAll(() => {
+  child?.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('the packed tarball', () => {
+  it('holds what runs and what people edit, and no sources or tests', () => {
+    const inside = readdirSync(join(folder, 'node_modules/gatehouse'), { recursive: true, encoding: 'utf8' });
+    expect(inside).toEqual(expect.arrayContaining(['package.json', 'LICENSE', 'README.md', 'schemas/server.json', 'configs/server.yaml', 'dist/src/cli/main.js', 'dist/src/plugin/index.d.ts']));
+    expect(inside.filter((path) => /\.test\.|testkit|^src|^test|^node_modules/.test(path))).toEqual([]);
+  });
+
+  it('checks its own sample settings', async () => {
+    const { stdout } = await run(process.execPath, [bin, 'validate', '--configs', join(folder, 'node_modules/gatehouse/configs')]);
+    expect(stdout).toContain('valid');
+  });
+
+  it('starts with plain node and answers the curl line it prints', async () => {
+    cpSync(join(folder, 'node_modules/gatehouse/configs'), join(folder, 'configs'), { recursive: true });
+    const [port, status] = [await freePort(), await freePort()];
+    writeFileSync(join(folder, 'configs/server.yaml'), `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: ${status} }\n`);
+    const started = spawn(process.execPath, [bin, 'serve'], { cwd: folder });
+    child = started;
+    let text = '';
+    const line = await new Promise<string>((resolve, reject) => {
+      started.once('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
+      started.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
+      started.stdout.on('data', (piece: Buffer) => {
+        text += piece.toString();
+        const curl = /^ +(curl .*)$/m.exec(text);
+        if (curl) resolve(curl[1]!);
+      });
+    });
+    const { stdout } = await run('bash', ['-c', `${line.replace('curl', 'curl -sS')}`]);
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', choices: [{ message: { role: 'assistant' } }] });
+    expect(await (await fetch(`http://127.0.0.1:${status}/readyz`)).text()).toContain('ok');
+    const ended = new Promise((resolve) => started.once('exit', resolve));
+    started.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
+  it('gives plugin authors the public API by name', async () => {
+    writeFileSync(join(folder, 'plugin.mjs'), "import { definePlugin, GatewayError } from 'gatehouse/plugin';\nconsole.log(typeof definePlugin, typeof GatewayError);\n");
+    expect((await run(process.execPath, ['plugin.mjs'], { cwd: folder })).stdout.trim()).toBe('function function');
+  });
+});
