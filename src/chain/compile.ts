@@ -40,7 +40,8 @@ export async function compileChain(source: ChainSource, setup: CompileSetup): Pr
   for (const [index, item] of source.items.entries()) {
     const place = toPlace(item, [...source.path, index]);
     const plugin = findPlugin(place, source, setup);
-    const sound = plugin && checkPlace(plugin, place, provided, source, setup);
+    const missing = plugin?.requires.filter((name) => !provided.has(name)) ?? [];
+    const sound = plugin && checkPlace(plugin, place, missing, { source, setup });
     instances.push(sound ? await createInstance(plugin, place, source, setup) : undefined);
     for (const name of plugin?.provides ?? []) provided.add(name);
   }
@@ -82,8 +83,13 @@ function findPlugin({ plugin: name, namePath }: Place, { level, report }: ChainS
   return plugin;
 }
 
-function checkPlace(plugin: Plugin, place: Place, provided: ReadonlySet<string>, source: ChainSource, setup: CompileSetup): boolean {
-  const missing = plugin.requires.filter((name) => !provided.has(name));
+interface Context {
+  readonly source: ChainSource;
+  readonly setup: CompileSetup;
+}
+
+/** @param missing names the plugin requires that nothing before it provides */
+function checkPlace(plugin: Plugin, place: Place, missing: readonly string[], { source, setup }: Context): boolean {
   for (const name of missing) {
     const provider = setup.registry.names.find((other) => setup.registry.get(other)?.plugin.provides.includes(name));
     const hint = provider ? `; put "${provider}" before it` : '';

@@ -100,7 +100,8 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
       const attempt = new TargetAttempt(exchange, body, target, { now: clock.now(), timeouts });
       exchange.attempts.push(attempt);
       const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
-      const view = attemptContext(ctx, attempt);
+      const captured = new ResponseCapture();
+      const view = attemptContext(ctx, attempt, captured);
       try {
         await chain(view);
         attempt.reply ??= toReply(view.response);
@@ -111,7 +112,7 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
         throw thrown;
       }
       exchange.onEnd(stopListening);
-      winAttempt(exchange, attempt, view);
+      winAttempt(exchange, attempt, captured);
     },
   };
 }
@@ -124,9 +125,9 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
   attempt.cancellation.cancel(error);
 }
 
-function winAttempt(exchange: Exchange, attempt: TargetAttempt, view: GatewayContext): void {
+function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: ResponseCapture): void {
   const reply = attempt.reply!;
-  for (const [name, value] of Object.entries(view.response.headers)) if (value !== undefined) reply.headers[name] = String(value);
+  for (const name of captured.getHeaderNames()) reply.headers[name] = String(captured.getHeader(name));
   exchange.reply = reply;
   exchange.request.body = undefined;
   attempt.release();
@@ -136,9 +137,10 @@ function winAttempt(exchange: Exchange, attempt: TargetAttempt, view: GatewayCon
  * Koa's context as this attempt sees it. `ctx.status`, `ctx.body` and `ctx.set` are delegated by Koa to `ctx.response`, and
  * by that to `ctx.response.res`: giving the view its own of both is all the isolation takes.
  */
-function attemptContext(ctx: GatewayContext, attempt: Attempt): GatewayContext {
-  const response = Object.create(ctx.response, { res: { value: new ResponseCapture() } }) as Koa.Response;
-  const view = Object.create(ctx, { attempt: { value: attempt }, response: { value: response } }) as GatewayContext;
-  Object.defineProperty(response, 'ctx', { value: view });
-  return view;
+function attemptContext(ctx: GatewayContext, attempt: Attempt, captured: ResponseCapture): GatewayContext {
+  // Objects that inherit from Koa's own: Object.create cannot say of what type.
+  const response = Object.create(ctx.response) as Koa.Response;
+  const view = Object.create(ctx) as GatewayContext;
+  Object.assign(response, { res: captured, ctx: view });
+  return Object.assign(view, { attempt, response });
 }

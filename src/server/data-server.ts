@@ -19,7 +19,8 @@ export function createDataServer(handle: ReturnType<typeof createRequestPath>, s
   // Clients that leave are no errors; failures are logged where they happen, with their request id.
   app.silent = true;
 
-  const server = createServer({ maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: settings.timeouts.total }, app.callback());
+  const answer = app.callback();
+  const server = createServer({ maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: settings.timeouts.total }, (req, res) => void answer(req, res));
   server.headersTimeout = Math.min(60_000, settings.timeouts.total);
   // Long streams must not be cut by a socket timeout nobody set: the timeouts of the request path rule.
   server.timeout = 0;

@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const pool = Buffer.alloc(4096);
@@ -23,7 +23,7 @@ export function uuidv7(wallMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex.slice(0, 3)}-${variant}${hex.slice(5, 8)}-${hex.slice(8, 20)}`;
 }
 
-export const traceId = (): string => randomBytes(16).toString('hex');
+export const traceId = (): string => take(16).toString('hex');
 
 /** Id of a tool call whose provider gave none: `call_` and 24 of `[a-z0-9]` (wire.md D9). */
 export function callId(): string {

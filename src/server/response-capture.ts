@@ -20,7 +20,7 @@ export class ResponseCapture extends EventEmitter {
 
   appendHeader(name: string, value: string | readonly string[]): this {
     const before = this.#headers.get(name.toLowerCase());
-    return this.setHeader(name, before === undefined ? [...[value].flat()] : [...[before].flat().map(String), ...[value].flat()]);
+    return this.setHeader(name, before === undefined ? [value].flat() : [before, value].flat().map(String));
   }
 
   getHeader(name: string): OutgoingHttpHeader | undefined {

@@ -62,11 +62,11 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
   const base = { translate: createTranslator(clock), targets, defaultFormat: openaiChat, limits: server.limits, recorder: shared.recorder };
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits });
-  const attemptChain = await workshop.chain('attempt', 'server.yaml', ['chains', 'attempt'], server.chains.attempt, { ...base, send });
+  const attemptChain = await workshop.chain(serverChain(server, 'attempt'), { ...base, send });
   const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
   const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
   const keys = createKeyRing(settings.keys, clock);
-  const entryChain = await workshop.chain('entry', 'server.yaml', ['chains', 'entry'], server.chains.entry, { ...base, keys, configs });
+  const entryChain = await workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs });
 
   if (!loaded.ok || !entryChain) {
     await workshop.close();
@@ -84,6 +84,17 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
 const nothing: Chain = () => Promise.resolve();
 
+/** A list of plugins where it stands in the settings. */
+interface ChainPlace {
+  readonly level: PluginLevel;
+  readonly file: string;
+  readonly path: readonly string[];
+  readonly items: readonly ChainItem[];
+}
+
+/** A chain of server.yaml. */
+const serverChain = (server: ServerSettings, level: PluginLevel): ChainPlace => ({ level, file: 'server.yaml', path: ['chains', level], items: server.chains[level] });
+
 /** Builds chains for one snapshot and remembers what their plugins want closed. */
 class Workshop {
   readonly #loaded: LoadResult;
@@ -95,7 +106,7 @@ class Workshop {
     this.#shared = shared;
   }
 
-  chain(level: PluginLevel, file: string, path: readonly string[], items: readonly ChainItem[], granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
+  chain({ level, file, path, items }: ChainPlace, granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
     const setup: CompileSetup = { registry: this.#shared.registry, host: (plugin, instance) => this.#host(plugin, instance, granted), checkOptions, nearest };
     return compileChain({ level, items, path, report: this.#loaded.reporter(file) }, setup);
   }
@@ -113,7 +124,7 @@ class Workshop {
   }
 
   async close(): Promise<void> {
-    for (const task of this.#closers.splice(0).reverse()) {
+    for (const task of this.#closers.splice(0).toReversed()) {
       try {
         await task();
       } catch (err) {
@@ -124,13 +135,13 @@ class Workshop {
 }
 
 async function compileConfigs(settings: Settings, server: ServerSettings, workshop: Workshop, granted: Partial<Capabilities>): Promise<ConfigDirectory> {
-  const standard = await workshop.chain('request', 'server.yaml', ['chains', 'request'], server.chains.request, granted);
+  const standard = await workshop.chain(serverChain(server, 'request'), granted);
   const configs = new Map<string, GatewayConfig>();
   const chains = new Map<GatewayConfig, Chain>();
   for (const [id, file] of settings.gateway) {
     const config = compileGatewayConfig(id, file);
     configs.set(id, config);
-    const own = file.plugins && (await workshop.chain('request', `gateway/${id}.yaml`, ['plugins'], file.plugins, granted));
+    const own = file.plugins && (await workshop.chain({ level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins }, granted));
     chains.set(config, (own ?? standard)?.run ?? nothing);
   }
   const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => (chains.get(config) ?? standard?.run ?? nothing)(ctx);

@@ -40,7 +40,7 @@ function start(core: number, file: string, ...args: string[]): Promise<{ pid: nu
   return new Promise((resolve, reject) => {
     let text = '';
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}: ${text}`)));
-    child.stdout!.on('data', (piece: Buffer) => {
+    child.stdout.on('data', (piece: Buffer) => {
       text += piece.toString();
       const port = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
       if (port) resolve({ pid: child.pid!, port: Number(port[1]) });

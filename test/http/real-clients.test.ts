@@ -88,7 +88,7 @@ describe('the openai SDK', () => {
       ['toolu_1', 'weather', { city: 'Oslo' }],
       ['toolu_2', 'weather', { city: 'Bergen' }],
     ]);
-    const results = calls.map((call) => ({ role: 'tool' as const, tool_call_id: call.id, content: `rain for ${call.id}` })).reverse();
+    const results = calls.map((call) => ({ role: 'tool' as const, tool_call_id: call.id, content: `rain for ${call.id}` })).toReversed();
     const second = await client.chat.completions.create({ model: CLAUDE, max_tokens: 50, messages: [...messages, choice!.message, ...results], tools });
     expect(second.choices[0]?.message.content).toBe('Rain in both.');
     expect(upstream.seen.at(-1)!.json['messages']).toEqual([

@@ -236,7 +236,7 @@ describe('fallback', () => {
 
 describe('timeouts name themselves', () => {
   const never: Script = () => {};
-  const headOnly: Script = (_, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  const headOnly: Script = (_, res) =>  res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
   const pinging: Script = (_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of anthropicEvents('Hel').slice(0, 3)) res.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);

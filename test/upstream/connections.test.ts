@@ -327,7 +327,7 @@ describe('backpressure', () => {
       lastChunk(socket);
     });
     const [a, b] = await Promise.all([openSource(), openSource()]);
-    const results = [a!, b!].map(
+    const results = [a, b].map(
       (source, index) =>
         new Promise<number>((resolve, reject) => {
           let bytes = 0;
@@ -337,7 +337,7 @@ describe('backpressure', () => {
               source.pause();
               source.resume();
               // And the other one, from within this one's call.
-              [b!, a!][index]!.resume();
+              [b, a][index]!.resume();
             },
             end: () => resolve(bytes),
             fail: reject,
