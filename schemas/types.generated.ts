@@ -46,6 +46,44 @@ export type Models = string[];
  * @maxItems 20
  */
 export type Targets = Target[];
+export type ContentPart = {
+  type: string;
+  text?: string | null;
+  thinking?: string | null;
+  signature?: string | null;
+  data?: string | null;
+  refusal?: string | null;
+  image_url?:
+    | {
+        url: string;
+        detail?: string | null;
+        mime_type?: string | null;
+        format?: string | null;
+        [k: string]: unknown;
+      }
+    | string
+    | null;
+  input_audio?: {
+    data: string;
+    format?: string | null;
+    [k: string]: unknown;
+  } | null;
+  file?: {
+    file_data?: string | null;
+    file_id?: string | null;
+    file_url?: string | null;
+    filename?: string | null;
+    mime_type?: string | null;
+    [k: string]: unknown;
+  } | null;
+  cache_control?: {
+    [k: string]: unknown;
+  } | null;
+  prompt_cache_breakpoint?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+};
 
 /**
  * The JSON documents Gatehouse reads, by the name of their schema.
@@ -55,6 +93,7 @@ export interface SchemaDocuments {
   catalog: CatalogFile;
   keys: KeysFile;
   gateway: GatewayFile;
+  'chat-completions': ChatCompletionsRequest;
 }
 /**
  * configs/server.yaml: where Gatehouse listens, what it accepts at most, and the chains every request passes.
@@ -431,4 +470,226 @@ export interface Retry {
   on_status_codes?: number[];
   min_delay?: Duration;
   max_delay?: Duration;
+}
+/**
+ * Body of POST /v1/chat/completions: OpenAI's fields, and the gateway's extensions. Unknown fields are allowed everywhere: they are passed on where the target speaks this format, and reported as losses where it does not.
+ */
+export interface ChatCompletionsRequest {
+  /**
+   * `@slug/model`, or a model name where the provider is told otherwise.
+   */
+  model: string;
+  /**
+   * The conversation so far.
+   */
+  messages: Message[];
+  /**
+   * Most tokens of the answer, reasoning included; wins over max_tokens.
+   */
+  max_completion_tokens?: number | null;
+  /**
+   * Older name of max_completion_tokens.
+   */
+  max_tokens?: number | null;
+  /**
+   * 0 to 2.
+   */
+  temperature?: number | null;
+  top_p?: number | null;
+  /**
+   * Extension: for providers that sample from the k likeliest tokens.
+   */
+  top_k?: number | null;
+  /**
+   * Number of answers.
+   */
+  n?: number | null;
+  /**
+   * Texts that end the answer.
+   */
+  stop?: string | string[] | null;
+  frequency_penalty?: number | null;
+  presence_penalty?: number | null;
+  logit_bias?: {
+    [k: string]: unknown;
+  } | null;
+  logprobs?: boolean | null;
+  top_logprobs?: number | null;
+  seed?: number | null;
+  /**
+   * Answer in server-sent events.
+   */
+  stream?: boolean | null;
+  stream_options?: {
+    include_usage?: boolean | null;
+    include_obfuscation?: boolean | null;
+    [k: string]: unknown;
+  } | null;
+  tools?: Tool[] | null;
+  /**
+   * none, auto, required, or an object that names tools.
+   */
+  tool_choice?:
+    | string
+    | {
+        type?: string;
+        [k: string]: unknown;
+      }
+    | null;
+  parallel_tool_calls?: boolean | null;
+  /**
+   * Deprecated: tools.
+   */
+  functions?: Function[] | null;
+  /**
+   * Deprecated: tool_choice.
+   */
+  function_call?:
+    | string
+    | {
+        [k: string]: unknown;
+      }
+    | null;
+  response_format?: {
+    type: string;
+    json_schema?: {
+      [k: string]: unknown;
+    };
+    [k: string]: unknown;
+  } | null;
+  /**
+   * none, minimal, low, medium, high, xhigh or max.
+   */
+  reasoning_effort?: string | null;
+  /**
+   * Extension: explicit control of thinking; wins over reasoning_effort.
+   */
+  thinking?: {
+    type?: string;
+    budget_tokens?: number | null;
+    [k: string]: unknown;
+  } | null;
+  verbosity?: string | null;
+  modalities?: string[] | null;
+  audio?: {
+    [k: string]: unknown;
+  } | null;
+  prediction?: {
+    [k: string]: unknown;
+  } | null;
+  web_search_options?: {
+    [k: string]: unknown;
+  } | null;
+  metadata?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Extension: cost labels for Vertex AI.
+   */
+  labels?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Extension: Gemini's safetySettings.
+   */
+  safety_settings?:
+    | {
+        [k: string]: unknown;
+      }[]
+    | null;
+  /**
+   * Extension: Gemini's imageConfig.
+   */
+  image_config?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Extension: version for Claude on Vertex AI.
+   */
+  anthropic_version?: string | null;
+  /**
+   * Extension: beta features of Claude.
+   */
+  anthropic_beta?: string | string[] | null;
+  store?: boolean | null;
+  user?: string | null;
+  safety_identifier?: string | null;
+  prompt_cache_key?: string | null;
+  service_tier?: string | null;
+  [k: string]: unknown;
+}
+export interface Message {
+  role: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function';
+  content?: string | ContentPart[] | null;
+  name?: string | null;
+  tool_calls?: ToolCall[] | null;
+  tool_call_id?: string | null;
+  function_call?: {
+    [k: string]: unknown;
+  } | null;
+  refusal?: string | null;
+  audio?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Extension: thinking with its signatures, as an earlier reply gave it.
+   */
+  content_blocks?:
+    | {
+        [k: string]: unknown;
+      }[]
+    | null;
+  /**
+   * Extension: generated media, as an earlier reply gave it.
+   */
+  content_parts?: ContentPart[] | null;
+  reasoning_content?: string | null;
+  cache_control?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface ToolCall {
+  id: string;
+  type?: string | null;
+  function?: {
+    name: string;
+    arguments?: string | null;
+    thought_signature?: string | null;
+    [k: string]: unknown;
+  } | null;
+  custom?: {
+    name: string;
+    input?: string | null;
+    [k: string]: unknown;
+  } | null;
+  extra_content?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface Tool {
+  type: string;
+  function?: Function;
+  custom?: {
+    name: string;
+    description?: string | null;
+    format?: {
+      [k: string]: unknown;
+    } | null;
+    [k: string]: unknown;
+  } | null;
+  cache_control?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface Function {
+  name: string;
+  description?: string | null;
+  parameters?: {
+    [k: string]: unknown;
+  } | null;
+  strict?: boolean | null;
+  [k: string]: unknown;
 }

@@ -13,8 +13,9 @@ export default definePlugin({
       const authorization = bearer(exchange.request.headers.authorization);
       const found = findCaller(host.keys, exchange, authorization);
       exchange.caller = found.caller;
-      // What is left in Authorization is the caller's own credential for the upstream.
-      if (authorization && authorization !== found.key) exchange.upstreamToken = new Secret(authorization, 'caller');
+      // What is left in Authorization is the caller's own credential for the upstream; a second gateway key never travels.
+      const left = authorization !== undefined && authorization !== found.key;
+      if (left && !host.keys.find(authorization, exchange.request.remoteAddress)) exchange.upstreamToken = new Secret(authorization, 'caller');
       await next();
     };
   },

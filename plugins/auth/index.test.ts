@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError, type Caller } from '../../src/plugin/index.ts';
+import { createExchange, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
+import auth from './index.ts';
+
+const caller = (keyId: string): Caller => ({ keyId, providers: undefined, models: undefined, configs: undefined, defaultConfig: undefined });
+const KEYS: Readonly<Record<string, Caller>> = { 'key-a': caller('a'), 'key-b': caller('b') };
+
+async function authenticate(parts: ExchangeParts) {
+  const asked: string[] = [];
+  const exchange = createExchange({ caller: undefined, ...parts });
+  const find = (key: string, address: string): Caller | undefined => {
+    asked.push(`${key} from ${address}`);
+    if (key === 'key-old') throw new GatewayError('expired_api_key', 'The key has expired.');
+    return KEYS[key];
+  };
+  const { nextCalls } = await runPlugin(auth, { exchange, needs: { keys: { find } } });
+  return { exchange, asked, nextCalls };
+}
+
+describe('auth', () => {
+  it.each([
+    ['x-gateway-api-key', { 'x-gateway-api-key': 'key-a' }],
+    ['Authorization: Bearer', { authorization: 'Bearer key-a' }],
+    ['Authorization: bearer, however it is written', { authorization: 'bEaReR   key-a ' }],
+    ['Authorization without a scheme', { authorization: 'key-a' }],
+    ['x-api-key', { 'x-api-key': 'key-a' }],
+  ])('finds the caller by %s, and leaves nothing for the upstream', async (_, headers) => {
+    const { exchange, nextCalls } = await authenticate({ headers });
+    expect(exchange.caller?.keyId).toBe('a');
+    expect(exchange.upstreamToken).toBeUndefined();
+    expect(nextCalls).toBe(1);
+  });
+
+  it.each([
+    ['x-gateway-api-key', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer ya29.token' }],
+    ['x-api-key', { 'x-api-key': 'key-a', authorization: 'ya29.token' }],
+  ])('takes what is left in Authorization beside %s for the caller’s upstream token', async (_, headers) => {
+    const { exchange } = await authenticate({ headers });
+    expect(exchange.upstreamToken?.reveal()).toBe('ya29.token');
+    expect(JSON.stringify(exchange.upstreamToken)).not.toContain('ya29');
+  });
+
+  it('tries the next place when one holds no gateway key', async () => {
+    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'nonsense', authorization: 'Bearer key-b' } });
+    expect(exchange.caller?.keyId).toBe('b');
+    expect(exchange.upstreamToken).toBeUndefined();
+  });
+
+  it('never takes a second gateway key for an upstream token', async () => {
+    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-b' } });
+    expect(exchange.caller?.keyId).toBe('a');
+    expect(exchange.upstreamToken).toBeUndefined();
+  });
+
+  it('asks for each key with the address it came from', async () => {
+    const { asked } = await authenticate({ headers: { authorization: 'key-a' }, remoteAddress: '10.1.2.3' });
+    expect(asked).toEqual(['key-a from 10.1.2.3']);
+  });
+
+  it.each([
+    ['without any key', {}, 'missing_api_key'],
+    ['with an empty one', { authorization: 'Bearer ' }, 'missing_api_key'],
+    ['with an unknown one', { authorization: 'Bearer sk-wrong' }, 'invalid_api_key'],
+    ['with one that has expired', { authorization: 'Bearer key-old' }, 'expired_api_key'],
+    ['with an expired one beside a good one', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-old' }, 'expired_api_key'],
+  ])('refuses a request %s, and quotes none', async (_, headers, code) => {
+    const failure = await authenticate({ headers }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code, status: 401 });
+    expect(String(failure)).not.toContain('sk-wrong');
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError, type BodyFault, type Operation } from '../../src/plugin/index.ts';
+import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import body from './index.ts';
+
+interface Upload {
+  /** What the client sends, piece by piece. */
+  readonly pieces: readonly (string | Buffer)[];
+  readonly headers?: Record<string, string>;
+  readonly fault?: BodyFault;
+  readonly limits?: { readonly body?: number; readonly jsonDepth?: number };
+  /** The client stops here. Default: it ends its body. */
+  readonly leave?: boolean;
+}
+
+async function upload({ pieces, headers = {}, fault, limits, leave = false }: Upload) {
+  const validated: unknown[] = [];
+  const validate: Operation['validate'] = (value) => (validated.push(value), fault);
+  // The plugin asks an operation for its method and its check alone.
+  const exchange = createExchange({ headers, operation: { method: 'POST', validate } as Operation });
+  exchange.request.body = undefined;
+  exchange.request.bodyValidated = false;
+  const context = createContext(exchange);
+  const running = runPlugin(body, { context, needs: { limits: { body: 1_000_000, jsonDepth: 8, ...limits } } });
+  const failure = running.then(() => undefined, (error: unknown) => error);
+  for (const piece of pieces) context.req.push(piece);
+  if (leave) exchange.cancellation.cancel(new GatewayError('client_closed', 'gone'));
+  else context.req.push(null);
+  return { request: exchange.request, validated, context, failure: await failure };
+}
+
+const whole = JSON.stringify({ model: 'm', messages: [] });
+const large = (fields: string): string => `{${fields}"messages":["${'x'.repeat(70_000)}"]}`;
+
+describe('body', () => {
+  it.each([
+    ['in one piece', [whole]],
+    ['in pieces cut anywhere', [...whole].map((letter) => letter)],
+    ['cut inside a character', [Buffer.from('{"model":"\u00e9').subarray(0, 11), Buffer.from('\u00e9"}').subarray(1)]],
+  ])('reads a body that comes %s', async (_, pieces) => {
+    const { request, failure } = await upload({ pieces });
+    const sent = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+    expect(failure).toBeUndefined();
+    expect(request.body?.original).toEqual(sent);
+    expect(request.bodyBytes).toBe(sent.length);
+  });
+
+  it('checks a small body whole and says that it has', async () => {
+    const { request, validated } = await upload({ pieces: [whole] });
+    expect(validated).toEqual([{ model: 'm', messages: [] }]);
+    expect(request.bodyValidated).toBe(true);
+  });
+
+  it.each<[string, BodyFault, string]>([
+    ['a wrong field', { message: '`n` must be integer.', param: 'n', missing: false }, 'invalid_request'],
+    ['a missing one', { message: '`messages` is required.', param: 'messages', missing: true }, 'missing_required_parameter'],
+  ])('tells of %s by its name', async (_, fault, code) => {
+    const { failure } = await upload({ pieces: [whole], fault });
+    expect(failure).toMatchObject({ code, status: 400, param: fault.param, message: fault.message });
+  });
+
+  it('only scans a large body, and leaves the whole check to who reads it whole', async () => {
+    const { request, validated, failure } = await upload({ pieces: [large('"model":"m","stream":true,')] });
+    expect(failure).toBeUndefined();
+    expect(validated).toEqual([]);
+    expect(request.bodyValidated).toBe(false);
+    expect(request.body?.string('model')).toBe('m');
+  });
+
+  it.each([
+    ['no model', '', 'missing_required_parameter', 'model'],
+    ['a model that is no string', '"model":7,', 'invalid_request', 'model'],
+    ['a stream that is no flag', '"model":"m","stream":"yes",', 'invalid_request', 'stream'],
+    ['a key twice', '"model":"m","model":"n",', 'duplicate_parameter', 'model'],
+  ])('refuses a large body with %s', async (_, fields, code, param) => {
+    expect((await upload({ pieces: [large(fields)] })).failure).toMatchObject({ code, param });
+  });
+
+  it.each([
+    ['is no JSON', ['{"model":'], 'invalid_json'],
+    ['is empty', [], 'invalid_json'],
+    ['is no object', ['[1]'], 'invalid_json'],
+    ['is no UTF-8', [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])], 'invalid_json'],
+    ['nests too deep', [`{"a":${'['.repeat(9)}${']'.repeat(9)}}`], 'body_too_deep'],
+  ])('refuses a body that %s', async (_, pieces, code) => {
+    expect((await upload({ pieces })).failure).toMatchObject({ code, status: 400 });
+  });
+
+  it.each([
+    ['by its announcement, unread', { 'content-length': '101' }],
+    ['by what arrives, whatever is announced', { 'content-length': '3' }],
+    ['by what arrives, unannounced', {}],
+  ])('refuses a body over the limit %s', async (_, headers) => {
+    const { failure, context } = await upload({ pieces: ['{"model":"', 'x'.repeat(100), '"}'], headers: headers as Record<string, string>, limits: { body: 100 } });
+    expect(failure).toMatchObject({ code: 'request_too_large', status: 413, message: 'The body exceeds 100 bytes (limits.body).' });
+    expect(context.req.listenerCount('data')).toBe(0);
+  });
+
+  it('takes a body of just the limit', async () => {
+    expect((await upload({ pieces: [whole], limits: { body: whole.length } })).failure).toBeUndefined();
+  });
+
+  it('ends at once when the client leaves in the middle, and listens no more', async () => {
+    const { failure, context } = await upload({ pieces: ['{"mod'], leave: true });
+    expect(failure).toMatchObject({ code: 'client_closed' });
+    expect(context.req.listenerCount('data') + context.req.listenerCount('end')).toBe(0);
+  });
+
+  it.each([
+    ['application/json'],
+    ['application/json; charset=utf-8'],
+    ['Application/JSON'],
+    ['application/vnd.api+json'],
+  ])('accepts Content-Type %s', async (type) => {
+    expect((await upload({ pieces: [whole], headers: { 'content-type': type } })).failure).toBeUndefined();
+  });
+
+  it.each([
+    ['content-type', 'text/plain'],
+    ['content-type', 'application/jsonp'],
+    ['content-encoding', 'gzip'],
+  ])('refuses %s %s', async (name, value) => {
+    expect((await upload({ pieces: [whole], headers: { [name]: value } })).failure).toMatchObject({ code: 'unsupported_media_type', status: 415 });
+  });
+
+  it('asks for no body where the operation takes none', async () => {
+    const exchange = createExchange({ operation: { method: 'GET' } as Operation });
+    exchange.request.body = undefined;
+    const { nextCalls } = await runPlugin(body, { exchange, needs: { limits: { body: 1, jsonDepth: 8 } } });
+    expect(exchange.request.body).toBeUndefined();
+    expect(nextCalls).toBe(1);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { BodyFault, Operation } from '../../src/plugin/index.ts';
+import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import override from './index.ts';
+
+const operationThatFinds = (fault: BodyFault | undefined, seen: unknown[] = []) => {
+  const validate: Operation['validate'] = (body) => {
+    seen.push(body);
+    return fault;
+  };
+  // The plugin asks an operation for this alone.
+  return { validate } as Operation;
+};
+
+async function applied(json: Record<string, unknown>, overrideParams: Record<string, unknown> | undefined, operation?: Operation) {
+  const exchange = createExchange({ json, operation });
+  const attempt = createAttempt(exchange, { target: { path: 'config.targets[1]', overrideParams } });
+  await runPlugin(override, { exchange, attempt });
+  return { exchange, attempt };
+}
+
+describe('override', () => {
+  it.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
+    ['puts a field in', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+    ['replaces a scalar', { a: 1 }, { a: 2 }, { a: 2 }],
+    ['replaces an array whole', { a: [1, 2] }, { a: [3] }, { a: [3] }],
+    ['merges objects key by key', { a: { x: 1, y: { z: 1 } } }, { a: { y: { w: 2 } } }, { a: { x: 1, y: { z: 1, w: 2 } } }],
+    ['deletes with null', { a: 1, b: { c: 1, d: 2 } }, { a: null, b: { c: null } }, { b: { d: 2 } }],
+    ['puts an object over a scalar', { a: 1 }, { a: { b: 2 } }, { a: { b: 2 } }],
+  ])('%s', async (_, json, params, expected) => {
+    const { attempt } = await applied(json, params);
+    expect(attempt.body.json()).toEqual(expected);
+  });
+
+  it('changes this attempt’s view and not the request, which the next attempt starts from', async () => {
+    const { exchange, attempt } = await applied({ model: 'asked' }, { model: 'better' });
+    expect(attempt.body.string('model')).toBe('better');
+    expect(exchange.request.body?.string('model')).toBe('asked');
+    expect(exchange.request.body?.original.toString()).toBe('{"model":"asked"}');
+  });
+
+  it('says of every change where it comes from', async () => {
+    const { attempt } = await applied({}, { model: 'm', a: { b: 1 } });
+    expect(attempt.body.edits.map(({ path, source }) => `${path.join('.')} by ${source}`)).toEqual([
+      'model by config.targets[1] override_params',
+      'a.b by config.targets[1] override_params',
+    ]);
+  });
+
+  it('leaves the view alone where the target overrides nothing', async () => {
+    const { exchange, attempt } = await applied({ model: 'asked' }, undefined, operationThatFinds({ message: 'never asked', param: null, missing: false }));
+    expect(attempt.body).toBe(exchange.request.body);
+  });
+
+  it('checks the result as if the client had sent it, and tells whose fault it is', async () => {
+    const seen: unknown[] = [];
+    const operation = operationThatFinds({ message: '`temperature` must be number.', param: 'temperature', missing: false }, seen);
+    await expect(applied({ model: 'm' }, { temperature: 'hot' }, operation)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'temperature',
+      message: 'With the override_params of config.targets[1]: `temperature` must be number.',
+    });
+    expect(seen).toEqual([{ model: 'm', temperature: 'hot' }]);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError, type Outbound, type Prepared, type ResolvedTarget } from '../../src/plugin/index.ts';
+import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import transform from './index.ts';
+
+const resolved: ResolvedTarget = {
+  slug: 'claude',
+  provider: 'anthropic',
+  semconvName: 'anthropic',
+  model: 'claude-x',
+  modelLabel: 'claude-x',
+  origin: 'https://example.com',
+  path: '/v1/messages',
+  headers: {},
+  format: 'anthropic-messages',
+  host: 'direct',
+  timeouts: {},
+};
+
+const outbound: Outbound = {
+  origin: resolved.origin,
+  path: resolved.path,
+  headers: {},
+  body: '{}',
+  stream: false,
+  contentType: undefined,
+  openReader: () => {
+    throw new Error('nothing is sent here');
+  },
+  decodeError: () => ({ status: 500, message: '' }),
+};
+
+const seed = { param: 'seed', action: 'dropped', reason: 'no such parameter' } as const;
+const user = { param: 'user', action: 'downgraded', reason: 'only a hash' } as const;
+
+async function transformed(json: Record<string, unknown>, losses: Prepared['losses'] = [], strictParams = false) {
+  const exchange = createExchange({ json, strictParams });
+  const attempt = createAttempt(exchange);
+  const asked: unknown[] = [];
+  let nextCalls = 0;
+  const failure = await runPlugin(transform, {
+    exchange,
+    attempt,
+    needs: {
+      targets: { resolve: (_exchange, target, model, stream) => (asked.push({ target, model, stream }), resolved) },
+      translate: { prepare: () => ({ outbound, losses }) },
+    },
+    next: () => void (nextCalls += 1),
+  }).catch((error: unknown) => error);
+  return { attempt, asked, failure: failure instanceof Error ? failure : undefined, nextCalls };
+}
+
+describe('transform', () => {
+  it.each([
+    ['plain', { model: '@claude/claude-x' }, false],
+    ['plain, said so', { model: '@claude/claude-x', stream: false }, false],
+    ['plain, for a null', { model: '@claude/claude-x', stream: null }, false],
+    ['stream', { model: '@claude/claude-x', stream: true }, true],
+  ])('resolves the target of a %s request by the model this attempt asks for', async (_, json, stream) => {
+    const { attempt, asked } = await transformed(json);
+    expect(asked).toEqual([{ target: attempt.target, model: '@claude/claude-x', stream }]);
+    expect(attempt.resolved).toBe(resolved);
+    expect(attempt.outbound).toBe(outbound);
+  });
+
+  it('lets the resolver decide about a request without a model', async () => {
+    expect((await transformed({})).asked).toMatchObject([{ model: '' }]);
+  });
+
+  it('keeps the losses with the attempt and goes on', async () => {
+    const { attempt, failure, nextCalls } = await transformed({ model: 'm' }, [seed, user]);
+    expect(failure).toBeUndefined();
+    expect(attempt.losses).toEqual([seed, user]);
+    expect(nextCalls).toBe(1);
+  });
+
+  it('refuses losses for a caller that wants its parameters kept, names all of them, and sends nothing', async () => {
+    const { failure, nextCalls } = await transformed({ model: 'm' }, [seed, user], true);
+    expect(failure).toBeInstanceOf(GatewayError);
+    expect(failure).toMatchObject({
+      code: 'unsupported_parameter',
+      status: 400,
+      param: 'seed',
+      message: 'The target cannot express: seed (no such parameter); user (only a hash).',
+    });
+    expect(nextCalls).toBe(0);
+  });
+
+  it('has nothing to refuse such a caller where nothing is lost', async () => {
+    expect(await transformed({ model: 'm' }, [], true)).toMatchObject({ failure: undefined, nextCalls: 1 });
+  });
+});

@@ -1,0 +1,62 @@
+import type { PluginLevel, Plugin } from '../define.ts';
+import { createHost, optionProblems, type HostSetup } from './run-plugin.ts';
+
+export interface CheckSetup extends HostSetup {
+  /** Options to make it with: those it cannot do without. Default: none. */
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+const LEVELS: readonly PluginLevel[] = ['entry', 'request', 'attempt'];
+
+/** The rules every plugin should keep; the built-in ones do. Gives what is wrong, in words: `expect(await checkPlugin(plugin)).toEqual([])`. */
+export async function checkPlugin(plugin: Plugin, setup: CheckSetup = {}): Promise<readonly string[]> {
+  const { name, level, options, provides } = plugin;
+  const faults = [
+    ...(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) ? [] : [`the name "${name}" is not in kebab-case`]),
+    ...(LEVELS.includes(level) ? [] : [`the level "${level}" is not one of ${LEVELS.join(', ')}`]),
+    ...(new Set(provides).size === provides.length ? [] : ['`provides` has a name twice']),
+    ...schemaFaults(options, 'the options'),
+  ];
+  return [...faults, ...(await creationFaults(plugin, setup))];
+}
+
+async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string[]> {
+  const { options = {} } = setup;
+  try {
+    const problems = optionProblems(plugin.options, options);
+    if (problems) return [`the schema refuses the options it is made with here: ${problems}`];
+    const { host, close } = createHost(plugin, setup);
+    const middleware: unknown = await plugin.create({ options, host });
+    await close();
+    return typeof middleware === 'function' ? [] : ['create() gives no middleware'];
+  } catch (error) {
+    return [`it cannot be made: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+/** Every object of the schema refuses unknown keys, every option says what it is for, every default is one it would accept. */
+function schemaFaults(schema: object, where: string): string[] {
+  const { type, properties, additionalProperties } = fieldsOf(schema);
+  if (type !== 'object') return where === 'the options' ? ['the options are not of type object'] : [];
+  const closed = additionalProperties === false || (isObject(additionalProperties) && properties === undefined);
+  return [
+    ...(closed ? [] : [`${where}: unknown keys are not refused`]),
+    ...Object.entries(isObject(properties) ? properties : {}).flatMap(([name, option]) => optionFaults(option, where === 'the options' ? name : `${where}.${name}`)),
+  ];
+}
+
+function optionFaults(option: unknown, where: string): string[] {
+  if (!isObject(option)) return [`${where}: has no schema`];
+  const { description, items, default: byDefault } = fieldsOf(option);
+  const wrong = byDefault === undefined ? undefined : optionProblems(option, byDefault);
+  return [
+    ...(typeof description === 'string' && description.trim() !== '' ? [] : [`${where}: has no description`]),
+    ...(wrong ? [`${where}: refuses its own default: ${wrong}`] : []),
+    ...schemaFaults(option, where),
+    ...(isObject(items) ? schemaFaults(items, `${where}[]`) : []),
+  ];
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const fieldsOf = (schema: object): Readonly<Record<string, unknown>> => Object.fromEntries(Object.entries(schema));

@@ -1,0 +1,130 @@
+import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
+import Koa from 'koa';
+import { Cancellation } from '../cancellation.ts';
+import { GatewayError } from '../errors.ts';
+import type { Attempt, AttemptContext, Exchange, GatewayContext } from '../exchange.ts';
+import { cancelReply, type Reply, type ReplyEnd } from '../reply.ts';
+import { RequestBody } from '../request-body.ts';
+import type { Target } from '../settings.ts';
+
+const app = new Koa();
+const MAX_DEPTH = 64;
+
+/** An exchange as a plugin meets it, and the end of its reply in the test's hands. */
+export interface TestExchange extends Exchange {
+  /** The reply has left: tells the listeners, once, as the server does. */
+  end(how?: Partial<ReplyEnd>): void;
+}
+
+export interface ExchangeParts extends Partial<Omit<Exchange, 'request' | 'onEnd'>> {
+  /** The request's body, parsed and checked already. Default: `{}`. */
+  readonly json?: Readonly<Record<string, unknown>>;
+  /** Lower-case names. `header('config')` reads `x-gateway-config`. */
+  readonly headers?: IncomingHttpHeaders;
+  readonly remoteAddress?: string;
+}
+
+/** An exchange past the entry chain; `parts` says what of it matters to the test. */
+export function createExchange(parts: ExchangeParts = {}): TestExchange {
+  const { json = {}, headers = {}, remoteAddress = '127.0.0.1', ...rest } = parts;
+  const bytes = Buffer.from(JSON.stringify(json));
+  let listeners: ((end: ReplyEnd) => void)[] = [];
+  return withReply({
+    id: 'test-request',
+    startedAt: 0,
+    operation: undefined,
+    request: {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers,
+      remoteAddress,
+      body: RequestBody.read(bytes, MAX_DEPTH),
+      bodyBytes: bytes.length,
+      bodyValidated: true,
+      header: (name: string) => [headers[`x-gateway-${name}`]].flat()[0],
+    },
+    trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
+    cancellation: new Cancellation(),
+    caller: { keyId: 'test', providers: undefined, models: undefined, configs: undefined, defaultConfig: undefined },
+    upstreamToken: undefined,
+    config: undefined,
+    strict: undefined,
+    strictParams: false,
+    metadata: {},
+    attempts: [],
+    reply: undefined,
+    error: undefined,
+    ...rest,
+    onEnd: (listener) => void listeners.push(listener),
+    end(how = {}) {
+      const told = listeners;
+      listeners = [];
+      for (const listener of told) listener({ state: 'complete', status: 200, bytes: 0, error: undefined, ...how });
+    },
+  });
+}
+
+export interface AttemptParts extends Partial<Omit<Attempt, 'target'>> {
+  readonly target?: Partial<Target>;
+}
+
+/** The next attempt of an exchange, at a target without retries. */
+export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptParts = {}): Attempt {
+  const timeouts = { connect: 5000, firstByte: 120_000, firstContent: 180_000, idle: 60_000, total: 600_000 };
+  const attempt: Attempt = withReply({
+    number: exchange.attempts.length,
+    target: { ...plainTarget, ...target },
+    startedAt: 0,
+    timeouts,
+    deadline: timeouts.total,
+    cancellation: new Cancellation(),
+    body: exchange.request.body ?? RequestBody.read(Buffer.from('{}'), MAX_DEPTH),
+    resolved: undefined,
+    outbound: undefined,
+    losses: [],
+    tries: [],
+    signals: undefined,
+    reply: undefined,
+    error: undefined,
+    ...rest,
+  });
+  exchange.attempts.push(attempt);
+  return attempt;
+}
+
+const plainTarget: Target = {
+  kind: 'target',
+  path: 'config',
+  provider: undefined,
+  overrideParams: undefined,
+  retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
+  timeouts: {},
+  strict: undefined,
+};
+
+/** A reply that is put in another's place lets go of that one's source, as in the server. */
+function withReply<T extends { reply: Reply | undefined }>(holder: T): T {
+  let current = holder.reply;
+  return Object.defineProperty(holder, 'reply', {
+    enumerable: true,
+    get: () => current,
+    set(reply: Reply | undefined) {
+      const old = current;
+      current = reply;
+      if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
+    },
+  });
+}
+
+/** Koa's own context, with nobody on the other side: `ctx.status`, `ctx.body`, `ctx.set` and `ctx.req` work. */
+export function createContext(exchange: Exchange, attempt: Attempt): AttemptContext;
+export function createContext(exchange: Exchange, attempt?: Attempt): GatewayContext;
+export function createContext(exchange: Exchange, attempt?: Attempt): GatewayContext {
+  const { method, path, headers } = exchange.request;
+  const req = Object.assign(new IncomingMessage(new Socket()), { method, url: path, headers });
+  const res = new ServerResponse(req);
+  // Koa's own word for "nobody has answered yet".
+  res.statusCode = 404;
+  return Object.assign(app.createContext(req, res), { exchange, attempt });
+}

@@ -1,0 +1,106 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { pino } from 'pino';
+import type { Capabilities, CapabilityName } from '../capabilities.ts';
+import type { Host, Middleware, Plugin } from '../define.ts';
+import type { Attempt, Exchange, GatewayContext } from '../exchange.ts';
+import { createAttempt, createContext, createExchange } from './exchange.ts';
+import { createFakeClock, type FakeClock } from './fake-clock.ts';
+
+export interface HostSetup {
+  /** Capabilities the plugin asks for in `needs`, as the test wants them. */
+  readonly needs?: { readonly [Name in CapabilityName]?: Partial<Capabilities[Name]> };
+  readonly clock?: FakeClock;
+  /** Default: always 0.5. */
+  readonly random?: () => number;
+}
+
+export interface RunSetup extends HostSetup {
+  /** Default: none. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly exchange?: Exchange;
+  /** For plugins of the attempt chain. Default: a first attempt of the exchange. */
+  readonly attempt?: Attempt;
+  /** Default: made from `exchange` and `attempt`. */
+  readonly context?: GatewayContext;
+  /** What the rest of the chain does. Default: nothing. */
+  readonly next?: (ctx: GatewayContext) => Promise<void> | void;
+}
+
+export interface PluginRun {
+  readonly ctx: GatewayContext;
+  /** How often the plugin called `next`. */
+  readonly nextCalls: number;
+  /** What the plugin has logged. */
+  readonly log: readonly Record<string, unknown>[];
+  /** Runs what the plugin gave to `host.onClose`. */
+  close(): Promise<void>;
+}
+
+/** Makes a plugin of options its schema accepts and runs it once, under the rules of a chain. Throws what the plugin throws. */
+export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<PluginRun> {
+  const { options = {}, exchange = createExchange(), next = () => {} } = setup;
+  const problems = optionProblems(plugin.options, options);
+  if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
+  const { host, log, close } = createHost(plugin, setup);
+  const middleware = await plugin.create({ options, host });
+  const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
+  const ctx = setup.context ?? createContext(exchange, attempt);
+  const nextCalls = await runGuarded(plugin, middleware, { ctx, next });
+  return { ctx, nextCalls, log, close };
+}
+
+/** The rules src/chain keeps in production: `next` once unless the plugin repeats, awaited, and never after the end. */
+async function runGuarded(
+  { name, repeats }: Plugin,
+  middleware: Middleware,
+  { ctx, next }: { ctx: GatewayContext; next: (ctx: GatewayContext) => Promise<void> | void },
+): Promise<number> {
+  let calls = 0;
+  let running = 0;
+  let finished = false;
+  await middleware(ctx, async () => {
+    if (finished) throw new Error(`plugin "${name}" called next() after it had finished`);
+    calls += 1;
+    if (calls > 1 && !repeats) throw new Error(`plugin "${name}" called next() twice without declaring repeats`);
+    running += 1;
+    try {
+      // Like a real chain, it is never done at once: a forgotten `await` shows.
+      await Promise.resolve();
+      await next(ctx);
+    } finally {
+      running -= 1;
+    }
+  });
+  finished = true;
+  if (running > 0) throw new Error(`plugin "${name}" did not await next()`);
+  return calls;
+}
+
+export function createHost({ name, needs }: Plugin, { needs: given = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup) {
+  for (const need of needs) if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);
+  const log: Record<string, unknown>[] = [];
+  const closers: (() => void | Promise<void>)[] = [];
+  const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) });
+  const capabilities = Object.fromEntries(needs.map((need) => [need, given[need]]));
+  // A test gives as much of a capability as its plugin uses.
+  const host = { ...capabilities, clock, random, log: logger, onClose: (task: () => void | Promise<void>) => void closers.push(task) } as unknown as Host<CapabilityName>;
+  const close = async (): Promise<void> => {
+    for (const task of closers.splice(0).toReversed()) await task();
+  };
+  return { host, log, close };
+}
+
+/** As strict as the gateway is when it loads settings. */
+const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, strictRequired: false, discriminator: true });
+ajv.addVocabulary(['x-secret', 'tsType']);
+
+/** What is wrong with the options, in ajv's words. Throws when the schema itself is wrong. */
+export function optionProblems(schema: object, options: unknown): string | undefined {
+  const validate = ajv.compile(schema);
+  return validate(options) ? undefined : (validate.errors ?? []).map(describe).join('; ');
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  const extra: unknown = params['additionalProperty'];
+  return [instancePath, message, ...(typeof extra === 'string' ? [JSON.stringify(extra)] : [])].filter(Boolean).join(' ');
+}
