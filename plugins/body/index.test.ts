@@ -9,11 +9,11 @@ interface Upload {
   readonly headers?: Record<string, string>;
   readonly fault?: BodyFault;
   readonly limits?: { readonly body?: number; readonly jsonDepth?: number };
-  /** The client stops here. Default: it ends its body. */
-  readonly leave?: boolean;
+  /** The client leaves before the gateway reads, or in the middle. Default: it ends its body. */
+  readonly leave?: 'before' | 'after';
 }
 
-async function upload({ pieces, headers = {}, fault, limits, leave = false }: Upload) {
+async function upload({ pieces, headers = {}, fault, limits, leave }: Upload) {
   const validated: unknown[] = [];
   const validate: Operation['validate'] = (value) => (validated.push(value), fault);
   // The plugin asks an operation for its method and its check alone.
@@ -21,11 +21,14 @@ async function upload({ pieces, headers = {}, fault, limits, leave = false }: Up
   exchange.request.body = undefined;
   exchange.request.bodyValidated = false;
   const context = createContext(exchange);
+  const gone = new GatewayError('client_closed', 'gone');
+  if (leave === 'before') exchange.cancellation.cancel(gone);
   const running = runPlugin(body, { context, needs: { limits: { body: 1_000_000, jsonDepth: 8, ...limits } } });
   const failure = running.then(() => undefined, (error: unknown) => error);
   for (const piece of pieces) context.req.push(piece);
-  if (leave) exchange.cancellation.cancel(new GatewayError('client_closed', 'gone'));
-  else context.req.push(null);
+  if (!leave) context.req.push(null);
+  await new Promise(setImmediate);
+  if (leave === 'after') exchange.cancellation.cancel(gone);
   return { request: exchange.request, validated, context, failure: await failure };
 }
 
@@ -79,7 +82,7 @@ describe('body', () => {
   it.each([
     ['is no JSON', ['{"model":'], 'invalid_json'],
     ['is empty', [], 'invalid_json'],
-    ['is no object', ['[1]'], 'invalid_json'],
+    ['is no object', ['[1]'], 'invalid_request'],
     ['is no UTF-8', [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])], 'invalid_json'],
     ['nests too deep', [`{"a":${'['.repeat(9)}${']'.repeat(9)}}`], 'body_too_deep'],
   ])('refuses a body that %s', async (_, pieces, code) => {
@@ -91,7 +94,7 @@ describe('body', () => {
     ['by what arrives, whatever is announced', { 'content-length': '3' }],
     ['by what arrives, unannounced', {}],
   ])('refuses a body over the limit %s', async (_, headers) => {
-    const { failure, context } = await upload({ pieces: ['{"model":"', 'x'.repeat(100), '"}'], headers: headers as Record<string, string>, limits: { body: 100 } });
+    const { failure, context } = await upload({ pieces: ['{"model":"', 'x'.repeat(100), '"}'], headers, limits: { body: 100 } });
     expect(failure).toMatchObject({ code: 'request_too_large', status: 413, message: 'The body exceeds 100 bytes (limits.body).' });
     expect(context.req.listenerCount('data')).toBe(0);
   });
@@ -100,8 +103,8 @@ describe('body', () => {
     expect((await upload({ pieces: [whole], limits: { body: whole.length } })).failure).toBeUndefined();
   });
 
-  it('ends at once when the client leaves in the middle, and listens no more', async () => {
-    const { failure, context } = await upload({ pieces: ['{"mod'], leave: true });
+  it.each(['before', 'after'] as const)('ends at once when the client leaves %s the first piece, and listens no more', async (leave) => {
+    const { failure, context } = await upload({ pieces: ['{"mod'], leave });
     expect(failure).toMatchObject({ code: 'client_closed' });
     expect(context.req.listenerCount('data') + context.req.listenerCount('end')).toBe(0);
   });

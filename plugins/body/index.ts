@@ -54,6 +54,7 @@ function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Pro
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let size = 0;
+    let stopListening = (): void => {};
     const settle = (outcome: () => void): void => {
       req.off('data', onData).off('end', onEnd).off('error', onGone);
       stopListening();
@@ -71,7 +72,8 @@ function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Pro
     const onEnd = (): void => settle(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
     const onGone = (): void => settle(() => reject(new GatewayError('client_closed', 'The client left while it sent its body.')));
     req.on('data', onData).on('end', onEnd).on('error', onGone);
-    const stopListening = exchange.cancellation.onCancel(onGone);
+    // Calls at once for a client that has left already.
+    stopListening = exchange.cancellation.onCancel(onGone);
   });
 }
 

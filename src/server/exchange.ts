@@ -16,12 +16,11 @@ import {
   type Secret,
   type TraceContext,
 } from '../plugin/index.ts';
+import { readTraceparent } from '../telemetry/traceparent.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
 
 const REQUEST_ID = /^[\w-]{1,128}$/;
-/** W3C Trace Context, section 3.2: version, trace id, parent id, flags; an id of zeros is not one. */
-const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/;
 
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
@@ -54,8 +53,7 @@ export class HttpExchange implements Exchange {
     this.startedAt = clock.now();
     this.operation = operation;
     this.request = new HttpRequest(req, names);
-    const parent = req.headers['traceparent'];
-    this.trace = { traceId: (typeof parent === 'string' && TRACEPARENT.exec(parent)?.[1]) || traceId() };
+    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? traceId() };
   }
 
   get reply(): Reply | undefined {

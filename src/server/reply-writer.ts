@@ -34,6 +34,7 @@ class ReplyWriter implements Sink {
   #error: GatewayError | undefined;
   #settled = false;
   #closing = false;
+  #corked = false;
   #stopLinger: (() => void) | undefined;
 
   constructor(res: ServerResponse, reply: Reply, setup: WriteSetup) {
@@ -49,18 +50,22 @@ class ReplyWriter implements Sink {
     this.#res.on('close', () => this.clientLeft());
     // Without a listener a write after the client has gone would end the process.
     this.#res.on('error', () => {});
-    this.#res.writeHead(this.#reply.status, this.#reply.headers);
     if (Buffer.isBuffer(body)) {
       this.#bytes = body.length;
+      this.#res.writeHead(this.#reply.status, { ...this.#reply.headers, 'content-length': body.length });
       this.#res.end(body);
       this.#linger();
       return;
     }
     this.#source = body;
     this.#res.on('drain', () => this.#source?.resume());
-    // A stream's head leaves at once: the first event may be long in coming.
-    if (this.#reply.stream) this.#res.flushHeaders();
+    this.#res.writeHead(this.#reply.status, this.#reply.headers);
+    // What the source held leaves in one write with the head.
+    this.#cork();
     body.open(this);
+    this.#uncork();
+    // A head without content leaves by itself: the first event may be long in coming.
+    if (this.#bytes === 0 && !this.#closing) this.#res.flushHeaders();
   }
 
   push(bytes: Buffer): void {
@@ -72,6 +77,7 @@ class ReplyWriter implements Sink {
   end(): void {
     if (this.#closing) return;
     this.#closing = true;
+    this.#uncork();
     this.#res.end();
     this.#linger();
   }
@@ -82,6 +88,7 @@ class ReplyWriter implements Sink {
     this.#error = error;
     // A plain body that breaks has no way to say so but a cut connection; anything else would look complete.
     if (!this.#reply.stream) return void this.#res.destroy();
+    this.#uncork();
     const { status, message, type, code, param } = error;
     this.#res.end(this.#setup.format.encodeStreamError({ status, message, type, code, param, requestId: this.#setup.requestId }));
     this.#linger();
@@ -94,6 +101,18 @@ class ReplyWriter implements Sink {
     this.#closing = true;
     this.#error = reason;
     this.#settle(reason.code === 'client_closed' ? 'aborted' : 'failed');
+  }
+
+  #cork(): void {
+    this.#corked = true;
+    this.#res.cork();
+  }
+
+  /** Before `end`, or node:http loses what is corked; once, because its count of corks may go below zero. */
+  #uncork(): void {
+    if (!this.#corked) return;
+    this.#corked = false;
+    this.#res.uncork();
   }
 
   #linger(): void {

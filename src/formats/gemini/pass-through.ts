@@ -87,13 +87,16 @@ class StreamPassThrough implements PassThrough {
 
   /** An event that cannot be read still leaves as it came, since the bytes are the client's; it is noted as the failure. */
   #watch(texts: readonly string[]): void {
-    if (this.signals.failure) return;
     try {
       for (const text of texts) {
-        for (const chunk of chunksOf(text)) observe(this.signals, this.#reader.read(chunk));
+        for (const chunk of chunksOf(text)) {
+          // What follows a failure is no part of the reply.
+          if (this.signals.failure) return;
+          observe(this.signals, this.#reader.read(chunk));
+        }
       }
     } catch (error) {
-      this.signals.failure = unreadable(error);
+      this.signals.failure ??= unreadable(error);
     }
   }
 }

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { Cancellation } from '../cancellation.ts';
+import { definePlugin, type Middleware } from '../define.ts';
+import { GatewayError } from '../errors.ts';
+import { checkPlugin, createExchange, createFakeClock, createReply, createSource, readBody, runPlugin } from './index.ts';
+
+const none = { type: 'object', additionalProperties: false, properties: {} } as const;
+const pluginOf = (middleware: Middleware, more: { repeats?: boolean } = {}) => definePlugin({ name: 'it', level: 'request', options: none, create: () => middleware, ...more });
+
+describe('the fake clock', () => {
+  it('stands still until it is moved, then runs what falls due in its order', async () => {
+    const clock = createFakeClock();
+    const ran: string[] = [];
+    clock.after(20, () => ran.push(`b at ${clock.now()}`));
+    clock.after(10, () => ran.push(`a at ${clock.now()}`));
+    expect(clock.pending).toEqual([10, 20]);
+    await clock.advance(15);
+    expect(ran).toEqual(['a at 10']);
+    await clock.advance(15);
+    expect([ran, clock.now()]).toEqual([['a at 10', 'b at 20'], 30]);
+  });
+
+  it('runs what a timer starts when that falls due on the way, too', async () => {
+    const clock = createFakeClock();
+    const slept = (async () => {
+      await clock.sleep(10);
+      await clock.sleep(10);
+      return clock.now();
+    })();
+    await clock.advance(25);
+    expect(await slept).toBe(20);
+  });
+
+  it('forgets a timer that is called off, and a sleep that is cancelled', async () => {
+    const clock = createFakeClock();
+    const cancellation = new Cancellation();
+    const reason = new GatewayError('client_closed', 'gone');
+    clock.after(10, () => expect.unreachable())();
+    const sleep = clock.sleep(10, cancellation);
+    cancellation.cancel(reason);
+    await expect(sleep).rejects.toBe(reason);
+    await clock.advance(20);
+    expect([clock.pending, clock.started]).toEqual([[], 2]);
+  });
+
+  it('moves the calendar with it', async () => {
+    const clock = createFakeClock(1000);
+    await clock.advance(5);
+    expect(clock.wall()).toBe(1005);
+  });
+});
+
+describe('runPlugin', () => {
+  it('gives the plugin Koa’s context, with status, body and headers that work', async () => {
+    const { ctx } = await runPlugin(
+      pluginOf(async (context) => {
+        context.set('x-team', context.exchange.caller?.keyId ?? '');
+        context.status = 418;
+        context.body = { short: true };
+      }),
+    );
+    expect([ctx.status, ctx.body, ctx.response.get('x-team'), ctx.type]).toEqual([418, { short: true }, 'test', 'application/json']);
+  });
+
+  it.each<[string, Middleware, { repeats?: boolean }, string]>([
+    ['next() twice', async (_, next) => { await next(); await next(); }, {}, 'plugin "it" called next() twice without declaring repeats'],
+    ['a forgotten await', async (_, next) => void next(), {}, 'plugin "it" did not await next()'],
+    ['a forgotten await of the second', async (_, next) => { await next(); void next(); }, { repeats: true }, 'plugin "it" did not await next()'],
+  ])('refuses %s', async (_, middleware, more, message) => {
+    await expect(runPlugin(pluginOf(middleware, more))).rejects.toThrow(message);
+  });
+
+  it('allows next() again where the plugin declares repeats, also after a failure', async () => {
+    let failures = 1;
+    const run = runPlugin(pluginOf((_, next) => next().catch(() => next()), { repeats: true }), {
+      next() {
+        if (failures-- > 0) throw new Error('not yet');
+      },
+    });
+    expect((await run).nextCalls).toBe(2);
+  });
+
+  it('refuses options the schema refuses, and a host without what the plugin needs', async () => {
+    await expect(runPlugin(pluginOf(async () => {}), { options: { hue: 1 } })).rejects.toThrow('the options of "it" must NOT have additional properties "hue"');
+    const needy = definePlugin({ name: 'needy', level: 'request', options: none, needs: ['keys'], create: () => async () => {} });
+    await expect(runPlugin(needy)).rejects.toThrow('plugin "needy" needs "keys"');
+  });
+
+  it('keeps what the plugin logs and what it wants closed, in reverse', async () => {
+    const steps: string[] = [];
+    const plugin = definePlugin({
+      name: 'it',
+      level: 'request',
+      options: none,
+      create({ host }) {
+        host.onClose(() => void steps.push('first'));
+        host.onClose(async () => void steps.push('second'));
+        return async (ctx) => host.log.warn({ id: ctx.exchange.id }, 'seen');
+      },
+    });
+    const { log, close } = await runPlugin(plugin, { exchange: createExchange({ id: 'r' }) });
+    await close();
+    expect([log, steps]).toMatchObject([[{ level: 40, id: 'r', msg: 'seen' }], ['second', 'first']]);
+  });
+});
+
+describe('the exchange of a test', () => {
+  it('lets go of a reply that is replaced, but not of one whose body is wrapped', () => {
+    const [first, second] = [createSource(), createSource()];
+    const exchange = createExchange({ reply: createReply(first) });
+    exchange.reply!.body = second;
+    expect([first.calls, second.calls]).toEqual([[], []]);
+    exchange.reply = createReply('{}');
+    expect([first.calls, second.calls]).toEqual([[], ['cancel']]);
+  });
+
+  it('tells the end once', () => {
+    const exchange = createExchange();
+    const ends: unknown[] = [];
+    exchange.onEnd((end) => ends.push(end));
+    exchange.end({ state: 'aborted', status: 499 });
+    exchange.end();
+    expect(ends).toEqual([{ state: 'aborted', status: 499, bytes: 0, error: undefined }]);
+  });
+
+  it('reads a body to its end, or to its failure', async () => {
+    const source = createSource();
+    const text = readBody(source);
+    source.push('a');
+    source.push('b');
+    source.end();
+    expect(await text).toBe('ab');
+    const broken = createSource();
+    const failing = readBody(broken);
+    broken.fail(new GatewayError('stream_interrupted', 'cut'));
+    await expect(failing).rejects.toMatchObject({ code: 'stream_interrupted' });
+  });
+});
+
+describe('checkPlugin', () => {
+  const good = { name: 'good-one', level: 'request', options: none, create: () => async () => {} } as const;
+
+  it('has nothing to say of a plugin that keeps the rules', async () => {
+    expect(await checkPlugin(definePlugin(good))).toEqual([]);
+  });
+
+  it.each<[string, Partial<Parameters<typeof definePlugin>[0]>, string]>([
+    ['a name', { name: 'goodOne' }, 'the name "goodOne" is not in kebab-case'],
+    ['open options', { options: { type: 'object', properties: {} } }, 'the options: unknown keys are not refused'],
+    ['open options inside', { options: { ...none, properties: { a: { type: 'object', description: 'x', properties: {} } } } }, 'a: unknown keys are not refused'],
+    ['an option without words', { options: { ...none, properties: { a: { type: 'string' } } } }, 'a: has no description'],
+    ['a default it refuses', { options: { ...none, properties: { a: { type: 'integer', description: 'x', default: 'no' } } } }, 'a: refuses its own default: must be integer'],
+    ['options it cannot do without', { options: { ...none, properties: { a: { type: 'string', description: 'x' } }, required: ['a'] } }, "the schema refuses the options it is made with here: must have required property 'a'"],
+    ['a create() that throws', { create: () => { throw new Error('no file'); } }, 'it cannot be made: no file'],
+    ['no middleware', { create: () => undefined as never }, 'create() gives no middleware'],
+  ])('tells of %s', async (_, parts, fault) => {
+    expect(await checkPlugin(definePlugin({ ...good, ...parts }))).toEqual([fault]);
+  });
+
+  it('makes a plugin of the options it cannot do without when they are given', async () => {
+    const options = { ...none, properties: { a: { type: 'string', description: 'x' } }, required: ['a'] } as const;
+    expect(await checkPlugin(definePlugin({ ...good, options }), { options: { a: 'b' } })).toEqual([]);
+  });
+});
