@@ -66,11 +66,14 @@ const name = fc.stringMatching(/^[a-z][a-z0-9_]{2,8}x$/);
 const signature = fc.option(fc.base64String({ minLength: 4, maxLength: 12 }), { nil: undefined });
 
 /** An object without the fields that have no value. */
-function given<T extends object>(fields: T): T {
-  return JSON.parse(JSON.stringify(fields));
+function given<T>(fields: object): T {
+  const text = JSON.stringify(fields);
+  return JSON.parse(text);
 }
 
-const text: fc.Arbitrary<Part> = fc.record({ text: word, signature }).map((part) => given({ type: 'text', ...part }));
+const text: fc.Arbitrary<Part> = fc
+  .record({ text: word, signature })
+  .map((part) => given<Part>({ type: 'text', ...part }));
 const media: fc.Arbitrary<Part> = fc.oneof(
   fc
     .base64String()
@@ -84,22 +87,22 @@ const media: fc.Arbitrary<Part> = fc.oneof(
 );
 const args = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
 
-/** Calls of one assistant turn and their results in a random order. */
+/** Calls of one assistant turn and their results. */
 const exchange: fc.Arbitrary<Turn[]> = fc
   .tuple(
     fc.array(text, { maxLength: 1 }),
     fc.array(fc.tuple(name, args, signature, word), { minLength: 1, maxLength: 3 }),
   )
-  .chain(([said, calls]) => {
+  .map(([said, calls]): Turn[] => {
     const parts = calls.map(([name, args, signature], index): Part =>
-      given({ type: 'tool_call', id: `c${index}`, name, arguments: JSON.stringify(args), signature }),
+      given<Part>({ type: 'tool_call', id: `c${index}`, name, arguments: JSON.stringify(args), signature }),
     );
     const results = calls.map(([name, , , output], index): Part => {
       const content: Part[] = [{ type: 'text', text: `> ${output}` }];
       return { type: 'tool_result', callId: `c${index}`, name, content, ...(index === 1 && { isError: true }) };
     });
     const answered: Turn = { role: 'tool', parts: results };
-    return fc.constant<Turn[]>([{ role: 'assistant', parts: [...said, ...parts] }, answered]);
+    return [{ role: 'assistant', parts: [...said, ...parts] }, answered];
   });
 
 const turns: fc.Arbitrary<Turn[]> = fc
@@ -178,12 +181,12 @@ export const conversation: fc.Arbitrary<Conversation> = fc
       search && choice !== 'none' && choice !== 'required'
         ? [...functions, { type: 'builtin', kind: 'web_search' }]
         : functions;
-    return given({
+    return given<Conversation>({
       model: 'm',
       stream: false,
       ...fields,
       turns: system.length > 0 ? [{ role: 'system' as const, parts: system }, ...turns] : turns,
       tools: offered.length > 0 ? offered : undefined,
       toolChoice: choice && functions.length > 0 ? { mode: choice } : undefined,
-    }) as Conversation;
+    });
   });

@@ -42,7 +42,7 @@ export class ChoiceReader {
     // DeepSeek and vLLM say `reasoning_content`; OpenRouter and newer vLLM say `reasoning`.
     const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
     if (reasoning) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: reasoning });
-    const content = stringOf(delta.content) ?? '';
+    const content = textOf(delta.content);
     const place = { choice, blocks: this.#blocks, out };
     const textRead = readWholeBlocks(delta, content, place) || readStreamedBlocks(delta, content, place);
     if (content && !textRead) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: content });
@@ -106,6 +106,12 @@ export function mapFinish(word: string | undefined, calls: boolean): FinishReaso
     default:
       return calls ? 'tool_calls' : 'stop';
   }
+}
+
+/** Mistral's reasoning models answer in parts; their thinking is parts of its own kind, which are not text. */
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return stringOf(content) ?? '';
+  return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');
 }
 
 function decodeCitation(raw: unknown): UrlCitation | undefined {

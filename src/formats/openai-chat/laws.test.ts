@@ -1,0 +1,253 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, Part } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import { fold, type Generation } from '../fold.ts';
+import {
+  argumentsOf,
+  clientContext,
+  decodeAll,
+  deepFreeze,
+  expectNoiseIgnored,
+  expectOneTerminal,
+  expectRechunkingKeepsEvents,
+  expectSameArguments,
+  expectSameFold,
+  expectUsageOnce,
+  generation,
+  joinNeighbours,
+  joinedParts,
+  replyContext,
+  seed,
+  toEvents,
+  type Abilities,
+} from '../laws.testkit.ts';
+import { openaiChat } from './index.ts';
+
+/** What OpenAI's own fields can say, and what the extensions add. */
+const STANDARD: Abilities = { choices: 2, refusal: true, cacheUsage: true };
+const EXTENDED: Abilities = {
+  choices: 2,
+  refusal: true,
+  thinking: true,
+  redacted: true,
+  signatures: true,
+  textSignatures: true,
+  callSignatures: true,
+  media: true,
+  cacheUsage: true,
+};
+
+const strict = clientContext({ strict: true });
+const lax = clientContext({ strict: false });
+
+const open = () => openaiChat.decodeStream(replyContext());
+const streamOf = (events: readonly GenerationEvent[], client = strict) => openaiChat.encodeStream(client).push(events);
+const readBack = (text: string) => decodeAll(open(), [Buffer.from(text)]);
+const plainOf = (events: readonly GenerationEvent[], client = strict) =>
+  openaiChat.decodeReply(JSON.parse(JSON.stringify(openaiChat.encodeReply(events, client))), replyContext());
+
+/**
+ * What a reader of this wire can tell: all text comes before all calls, and a plain body has media and thinking in two lists
+ * (wire.md D9), so that their places among each other are lost.
+ */
+function seen(generation: Generation): unknown {
+  const parts = joinedParts(generation).map((list) => ({
+    said: list.filter((part) => part.type !== 'tool_call' && part.type !== 'text' && part.type !== 'media'),
+    media: list.filter((part) => part.type === 'media'),
+    text: list.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    calls: list.filter((part) => part.type === 'tool_call'),
+    signatures: list.flatMap((part) => ('signature' in part && part.signature ? [part.signature] : [])).sort(),
+  }));
+  const choices = generation.choices.map(({ index, refusal, finish, citations, logprobs }, at) => ({
+    index,
+    refusal: refusal || undefined,
+    finish,
+    citations,
+    logprobs,
+    ...parts[at],
+  }));
+  const { id, model, usage } = generation;
+  const counted = usage && { ...usage, cacheRead: usage.cacheRead ?? 0, reasoning: usage.reasoning ?? 0 };
+  return { id, model, choices, usage: counted };
+}
+
+describe.each([
+  ['strict', STANDARD, strict],
+  ['not strict', EXTENDED, lax],
+] as const)('a reply in standard form (%s)', (_name, can, client) => {
+  it('reads the same in any split of its bytes, and ends once', () => {
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        const bytes = Buffer.from(streamOf(toEvents(reply, cuts), client));
+        const events = expectRechunkingKeepsEvents(open, bytes, cuts);
+        expectOneTerminal(events);
+        expectUsageOnce(events);
+      }),
+    );
+  });
+
+  it('says the same as a stream and as a plain body', () => {
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        const stream = readBack(streamOf(toEvents(reply, cuts), client));
+        const plain = plainOf(toEvents(reply), client);
+        expectOneTerminal(plain);
+        expectSameArguments(stream, plain);
+        expectSameFold(stream, plain, seen);
+      }),
+    );
+  });
+
+  it('loses nothing it can say', () => {
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        const events = toEvents(reply, cuts);
+        expect(seen(fold(readBack(streamOf(events, client))))).toEqual(seen(fold(events)));
+        expect(argumentsOf(readBack(streamOf(events, client)))).toEqual(argumentsOf(events));
+      }),
+    );
+  });
+
+  it('is not changed by records of unknown kinds', () => {
+    const noise = [
+      ': ping\n\n',
+      'event: vertex_event\ndata: {"type":"vertex_event"}\n\n',
+      'data: {"object":"other"}\n\n',
+      'data:\n\n',
+      'retry: 5\n\n',
+      'data: 7\n\n',
+      'data: null\n\n',
+    ];
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        expectNoiseIgnored(open, streamOf(toEvents(reply, cuts), client), noise, cuts);
+      }),
+    );
+  });
+
+  it('leaves the events it is made of alone', () => {
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        const events = deepFreeze(toEvents(reply, cuts));
+        streamOf(events, client);
+        openaiChat.encodeReply(events, client);
+      }),
+    );
+  });
+
+  it('does not depend on how the events are batched', () => {
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        const events = toEvents(reply, cuts);
+        const encoder = openaiChat.encodeStream(client);
+        expect(events.map((event) => encoder.push([event])).join('')).toBe(streamOf(events, client));
+      }),
+    );
+  });
+});
+
+/** Checks of wire.md A6 on a stream as its client gets it. */
+function expectProperStream(text: string, includeUsage: boolean): void {
+  const records = text.split('\n\n').slice(0, -1);
+  expect(records.at(-1)).toBe('data: [DONE]');
+  const chunks = records
+    .slice(0, -1)
+    .map((record) => JSON.parse(record.slice(6)) as JsonObject & { choices: JsonObject[] });
+  expect(new Set(chunks.map((chunk) => JSON.stringify([chunk.id, chunk.created, chunk.model]))).size).toBe(1);
+  const finished = new Set<unknown>();
+  const tools = new Map<unknown, number>();
+  chunks.forEach((chunk, at) => {
+    const usageChunk = includeUsage && at === chunks.length - 1;
+    expect(chunk.usage === null, JSON.stringify(chunk)).toBe(includeUsage && !usageChunk);
+    expect('usage' in chunk).toBe(includeUsage);
+    expect(chunk.choices).toHaveLength(usageChunk ? 0 : 1);
+    for (const choice of chunk.choices) {
+      expect(finished.has(choice.index)).toBe(false);
+      const delta = choice.delta as { role?: string; tool_calls?: { index: number; id?: string }[] };
+      const first = !tools.has(choice.index);
+      expect(delta.role).toBe(first ? 'assistant' : undefined);
+      if (first) tools.set(choice.index, 0);
+      for (const call of delta.tool_calls ?? []) {
+        const known = tools.get(choice.index) ?? 0;
+        expect(call.index).toBe(call.id === undefined ? call.index : known);
+        expect(call.index).toBeLessThanOrEqual(known);
+        if (call.id !== undefined) tools.set(choice.index, known + 1);
+      }
+      if (choice.finish_reason !== null) finished.add(choice.index);
+    }
+  });
+  expect(finished.size).toBe(tools.size);
+}
+
+it('keeps the order of chunks that clients rely on, with and without usage', () => {
+  fc.assert(
+    fc.property(generation(EXTENDED), seed, fc.boolean(), fc.boolean(), (reply, cuts, strict, includeUsage) => {
+      expectProperStream(streamOf(toEvents(reply, cuts), clientContext({ strict, includeUsage })), includeUsage);
+    }),
+  );
+});
+
+it('shows a strict client no trace of thinking, signatures or made images', () => {
+  fc.assert(
+    fc.property(generation(EXTENDED), seed, (reply, cuts) => {
+      // Marked, so that a trace can be found wherever it is.
+      const marked = reply.choices.map((choice) => ({
+        ...choice,
+        blocks: choice.blocks.map((block) => {
+          const signed = 'signature' in block && block.signature ? { ...block, signature: 'TRACE' } : block;
+          if (signed.type === 'thinking') return { ...signed, text: 'TRACE' };
+          return signed.type === 'redacted_thinking' || signed.type === 'media' ? { ...signed, data: 'TRACE' } : signed;
+        }),
+      }));
+      const events = toEvents({ ...reply, choices: marked }, undefined);
+      for (const text of [
+        streamOf(events),
+        streamOf(toEvents({ ...reply, choices: marked }, cuts)),
+        JSON.stringify(openaiChat.encodeReply(events, strict)),
+      ]) {
+        expect(text).not.toMatch(
+          /TRACE|content_blocks|content_parts|thought_signature|native_finish_reason|cache_read_input_tokens/,
+        );
+      }
+    }),
+  );
+});
+
+it('gives a client that is not strict every block back that it sends as a message', () => {
+  fc.assert(
+    fc.property(generation({ ...EXTENDED, choices: 1 }), (reply) => {
+      const events = toEvents(reply);
+      const body = openaiChat.encodeReply(events, lax) as { choices: { message: JsonObject }[] };
+      const message = JSON.parse(JSON.stringify(body.choices[0]!.message)) as JsonObject;
+      const [turn] = openaiChat.decodeRequest({ model: 'm', messages: [message] }).turns;
+      const parts = turn!.parts.filter(
+        (part) => part.type !== 'refusal' && part.type !== 'tool_call' && part.type !== 'media',
+      );
+      const wanted = fold(events).choices[0]!.parts.filter(
+        (part) => part.type !== 'tool_call' && part.type !== 'media',
+      );
+      const special = wanted.some((part) => part.type !== 'text' || part.signature);
+      const text = (list: readonly Part[]) => list.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      if (special) expect(parts).toEqual(wanted);
+      else expect(text(parts)).toBe(text(wanted));
+      const calls = turn!.parts.filter((part) => part.type === 'tool_call');
+      expect(calls).toEqual(fold(events).choices[0]!.parts.filter((part) => part.type === 'tool_call'));
+      const media = turn!.parts.filter((part) => part.type === 'media');
+      expect(media).toEqual(fold(events).choices[0]!.parts.filter((part) => part.type === 'media'));
+    }),
+  );
+});
+
+it('joins neighbours in the kit only where nothing tells them apart', () => {
+  expect(
+    joinNeighbours([
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b', signature: 's' },
+      { type: 'text', text: 'c' },
+    ]),
+  ).toEqual([
+    { type: 'text', text: 'ab', signature: 's' },
+    { type: 'text', text: 'c' },
+  ]);
+});
