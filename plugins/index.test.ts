@@ -4,7 +4,17 @@ import { checkPlugin } from '../src/plugin/testing/index.ts';
 import { builtinPlugins } from './index.ts';
 
 /** The host gives each plugin what it asks for; making one calls none of it. */
-const needs = { keys: {}, configs: {}, attempts: {}, targets: {}, translate: {}, defaultFormat: {}, send: {}, recorder: {}, limits: {} };
+const needs = {
+  keys: {},
+  configs: {},
+  attempts: {},
+  targets: {},
+  translate: {},
+  defaultFormat: {},
+  send: {},
+  recorder: {},
+  limits: {},
+};
 
 describe('the built-in plugins', () => {
   it('are the folders here, each by its name', () => {
@@ -12,14 +22,20 @@ describe('the built-in plugins', () => {
     expect(builtinPlugins.map(({ name }) => name).toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
   });
 
-  it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))('%s keeps the rules of a plugin', async (_, plugin) => {
-    expect(await checkPlugin(plugin, { needs })).toEqual([]);
-  });
+  it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))(
+    '%s keeps the rules of a plugin',
+    async (_, plugin) => {
+      expect(await checkPlugin(plugin, { needs })).toEqual([]);
+    },
+  );
 
   it('need nothing that no plugin before them in the default chains provides', () => {
     const provided = new Set<string>();
     for (const { name, requires, provides } of builtinPlugins) {
-      expect(requires.filter((one) => !provided.has(one)), name).toEqual([]);
+      expect(
+        requires.filter((one) => !provided.has(one)),
+        name,
+      ).toEqual([]);
       for (const one of provides) provided.add(one);
     }
   });

@@ -12,4 +12,16 @@ import telemetry from './telemetry/index.ts';
 import transform from './transform/index.ts';
 
 /** The built-in plugins, in the order of the default chains: entry, request, attempt. */
-export const builtinPlugins: readonly Plugin[] = [telemetry, errors, auth, body, config, metadata, route, override, transform, retry, send];
+export const builtinPlugins: readonly Plugin[] = [
+  telemetry,
+  errors,
+  auth,
+  body,
+  config,
+  metadata,
+  route,
+  override,
+  transform,
+  retry,
+  send,
+];

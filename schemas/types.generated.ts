@@ -46,44 +46,136 @@ export type Models = string[];
  * @maxItems 20
  */
 export type Targets = Target[];
-export type ContentPart = {
-  type: string;
-  text?: string | null;
-  thinking?: string | null;
-  signature?: string | null;
-  data?: string | null;
+/**
+ * One message. Which fields it may have depends on `role`.
+ */
+export type ChatMessage = {
+  /**
+   * Who speaks. `function` is deprecated: use `tool`.
+   */
+  role: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function';
+  /**
+   * Text, or parts. null where tool calls stand instead.
+   */
+  content?: string | ChatContentPart[] | null;
+  /**
+   * Name of the speaker, or of the tool.
+   */
+  name?: string | null;
+  /**
+   * Calls the assistant made.
+   */
+  tool_calls?: ChatToolCall[] | null;
+  /**
+   * `tool`: the call this answers.
+   */
+  tool_call_id?: string | null;
+  /**
+   * Deprecated: use `tool_calls`.
+   */
+  function_call?: {
+    /**
+     * Function that was called.
+     */
+    name: string;
+    /**
+     * Arguments as JSON text.
+     */
+    arguments?: string | null;
+    [k: string]: unknown;
+  } | null;
+  /**
+   * `assistant`: why it refused.
+   */
   refusal?: string | null;
-  image_url?:
-    | {
-        url: string;
-        detail?: string | null;
-        mime_type?: string | null;
-        format?: string | null;
-        [k: string]: unknown;
-      }
-    | string
-    | null;
-  input_audio?: {
-    data: string;
-    format?: string | null;
+  /**
+   * `assistant`: an earlier answer in sound, by its id.
+   */
+  audio?: {
     [k: string]: unknown;
   } | null;
-  file?: {
-    file_data?: string | null;
-    file_id?: string | null;
-    file_url?: string | null;
-    filename?: string | null;
-    mime_type?: string | null;
-    [k: string]: unknown;
-  } | null;
-  cache_control?: {
-    [k: string]: unknown;
-  } | null;
+  /**
+   * Extension: the assistant's thinking and text blocks, sent back as they were received. Win over `content`.
+   */
+  content_blocks?: ChatContentPart[] | null;
+  /**
+   * Extension: text and generated images, sent back as they were received.
+   */
+  content_parts?: ChatContentPart[] | null;
+  /**
+   * Extension: unsigned thinking, as DeepSeek and vLLM write it.
+   */
+  reasoning_content?: string | null;
+  cache_control?: CacheControl;
+  [k: string]: unknown;
+};
+/**
+ * A piece of content. Types that are not known here are kept for the API that knows them.
+ */
+export type ChatContentPart = {
+  /**
+   * `text`, `image_url`, `input_audio`, `file`, `refusal`, `thinking`, `redacted_thinking` or another.
+   */
+  type: string;
+  cache_control?: CacheControl;
+  /**
+   * OpenAI's cache marker.
+   */
   prompt_cache_breakpoint?: {
     [k: string]: unknown;
   } | null;
   [k: string]: unknown;
 };
+/**
+ * Extension: Anthropic's prompt-cache marker.
+ */
+export type CacheControl = {
+  /**
+   * Always `ephemeral`.
+   */
+  type?: string;
+  /**
+   * `5m` or `1h`.
+   */
+  ttl?: string | null;
+  [k: string]: unknown;
+} | null;
+/**
+ * A function, a free-text tool, or a tool the provider runs, named by its type.
+ */
+export type ChatTool = {
+  /**
+   * `function`, `custom`, or the type of a provider's tool.
+   */
+  type: string;
+  cache_control?: CacheControl;
+  [k: string]: unknown;
+};
+/**
+ * Whether, and which, tools are called.
+ */
+export type ChatToolChoice =
+  | string
+  | {
+      [k: string]: unknown;
+    }
+  | null;
+/**
+ * Shape of the answer. A schema may also stand directly in `json_schema`.
+ */
+export type ChatResponseFormat = {
+  /**
+   * Kind of format.
+   */
+  type: 'text' | 'json_object' | 'json_schema';
+  /**
+   * The schema with its name.
+   */
+  json_schema?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+} | null;
 
 /**
  * The JSON documents Gatehouse reads, by the name of their schema.
@@ -472,32 +564,35 @@ export interface Retry {
   max_delay?: Duration;
 }
 /**
- * Body of POST /v1/chat/completions: OpenAI's fields, and the gateway's extensions. Unknown fields are allowed everywhere: they are passed on where the target speaks this format, and reported as losses where it does not.
+ * Body of POST /v1/chat/completions: OpenAI's chat request and the gateway's extensions. Only the types of known fields are checked; fields that are not known here are kept and sent on. null means: not set.
  */
 export interface ChatCompletionsRequest {
   /**
-   * `@slug/model`, or a model name where the provider is told otherwise.
+   * `@provider/model`, or a bare model name where the provider is set otherwise.
    */
   model: string;
   /**
-   * The conversation so far.
+   * The conversation, oldest first.
    */
-  messages: Message[];
+  messages: ChatMessage[];
   /**
-   * Most tokens of the answer, reasoning included; wins over max_tokens.
+   * Most tokens the answer may have, reasoning included. Wins over `max_tokens`.
    */
   max_completion_tokens?: number | null;
   /**
-   * Older name of max_completion_tokens.
+   * Older name of `max_completion_tokens`. Claude needs one of the two.
    */
   max_tokens?: number | null;
   /**
-   * 0 to 2.
+   * Randomness, 0 to 2.
    */
   temperature?: number | null;
+  /**
+   * Nucleus sampling, 0 to 1.
+   */
   top_p?: number | null;
   /**
-   * Extension: for providers that sample from the k likeliest tokens.
+   * Extension: sample from the k likeliest tokens (Gemini, older Claude models).
    */
   top_k?: number | null;
   /**
@@ -505,44 +600,68 @@ export interface ChatCompletionsRequest {
    */
   n?: number | null;
   /**
-   * Texts that end the answer.
+   * Text, or texts, that end the answer.
    */
   stop?: string | string[] | null;
+  /**
+   * -2 to 2: less repetition of frequent tokens.
+   */
   frequency_penalty?: number | null;
+  /**
+   * -2 to 2: less repetition of tokens that were there at all.
+   */
   presence_penalty?: number | null;
+  /**
+   * Token id to a bias of -100 to 100.
+   */
   logit_bias?: {
-    [k: string]: unknown;
+    [k: string]: number;
   } | null;
+  /**
+   * Return log probabilities of the tokens.
+   */
   logprobs?: boolean | null;
+  /**
+   * Number of likeliest tokens to return for each position.
+   */
   top_logprobs?: number | null;
+  /**
+   * Same seed, same answer, as far as the provider can.
+   */
   seed?: number | null;
   /**
-   * Answer in server-sent events.
+   * Send the answer in chunks.
    */
   stream?: boolean | null;
+  /**
+   * Only with `stream: true`.
+   */
   stream_options?: {
+    /**
+     * End the stream with a chunk that has the usage.
+     */
     include_usage?: boolean | null;
+    /**
+     * Accepted; the gateway adds no padding of its own.
+     */
     include_obfuscation?: boolean | null;
     [k: string]: unknown;
   } | null;
-  tools?: Tool[] | null;
   /**
-   * none, auto, required, or an object that names tools.
+   * Tools the model may call.
    */
-  tool_choice?:
-    | string
-    | {
-        type?: string;
-        [k: string]: unknown;
-      }
-    | null;
+  tools?: ChatTool[] | null;
+  tool_choice?: ChatToolChoice;
+  /**
+   * Allow several calls in one turn.
+   */
   parallel_tool_calls?: boolean | null;
   /**
-   * Deprecated: tools.
+   * Deprecated: use `tools`.
    */
-  functions?: Function[] | null;
+  functions?: ChatFunction[] | null;
   /**
-   * Deprecated: tool_choice.
+   * Deprecated: use `tool_choice`.
    */
   function_call?:
     | string
@@ -550,47 +669,89 @@ export interface ChatCompletionsRequest {
         [k: string]: unknown;
       }
     | null;
-  response_format?: {
-    type: string;
-    json_schema?: {
-      [k: string]: unknown;
-    };
-    [k: string]: unknown;
-  } | null;
+  response_format?: ChatResponseFormat;
   /**
-   * none, minimal, low, medium, high, xhigh or max.
+   * How much a reasoning model thinks.
    */
-  reasoning_effort?: string | null;
+  reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
   /**
-   * Extension: explicit control of thinking; wins over reasoning_effort.
+   * Extension: explicit thinking control; wins over `reasoning_effort`. A budget of 0 switches thinking off.
    */
   thinking?: {
-    type?: string;
+    /**
+     * How thinking is switched.
+     */
+    type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
+    /**
+     * Most tokens for thinking.
+     */
     budget_tokens?: number | null;
+    /**
+     * `summarized` or `omitted`.
+     */
+    display?: string | null;
     [k: string]: unknown;
   } | null;
+  /**
+   * `low`, `medium` or `high`.
+   */
   verbosity?: string | null;
+  /**
+   * Kinds of output: `text`, `audio`, `image`.
+   */
   modalities?: string[] | null;
+  /**
+   * Voice and format of sound output.
+   */
   audio?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Known parts of the answer.
+   */
   prediction?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Let the model search the web.
+   */
   web_search_options?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Pairs stored with the request.
+   */
   metadata?: {
     [k: string]: unknown;
   } | null;
   /**
-   * Extension: cost labels for Vertex AI.
+   * Keep the answer at the provider.
+   */
+  store?: boolean | null;
+  /**
+   * End user, for abuse detection.
+   */
+  user?: string | null;
+  /**
+   * End user, hashed.
+   */
+  safety_identifier?: string | null;
+  /**
+   * Groups requests that share a prompt.
+   */
+  prompt_cache_key?: string | null;
+  /**
+   * `auto`, `default`, `flex`, `scale` or `priority`.
+   */
+  service_tier?: string | null;
+  /**
+   * Extension: labels for cost reports of the cloud platform.
    */
   labels?: {
     [k: string]: unknown;
   } | null;
   /**
-   * Extension: Gemini's safetySettings.
+   * Extension: Gemini's safety settings.
    */
   safety_settings?:
     | {
@@ -598,98 +759,64 @@ export interface ChatCompletionsRequest {
       }[]
     | null;
   /**
-   * Extension: Gemini's imageConfig.
+   * Extension: shape of generated images.
    */
   image_config?: {
     [k: string]: unknown;
   } | null;
   /**
-   * Extension: version for Claude on Vertex AI.
-   */
-  anthropic_version?: string | null;
-  /**
-   * Extension: beta features of Claude.
+   * Extension: beta features of Anthropic.
    */
   anthropic_beta?: string | string[] | null;
-  store?: boolean | null;
-  user?: string | null;
-  safety_identifier?: string | null;
-  prompt_cache_key?: string | null;
-  service_tier?: string | null;
+  /**
+   * Extension: version of Anthropic's API in the body, as Vertex wants it.
+   */
+  anthropic_version?: string | null;
   [k: string]: unknown;
 }
-export interface Message {
-  role: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function';
-  content?: string | ContentPart[] | null;
-  name?: string | null;
-  tool_calls?: ToolCall[] | null;
-  tool_call_id?: string | null;
-  function_call?: {
-    [k: string]: unknown;
-  } | null;
-  refusal?: string | null;
-  audio?: {
-    [k: string]: unknown;
-  } | null;
+/**
+ * A call the assistant made. `function` and `custom` are the two kinds.
+ */
+export interface ChatToolCall {
   /**
-   * Extension: thinking with its signatures, as an earlier reply gave it.
+   * What the tool message answers to.
    */
-  content_blocks?:
-    | {
-        [k: string]: unknown;
-      }[]
-    | null;
-  /**
-   * Extension: generated media, as an earlier reply gave it.
-   */
-  content_parts?: ContentPart[] | null;
-  reasoning_content?: string | null;
-  cache_control?: {
-    [k: string]: unknown;
-  } | null;
-  [k: string]: unknown;
-}
-export interface ToolCall {
   id: string;
-  type?: string | null;
-  function?: {
-    name: string;
-    arguments?: string | null;
-    thought_signature?: string | null;
-    [k: string]: unknown;
-  } | null;
-  custom?: {
-    name: string;
-    input?: string | null;
-    [k: string]: unknown;
-  } | null;
+  /**
+   * `function` (also when absent) or `custom`.
+   */
+  type?: 'function' | 'custom' | null;
+  /**
+   * Extension of Google's OpenAI API: `google.thought_signature`.
+   */
   extra_content?: {
     [k: string]: unknown;
   } | null;
+  cache_control?: CacheControl;
   [k: string]: unknown;
 }
-export interface Tool {
-  type: string;
-  function?: Function;
-  custom?: {
-    name: string;
-    description?: string | null;
-    format?: {
-      [k: string]: unknown;
-    } | null;
-    [k: string]: unknown;
-  } | null;
-  cache_control?: {
-    [k: string]: unknown;
-  } | null;
-  [k: string]: unknown;
-}
-export interface Function {
+/**
+ * A function the model may call. Some names stand for tools of the provider: `web_search`, `computer_use`.
+ */
+export interface ChatFunction {
+  /**
+   * Name of the function.
+   */
   name: string;
+  /**
+   * What it does, for the model.
+   */
   description?: string | null;
+  /**
+   * JSON Schema of the arguments; absent means none.
+   */
   parameters?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Hold the arguments to the schema.
+   */
   strict?: boolean | null;
+  cache_control?: CacheControl;
   [k: string]: unknown;
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSettings, startGateway, type Gateway } from '../src/server/gateway.ts';
-import { loadSettings } from '../src/settings/index.ts';
+import { loadSettings } from '../src/settings/load.ts';
 import { packageFile } from '../src/package-root.ts';
 
 /** Every example in the docs is run. A fence that is not YAML for a named file, curl, or a script has no business there. */

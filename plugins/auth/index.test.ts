@@ -3,7 +3,13 @@ import { GatewayError, type Caller } from '../../src/plugin/index.ts';
 import { createExchange, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
 import auth from './index.ts';
 
-const caller = (keyId: string): Caller => ({ keyId, providers: undefined, models: undefined, configs: undefined, defaultConfig: undefined });
+const caller = (keyId: string): Caller => ({
+  keyId,
+  providers: undefined,
+  models: undefined,
+  configs: undefined,
+  defaultConfig: undefined,
+});
 const KEYS: Readonly<Record<string, Caller>> = { 'key-a': caller('a'), 'key-b': caller('b') };
 
 async function authenticate(parts: ExchangeParts) {
@@ -42,13 +48,17 @@ describe('auth', () => {
   });
 
   it('tries the next place when one holds no gateway key', async () => {
-    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'nonsense', authorization: 'Bearer key-b' } });
+    const { exchange } = await authenticate({
+      headers: { 'x-gateway-api-key': 'nonsense', authorization: 'Bearer key-b' },
+    });
     expect(exchange.caller?.keyId).toBe('b');
     expect(exchange.upstreamToken).toBeUndefined();
   });
 
   it('never takes a second gateway key for an upstream token', async () => {
-    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-b' } });
+    const { exchange } = await authenticate({
+      headers: { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-b' },
+    });
     expect(exchange.caller?.keyId).toBe('a');
     expect(exchange.upstreamToken).toBeUndefined();
   });
@@ -63,7 +73,11 @@ describe('auth', () => {
     ['with an empty one', { authorization: 'Bearer ' }, 'missing_api_key'],
     ['with an unknown one', { authorization: 'Bearer sk-wrong' }, 'invalid_api_key'],
     ['with one that has expired', { authorization: 'Bearer key-old' }, 'expired_api_key'],
-    ['with an expired one beside a good one', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-old' }, 'expired_api_key'],
+    [
+      'with an expired one beside a good one',
+      { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-old' },
+      'expired_api_key',
+    ],
   ])('refuses a request %s, and quotes none', async (_, headers, code) => {
     const failure = await authenticate({ headers }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code, status: 401 });

@@ -1,4 +1,11 @@
-import { definePlugin, GatewayError, Secret, type Caller, type Exchange, type KeyRing } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  Secret,
+  type Caller,
+  type Exchange,
+  type KeyRing,
+} from '../../src/plugin/index.ts';
 
 /** Finds the caller by the gateway key, wherever the client's SDK put it. */
 export default definePlugin({
@@ -15,13 +22,18 @@ export default definePlugin({
       exchange.caller = found.caller;
       // What is left in Authorization is the caller's own credential for the upstream; a second gateway key never travels.
       const left = authorization !== undefined && authorization !== found.key;
-      if (left && !host.keys.find(authorization, exchange.request.remoteAddress)) exchange.upstreamToken = new Secret(authorization, 'caller');
+      if (left && !host.keys.find(authorization, exchange.request.remoteAddress))
+        exchange.upstreamToken = new Secret(authorization, 'caller');
       await next();
     };
   },
 });
 
-function findCaller(keys: KeyRing, exchange: Exchange, authorization: string | undefined): { caller: Caller; key: string } {
+function findCaller(
+  keys: KeyRing,
+  exchange: Exchange,
+  authorization: string | undefined,
+): { caller: Caller; key: string } {
   const { request } = exchange;
   const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key'])];
   let presented = false;
@@ -33,7 +45,10 @@ function findCaller(keys: KeyRing, exchange: Exchange, authorization: string | u
   }
   throw presented
     ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
-    : new GatewayError('missing_api_key', 'No gateway key: send it in x-gateway-api-key, Authorization: Bearer or x-api-key.');
+    : new GatewayError(
+        'missing_api_key',
+        'No gateway key: send it in x-gateway-api-key, Authorization: Bearer or x-api-key.',
+      );
 }
 
 /** The token of an Authorization header, with or without `Bearer` (service.md, section 5). */

@@ -24,7 +24,10 @@ async function upload({ pieces, headers = {}, fault, limits, leave }: Upload) {
   const gone = new GatewayError('client_closed', 'gone');
   if (leave === 'before') exchange.cancellation.cancel(gone);
   const running = runPlugin(body, { context, needs: { limits: { body: 1_000_000, jsonDepth: 8, ...limits } } });
-  const failure = running.then(() => undefined, (error: unknown) => error);
+  const failure = running.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   for (const piece of pieces) context.req.push(piece);
   if (!leave) context.req.push(null);
   await new Promise(setImmediate);
@@ -56,7 +59,11 @@ describe('body', () => {
 
   it.each<[string, BodyFault, string]>([
     ['a wrong field', { message: '`n` must be integer.', param: 'n', missing: false }, 'invalid_request'],
-    ['a missing one', { message: '`messages` is required.', param: 'messages', missing: true }, 'missing_required_parameter'],
+    [
+      'a missing one',
+      { message: '`messages` is required.', param: 'messages', missing: true },
+      'missing_required_parameter',
+    ],
   ])('tells of %s by its name', async (_, fault, code) => {
     const { failure } = await upload({ pieces: [whole], fault });
     expect(failure).toMatchObject({ code, status: 400, param: fault.param, message: fault.message });
@@ -94,8 +101,16 @@ describe('body', () => {
     ['by what arrives, whatever is announced', { 'content-length': '3' }],
     ['by what arrives, unannounced', {}],
   ])('refuses a body over the limit %s', async (_, headers) => {
-    const { failure, context } = await upload({ pieces: ['{"model":"', 'x'.repeat(100), '"}'], headers, limits: { body: 100 } });
-    expect(failure).toMatchObject({ code: 'request_too_large', status: 413, message: 'The body exceeds 100 bytes (limits.body).' });
+    const { failure, context } = await upload({
+      pieces: ['{"model":"', 'x'.repeat(100), '"}'],
+      headers,
+      limits: { body: 100 },
+    });
+    expect(failure).toMatchObject({
+      code: 'request_too_large',
+      status: 413,
+      message: 'The body exceeds 100 bytes (limits.body).',
+    });
     expect(context.req.listenerCount('data')).toBe(0);
   });
 
@@ -103,11 +118,14 @@ describe('body', () => {
     expect((await upload({ pieces: [whole], limits: { body: whole.length } })).failure).toBeUndefined();
   });
 
-  it.each(['before', 'after'] as const)('ends at once when the client leaves %s the first piece, and listens no more', async (leave) => {
-    const { failure, context } = await upload({ pieces: ['{"mod'], leave });
-    expect(failure).toMatchObject({ code: 'client_closed' });
-    expect(context.req.listenerCount('data') + context.req.listenerCount('end')).toBe(0);
-  });
+  it.each(['before', 'after'] as const)(
+    'ends at once when the client leaves %s the first piece, and listens no more',
+    async (leave) => {
+      const { failure, context } = await upload({ pieces: ['{"mod'], leave });
+      expect(failure).toMatchObject({ code: 'client_closed' });
+      expect(context.req.listenerCount('data') + context.req.listenerCount('end')).toBe(0);
+    },
+  );
 
   it.each([
     ['application/json'],
@@ -123,7 +141,10 @@ describe('body', () => {
     ['content-type', 'application/jsonp'],
     ['content-encoding', 'gzip'],
   ])('refuses %s %s', async (name, value) => {
-    expect((await upload({ pieces: [whole], headers: { [name]: value } })).failure).toMatchObject({ code: 'unsupported_media_type', status: 415 });
+    expect((await upload({ pieces: [whole], headers: { [name]: value } })).failure).toMatchObject({
+      code: 'unsupported_media_type',
+      status: 415,
+    });
   });
 
   it('asks for no body where the operation takes none', async () => {

@@ -36,7 +36,10 @@ export default definePlugin({
 function checkMediaType(headers: IncomingMessage['headers']): void {
   const type = headers['content-type'];
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
-    throw new GatewayError('unsupported_media_type', `Content-Type must be application/json, not ${type.slice(0, 100)}.`);
+    throw new GatewayError(
+      'unsupported_media_type',
+      `Content-Type must be application/json, not ${type.slice(0, 100)}.`,
+    );
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -70,7 +73,8 @@ function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Pro
         });
     };
     const onEnd = (): void => settle(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
-    const onGone = (): void => settle(() => reject(new GatewayError('client_closed', 'The client left while it sent its body.')));
+    const onGone = (): void =>
+      settle(() => reject(new GatewayError('client_closed', 'The client left while it sent its body.')));
     req.on('data', onData).on('end', onEnd).on('error', onGone);
     // Calls at once for a client that has left already.
     stopListening = exchange.cancellation.onCancel(onGone);
@@ -80,14 +84,17 @@ function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Pro
 function checkWhole(operation: Operation, body: RequestBody): void {
   const fault = operation.validate(body.json());
   if (!fault) return;
-  throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, { param: fault.param });
+  throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
+    param: fault.param,
+  });
 }
 
 /** The three keys that routing reads must have their types even where nobody reads the rest. */
 function checkOutline(body: RequestBody): void {
   const wrong = (param: string, wanted: string): GatewayError =>
     new GatewayError('invalid_request', `\`${param}\` must be ${wanted}.`, { param });
-  if (!body.has('model')) throw new GatewayError('missing_required_parameter', '`model` is required.', { param: 'model' });
+  if (!body.has('model'))
+    throw new GatewayError('missing_required_parameter', '`model` is required.', { param: 'model' });
   if (typeof body.value('model') !== 'string') throw wrong('model', 'a string');
   const stream = body.has('stream') ? body.value('stream') : null;
   if (stream !== null && typeof stream !== 'boolean') throw wrong('stream', 'true or false');

@@ -14,7 +14,17 @@ interface Setup {
 }
 
 async function resolve({ headers = {}, caller = {}, fallbackId }: Setup) {
-  const exchange = createExchange({ headers, caller: { keyId: 'k', providers: undefined, models: undefined, configs: undefined, defaultConfig: undefined, ...caller } });
+  const exchange = createExchange({
+    headers,
+    caller: {
+      keyId: 'k',
+      providers: undefined,
+      models: undefined,
+      configs: undefined,
+      defaultConfig: undefined,
+      ...caller,
+    },
+  });
   const steps: string[] = [];
   await runPlugin(config, {
     exchange,
@@ -33,7 +43,11 @@ async function resolve({ headers = {}, caller = {}, fallbackId }: Setup) {
 
 describe('config', () => {
   it.each<[string, Setup, string]>([
-    ['the request’s own choice first', { headers: { 'x-gateway-config': 'prod' }, caller: { defaultConfig: 'of-key' }, fallbackId: 'of-server' }, 'prod'],
+    [
+      'the request’s own choice first',
+      { headers: { 'x-gateway-config': 'prod' }, caller: { defaultConfig: 'of-key' }, fallbackId: 'of-server' },
+      'prod',
+    ],
     ['then the key’s default', { caller: { defaultConfig: 'of-key' }, fallbackId: 'of-server' }, 'of-key'],
     ['then the server’s', { fallbackId: 'of-server' }, 'of-server'],
     ['else what the request itself says', {}, ''],
@@ -44,12 +58,27 @@ describe('config', () => {
 
   it.each<[string, Setup, string, number]>([
     ['a config there is not', { headers: { 'x-gateway-config': 'prdo' } }, 'unknown_config', 400],
-    ['a config the key may not use', { headers: { 'x-gateway-config': 'prod' }, caller: { configs: ['of-key'] } }, 'config_not_allowed', 403],
-    ['a config the key may not use, the same whether it exists or not', { headers: { 'x-gateway-config': 'prdo' }, caller: { configs: ['of-key'] } }, 'config_not_allowed', 403],
+    [
+      'a config the key may not use',
+      { headers: { 'x-gateway-config': 'prod' }, caller: { configs: ['of-key'] } },
+      'config_not_allowed',
+      403,
+    ],
+    [
+      'a config the key may not use, the same whether it exists or not',
+      { headers: { 'x-gateway-config': 'prdo' }, caller: { configs: ['of-key'] } },
+      'config_not_allowed',
+      403,
+    ],
     ['a path', { headers: { 'x-gateway-config': '../keys' } }, 'invalid_header', 400],
     ['nothing', { headers: { 'x-gateway-config': '' } }, 'invalid_header', 400],
     ['inline JSON', { headers: { 'x-gateway-config': '{"targets":[]}' } }, 'invalid_header', 400],
-    ['a strictness that is no flag', { headers: { 'x-gateway-strict-open-ai-compliance': '1' } }, 'invalid_header', 400],
+    [
+      'a strictness that is no flag',
+      { headers: { 'x-gateway-strict-open-ai-compliance': '1' } },
+      'invalid_header',
+      400,
+    ],
     ['a flag that is none', { headers: { 'x-gateway-strict-params': 'yes' } }, 'invalid_header', 400],
   ])('refuses %s', async (_, setup, code, status) => {
     await expect(resolve(setup)).rejects.toMatchObject({ code, status });

@@ -1,4 +1,11 @@
-import { definePlugin, GatewayError, type Caller, type ConfigDirectory, type Exchange, type GatewayConfig } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  type Caller,
+  type ConfigDirectory,
+  type Exchange,
+  type GatewayConfig,
+} from '../../src/plugin/index.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -33,12 +40,16 @@ function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConf
 
 function named(id: string, caller: Caller | undefined, configs: ConfigDirectory): GatewayConfig {
   if (!CONFIG_ID.test(id)) {
-    throw new GatewayError('invalid_header', 'x-gateway-config must be the id of a gateway config: a file name in configs/gateway/ without .yaml.');
+    throw new GatewayError(
+      'invalid_header',
+      'x-gateway-config must be the id of a gateway config: a file name in configs/gateway/ without .yaml.',
+    );
   }
   const allowed = !caller?.configs || caller.configs.includes(id);
   const config = configs.get(id);
   // A key that is held to certain configs learns nothing of the others, not even whether they exist.
-  if (!allowed) throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
+  if (!allowed)
+    throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
   if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);
   return config;
 }

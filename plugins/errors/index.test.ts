@@ -1,14 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type Operation, type TryRecord } from '../../src/plugin/index.ts';
-import { createAttempt, createExchange, createReply, createSource, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
+import {
+  createAttempt,
+  createExchange,
+  createReply,
+  createSource,
+  runPlugin,
+  type ExchangeParts,
+} from '../../src/plugin/testing/index.ts';
 import errors from './index.ts';
 
 type Format = Operation['format'];
 const shape = (api: string): Partial<Format> => ({
   contentType: { body: `application/${api}+json`, stream: 'text/event-stream' },
-  encodeError: ({ status, message, type, code, param, requestId }) => ({ api, status, message, type, code, param, requestId }),
+  encodeError: ({ status, message, type, code, param, requestId }) => ({
+    status: status === 503 ? 529 : status,
+    body: { api, status, message, type, code, param, requestId },
+  }),
 });
-const aTry: TryRecord = { startedAt: 0, firstByteAt: undefined, firstContentAt: undefined, endedAt: 1, status: 503, error: undefined, resent: false, bytesIn: 0 };
+const aTry: TryRecord = {
+  startedAt: 0,
+  firstByteAt: undefined,
+  firstContentAt: undefined,
+  endedAt: 1,
+  status: 503,
+  error: undefined,
+  resent: false,
+  bytesIn: 0,
+};
 
 async function fail(thrown: unknown, parts: ExchangeParts = {}, tries: readonly number[] = []) {
   const exchange = createExchange(parts);
@@ -22,28 +41,61 @@ async function fail(thrown: unknown, parts: ExchangeParts = {}, tries: readonly 
   });
   const { body } = exchange.reply!;
   if (!Buffer.isBuffer(body)) throw new Error('an error is a plain body');
-  return { exchange, reply: exchange.reply!, json: JSON.parse(body.toString()) as Record<string, unknown>, log, length: body.length };
+  return {
+    exchange,
+    reply: exchange.reply!,
+    json: JSON.parse(body.toString()) as Record<string, unknown>,
+    log,
+    length: body.length,
+  };
 }
 
 describe('errors', () => {
   it('does nothing where nothing fails', async () => {
     const exchange = createExchange();
     const reply = createReply('{}');
-    await runPlugin(errors, { exchange, needs: { defaultFormat: shape('default') }, next: () => void (exchange.reply = reply) });
+    await runPlugin(errors, {
+      exchange,
+      needs: { defaultFormat: shape('default') },
+      next: () => void (exchange.reply = reply),
+    });
     expect(exchange).toMatchObject({ reply, error: undefined });
   });
 
   it('renders a failure in the format of the operation', async () => {
     // The plugin asks an operation for its format alone.
     const operation = { format: shape('messages') } as Operation;
-    const { exchange, reply, json, length } = await fail(new GatewayError('invalid_request', 'No.', { param: 'n' }), { operation, id: 'r-7' });
-    expect(json).toEqual({ api: 'messages', status: 400, message: 'No.', type: 'invalid_request_error', code: 'invalid_request', param: 'n', requestId: 'r-7' });
-    expect(reply).toMatchObject({ status: 400, stream: false, headers: { 'content-type': 'application/messages+json', 'content-length': String(length) } });
+    const { exchange, reply, json, length } = await fail(new GatewayError('invalid_request', 'No.', { param: 'n' }), {
+      operation,
+      id: 'r-7',
+    });
+    expect(json).toEqual({
+      api: 'messages',
+      status: 400,
+      message: 'No.',
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      param: 'n',
+      requestId: 'r-7',
+    });
+    expect(reply).toMatchObject({
+      status: 400,
+      stream: false,
+      headers: { 'content-type': 'application/messages+json', 'content-length': String(length) },
+    });
     expect(exchange.error).toMatchObject({ code: 'invalid_request' });
   });
 
   it('renders it in the default format where no operation says otherwise', async () => {
-    expect((await fail(new GatewayError('not_found', 'No such route.'))).json).toMatchObject({ api: 'default', status: 404 });
+    expect((await fail(new GatewayError('not_found', 'No such route.'))).json).toMatchObject({
+      api: 'default',
+      status: 404,
+    });
+  });
+
+  it('answers with the status the format gives the failure', async () => {
+    const { reply, json } = await fail(new UpstreamError('overloaded', 'busy'));
+    expect([reply.status, json['status']]).toEqual([529, 503]);
   });
 
   it('renders an error the exchange came with, and asks nobody else', async () => {
@@ -53,15 +105,16 @@ describe('errors', () => {
     expect(exchange.reply?.status).toBe(405);
   });
 
-  it.each([['an Error', new Error('database password is hunter2')], ['a string', 'hunter2'], ['nothing', undefined]])(
-    'tells the client nothing of %s thrown inside, and logs it under the request id',
-    async (_, thrown) => {
-      const { json, reply, log } = await fail(thrown, { id: 'r-9' });
-      expect(reply.status).toBe(500);
-      expect(JSON.stringify(json)).not.toContain('hunter2');
-      expect(log).toMatchObject([{ level: 50, request_id: 'r-9' }]);
-    },
-  );
+  it.each([
+    ['an Error', new Error('database password is hunter2')],
+    ['a string', 'hunter2'],
+    ['nothing', undefined],
+  ])('tells the client nothing of %s thrown inside, and logs it under the request id', async (_, thrown) => {
+    const { json, reply, log } = await fail(thrown, { id: 'r-9' });
+    expect(reply.status).toBe(500);
+    expect(JSON.stringify(json)).not.toContain('hunter2');
+    expect(log).toMatchObject([{ level: 50, request_id: 'r-9' }]);
+  });
 
   it('logs nothing of a failure that has its own code: the access line tells it', async () => {
     expect((await fail(new UpstreamError('overloaded', 'busy'))).log).toEqual([]);

@@ -19,7 +19,10 @@ describe('metadata', () => {
 
   it('takes a key named like something every object has for a key', async () => {
     const found = await read('{"__proto__":"a","constructor":"b"}');
-    expect(Object.entries(found)).toEqual([['__proto__', 'a'], ['constructor', 'b']]);
+    expect(Object.entries(found)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
   });
 
   it.each([
@@ -27,12 +30,20 @@ describe('metadata', () => {
     ['must be a JSON object of strings', '["a"]', {}],
     ['must be a JSON object of strings', 'null', {}],
     ['must hold strings; "n" is not one', '{"n":1}', {}],
-    ['has more than 16 keys', JSON.stringify(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']))), {}],
+    [
+      'has more than 16 keys',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']))),
+      {},
+    ],
     ['has more than 1 keys', '{"a":"1","b":"2"}', { max_keys: 1 }],
     ['has a key or value longer than 128 characters', JSON.stringify({ a: 'x'.repeat(129) }), {}],
     ['has a key or value longer than 4 characters', '{"abcde":"1"}', { max_length: 4 }],
   ])('refuses a header that %s', async (message, header, options) => {
-    await expect(read(header, options)).rejects.toMatchObject({ code: 'invalid_header', status: 400, message: `x-gateway-metadata ${message}.` });
+    await expect(read(header, options)).rejects.toMatchObject({
+      code: 'invalid_header',
+      status: 400,
+      message: `x-gateway-metadata ${message}.`,
+    });
   });
 
   it('accepts values as long as the limit', async () => {

@@ -9,7 +9,13 @@ export default definePlugin({
     additionalProperties: false,
     properties: {
       max_keys: { type: 'integer', minimum: 1, maximum: 64, default: 16, description: 'Most keys of one request.' },
-      max_length: { type: 'integer', minimum: 1, maximum: 1024, default: 128, description: 'Longest key or value, in characters.' },
+      max_length: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1024,
+        default: 128,
+        description: 'Longest key or value, in characters.',
+      },
     },
   },
   provides: ['metadata'],
@@ -25,13 +31,15 @@ export default definePlugin({
 
 function readMetadata(header: string, maxKeys: number, maxLength: number): Readonly<Record<string, string>> {
   const value = parse(header);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse('must be a JSON object of strings');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refuse('must be a JSON object of strings');
   const entries = Object.entries(value);
   if (entries.length > maxKeys) throw refuse(`has more than ${maxKeys} keys`);
   const metadata: Record<string, string> = Object.create(null);
   for (const [key, text] of entries) {
     if (typeof text !== 'string') throw refuse(`must hold strings; ${JSON.stringify(key.slice(0, 64))} is not one`);
-    if (key.length > maxLength || text.length > maxLength) throw refuse(`has a key or value longer than ${maxLength} characters`);
+    if (key.length > maxLength || text.length > maxLength)
+      throw refuse(`has a key or value longer than ${maxLength} characters`);
     metadata[key] = text;
   }
   return metadata;

@@ -12,7 +12,11 @@ const operationThatFinds = (fault: BodyFault | undefined, seen: unknown[] = []) 
   return { validate } as Operation;
 };
 
-async function applied(json: Record<string, unknown>, overrideParams: Record<string, unknown> | undefined, operation?: Operation) {
+async function applied(
+  json: Record<string, unknown>,
+  overrideParams: Record<string, unknown> | undefined,
+  operation?: Operation,
+) {
   const exchange = createExchange({ json, operation });
   const attempt = createAttempt(exchange, { target: { path: 'config.targets[1]', overrideParams } });
   await runPlugin(override, { exchange, attempt });
@@ -24,7 +28,12 @@ describe('override', () => {
     ['puts a field in', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
     ['replaces a scalar', { a: 1 }, { a: 2 }, { a: 2 }],
     ['replaces an array whole', { a: [1, 2] }, { a: [3] }, { a: [3] }],
-    ['merges objects key by key', { a: { x: 1, y: { z: 1 } } }, { a: { y: { w: 2 } } }, { a: { x: 1, y: { z: 1, w: 2 } } }],
+    [
+      'merges objects key by key',
+      { a: { x: 1, y: { z: 1 } } },
+      { a: { y: { w: 2 } } },
+      { a: { x: 1, y: { z: 1, w: 2 } } },
+    ],
     ['deletes with null', { a: 1, b: { c: 1, d: 2 } }, { a: null, b: { c: null } }, { b: { d: 2 } }],
     ['puts an object over a scalar', { a: 1 }, { a: { b: 2 } }, { a: { b: 2 } }],
   ])('%s', async (_, json, params, expected) => {
@@ -48,13 +57,20 @@ describe('override', () => {
   });
 
   it('leaves the view alone where the target overrides nothing', async () => {
-    const { exchange, attempt } = await applied({ model: 'asked' }, undefined, operationThatFinds({ message: 'never asked', param: null, missing: false }));
+    const { exchange, attempt } = await applied(
+      { model: 'asked' },
+      undefined,
+      operationThatFinds({ message: 'never asked', param: null, missing: false }),
+    );
     expect(attempt.body).toBe(exchange.request.body);
   });
 
   it('checks the result as if the client had sent it, and tells whose fault it is', async () => {
     const seen: unknown[] = [];
-    const operation = operationThatFinds({ message: '`temperature` must be number.', param: 'temperature', missing: false }, seen);
+    const operation = operationThatFinds(
+      { message: '`temperature` must be number.', param: 'temperature', missing: false },
+      seen,
+    );
     await expect(applied({ model: 'm' }, { temperature: 'hot' }, operation)).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'temperature',

@@ -1,4 +1,12 @@
-import { definePlugin, GatewayError, mergeEdits, type Edit, type Operation, type RequestBody, type Target } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  mergeEdits,
+  type Edit,
+  type Operation,
+  type RequestBody,
+  type Target,
+} from '../../src/plugin/index.ts';
 
 /** Lays a target's `override_params` over the request, and checks the result as if the client had sent it. */
 export default definePlugin({
@@ -24,5 +32,8 @@ export default definePlugin({
 
 function check(operation: Operation, body: RequestBody, target: Target): void {
   const fault = operation.validate(body.json());
-  if (fault) throw new GatewayError('invalid_request', `With the override_params of ${target.path}: ${fault.message}`, { param: fault.param });
+  if (fault)
+    throw new GatewayError('invalid_request', `With the override_params of ${target.path}: ${fault.message}`, {
+      param: fault.param,
+    });
 }

@@ -5,7 +5,8 @@ import retry from './index.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-const busy = (status = 503, retryAfterMs?: number): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+const busy = (status = 503, retryAfterMs?: number): UpstreamError =>
+  new UpstreamError('overloaded', `no ${status}`, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 
 interface Setup extends Partial<RetrySettings> {
   /** What one try after another does; the last one again and again. */
@@ -21,7 +22,9 @@ function start({ tries, random = 1, deadline = 600_000, tryMs = 0, ...settings }
   const clock = createFakeClock();
   const exchange = createExchange();
   const attempt = createAttempt(exchange, {
-    target: { retry: { attempts: 3, onStatusCodes: new Set([429, 503]), minDelayMs: 100, maxDelayMs: 1000, ...settings } },
+    target: {
+      retry: { attempts: 3, onStatusCodes: new Set([429, 503]), minDelayMs: 100, maxDelayMs: 1000, ...settings },
+    },
     deadline,
   });
   exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));

@@ -20,7 +20,10 @@ export default definePlugin({
         // p-retry itself does not wait: the wait is the clock's, so that tests own it and a client that leaves ends it.
         minTimeout: 0,
         onFailedAttempt: async ({ error, retriesConsumed, retriesLeft }) => {
-          const wait = retriesLeft > 0 && !exchange.cancellation.reason ? waitBefore(attempt, error, retriesConsumed, random) : undefined;
+          const wait =
+            retriesLeft > 0 && !exchange.cancellation.reason
+              ? waitBefore(attempt, error, retriesConsumed, random)
+              : undefined;
           if (wait === undefined || clock.now() + wait >= attempt.deadline) throw error;
           await clock.sleep(wait, attempt.cancellation);
         },
@@ -30,7 +33,12 @@ export default definePlugin({
 });
 
 /** Milliseconds to wait before the next try; undefined when there should be none. */
-function waitBefore({ target }: Attempt, error: Error, retriesConsumed: number, random: () => number): number | undefined {
+function waitBefore(
+  { target }: Attempt,
+  error: Error,
+  retriesConsumed: number,
+  random: () => number,
+): number | undefined {
   const { onStatusCodes, minDelayMs, maxDelayMs } = target.retry;
   if (!(error instanceof UpstreamError) || !onStatusCodes.has(error.status)) return undefined;
   const asked = error.retryAfterMs;

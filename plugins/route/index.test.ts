@@ -5,7 +5,11 @@ import route from './index.ts';
 
 const plain = createAttempt(createExchange()).target;
 const target = (path: string): Target => ({ ...plain, path });
-const group = (members: readonly Route[], codes: readonly number[] = [429, 503], mode: Group['mode'] = 'fallback'): Group => ({
+const group = (
+  members: readonly Route[],
+  codes: readonly number[] = [429, 503],
+  mode: Group['mode'] = 'fallback',
+): Group => ({
   kind: 'group',
   path: 'config',
   mode,
@@ -16,7 +20,11 @@ const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(target) as [Target, Target, Target
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
 
 /** Walks a config whose targets fail as told. */
-async function walk(tree: Route, failures: Readonly<Record<string, unknown>> = {}, whileTrying: (path: string, exchange: ReturnType<typeof createExchange>) => void = () => {}) {
+async function walk(
+  tree: Route,
+  failures: Readonly<Record<string, unknown>> = {},
+  whileTrying: (path: string, exchange: ReturnType<typeof createExchange>) => void = () => {},
+) {
   const exchange = createExchange({ config: { id: 'it', name: undefined, route: tree } });
   const tried: string[] = [];
   let nextCalls = 0;
@@ -33,7 +41,10 @@ async function walk(tree: Route, failures: Readonly<Record<string, unknown>> = {
       },
     },
     next: () => void (nextCalls += 1),
-  }).then(() => undefined, (error: unknown) => error);
+  }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   return { tried, failure, nextCalls };
 }
 
@@ -47,18 +58,30 @@ describe('route', () => {
   });
 
   it('stops at the first target that answers', async () => {
-    expect(await walk(group([a, b, c]), { a: busy() })).toEqual({ tried: ['a', 'b'], failure: undefined, nextCalls: 1 });
+    expect(await walk(group([a, b, c]), { a: busy() })).toEqual({
+      tried: ['a', 'b'],
+      failure: undefined,
+      nextCalls: 1,
+    });
   });
 
   it('fails as the last target failed, when all do, and does not go on', async () => {
     const last = busy(429);
-    expect(await walk(group([a, b]), { a: busy(), b: last })).toEqual({ tried: ['a', 'b'], failure: last, nextCalls: 0 });
+    expect(await walk(group([a, b]), { a: busy(), b: last })).toEqual({
+      tried: ['a', 'b'],
+      failure: last,
+      nextCalls: 0,
+    });
   });
 
   it.each<[string, Error, boolean]>([
     ['a listed status of an upstream', busy(429), true],
     ['another status', busy(500), false],
-    ['what the client did wrong, whatever its status', new GatewayError('invalid_request', 'no', { status: 503 }), false],
+    [
+      'what the client did wrong, whatever its status',
+      new GatewayError('invalid_request', 'no', { status: 503 }),
+      false,
+    ],
     ['a fault of a plugin', new Error('broken'), false],
   ])('for %s gives way: %s', async (_, failure, givesWay) => {
     const { tried } = await walk(group([a, b]), { a: failure });
@@ -66,7 +89,9 @@ describe('route', () => {
   });
 
   it('asks nobody else for a client that has left', async () => {
-    const { tried, failure } = await walk(group([a, b]), { a: busy() }, (_, { cancellation }) => cancellation.cancel(new GatewayError('client_closed', 'gone')));
+    const { tried, failure } = await walk(group([a, b]), { a: busy() }, (_, { cancellation }) =>
+      cancellation.cancel(new GatewayError('client_closed', 'gone')),
+    );
     expect(tried).toEqual(['a']);
     expect(failure).toMatchObject({ status: 503 });
   });
@@ -74,15 +99,36 @@ describe('route', () => {
   it.each<[string, Route, Record<string, unknown>, string[], boolean]>([
     ['an inner group first', group([group([a, b]), c]), { a: busy() }, ['a', 'b'], true],
     ['then what is beside it', group([group([a, b]), c]), { a: busy(), b: busy() }, ['a', 'b', 'c'], true],
-    ['by each group’s own statuses: the inner gives way', group([group([a, b], [503]), c], [500]), { a: busy(503), b: busy(500) }, ['a', 'b', 'c'], true],
-    ['by each group’s own statuses: the outer does not', group([group([a, b], [503]), c], [429]), { a: busy(503), b: busy(500) }, ['a', 'b'], false],
-    ['an inner failure that only the outer gives way to', group([group([a, b], [429]), c, d], [503]), { a: busy(503), c: busy(503) }, ['a', 'c', 'd'], true],
+    [
+      'by each group’s own statuses: the inner gives way',
+      group([group([a, b], [503]), c], [500]),
+      { a: busy(503), b: busy(500) },
+      ['a', 'b', 'c'],
+      true,
+    ],
+    [
+      'by each group’s own statuses: the outer does not',
+      group([group([a, b], [503]), c], [429]),
+      { a: busy(503), b: busy(500) },
+      ['a', 'b'],
+      false,
+    ],
+    [
+      'an inner failure that only the outer gives way to',
+      group([group([a, b], [429]), c, d], [503]),
+      { a: busy(503), c: busy(503) },
+      ['a', 'c', 'd'],
+      true,
+    ],
   ])('nests: tries %s', async (_, tree, failures, tried, answered) => {
     const walked = await walk(tree, failures);
     expect([walked.tried, walked.failure === undefined]).toEqual([tried, answered]);
   });
 
   it('says so where no config was chosen before it', async () => {
-    await expect(runPlugin(route, { needs: { attempts: {} } })).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining('before a config was chosen') });
+    await expect(runPlugin(route, { needs: { attempts: {} } })).rejects.toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('before a config was chosen'),
+    });
   });
 });

@@ -1,4 +1,12 @@
-import { definePlugin, GatewayError, UpstreamError, type AttemptRunner, type GatewayContext, type Group, type Route } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  UpstreamError,
+  type AttemptRunner,
+  type GatewayContext,
+  type Group,
+  type Route,
+} from '../../src/plugin/index.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain of one target after another until one answers. */
 export default definePlugin({

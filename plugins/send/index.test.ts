@@ -24,7 +24,9 @@ describe('send', () => {
     const exchange = createExchange();
     const attempt = createAttempt(exchange);
     const failure = new UpstreamError('overloaded', 'busy');
-    await expect(runPlugin(send, { exchange, attempt, needs: { send: { send: () => Promise.reject(failure) } } })).rejects.toBe(failure);
+    await expect(
+      runPlugin(send, { exchange, attempt, needs: { send: { send: () => Promise.reject(failure) } } }),
+    ).rejects.toBe(failure);
     expect(attempt.reply).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-import { GatewayError, type Exchange, type ResolvedTarget, type Target, type TargetResolver } from '../plugin/index.ts';
+import { GatewayError, nearest, type Exchange, type ResolvedTarget, type Target, type TargetResolver } from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { ProviderName } from '../providers/provider.ts';
@@ -8,7 +8,6 @@ import { CatalogTarget } from './catalog-target.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 import type { ModelLabels } from './model-labels.ts';
-import { nearest } from './nearest.ts';
 
 export interface ResolverSetup {
   /** The process's own: labels are bounded over all snapshots. */

@@ -90,13 +90,18 @@ interface Context {
 
 /** @param missing names the plugin requires that nothing before it provides */
 function checkPlace(plugin: Plugin, place: Place, missing: readonly string[], { source, setup }: Context): boolean {
-  for (const name of missing) {
-    const provider = setup.registry.names.find((other) => setup.registry.get(other)?.plugin.provides.includes(name));
-    const hint = provider ? `; put "${provider}" before it` : '';
-    source.report({ path: place.namePath, message: `plugin "${plugin.name}" needs "${name}" from a plugin earlier in the chain${hint}` });
-  }
+  for (const name of missing) source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
   const optionsFit = setup.checkOptions(plugin.options, place.options, [...place.path, 'options'], source.report);
   return missing.length === 0 && optionsFit;
+}
+
+function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
+  const providers = registry.names.flatMap((other) => registry.get(other)?.plugin ?? []).filter(({ provides }) => provides.includes(name));
+  const near = providers.find((provider) => provider.level === level);
+  if (near) return `plugin "${plugin}" needs "${name}" from a plugin earlier in the chain; put "${near.name}" before it`;
+  const [far] = providers;
+  const hint = far ? `; "${far.name}" provides it, in the ${far.level} chain` : '';
+  return `plugin "${plugin}" needs "${name}" from a plugin before it${hint}`;
 }
 
 async function createInstance(plugin: Plugin, place: Place, { report }: ChainSource, { host }: CompileSetup): Promise<Instance | undefined> {

@@ -3,7 +3,8 @@ import type { GatewayContext, Middleware } from '../plugin/index.ts';
 import { compose, type Instance } from './compose.ts';
 
 // The chain only passes the context on; these tests give it a list to write to.
-const run = (instances: readonly Instance[], log: string[] = []) => compose(instances)({ log } as unknown as GatewayContext).then(() => log);
+const run = (instances: readonly Instance[], log: string[] = []) =>
+  compose(instances)({ log } as unknown as GatewayContext).then(() => log);
 const logOf = (ctx: GatewayContext): string[] => (ctx as unknown as { log: string[] }).log;
 const plugin = (name: string, middleware: Middleware, repeats = false): Instance => ({ name, middleware, repeats });
 const around = (name: string): Instance =>
@@ -23,19 +24,42 @@ describe('a composed chain', () => {
   });
 
   it('runs what follows a plugin again when it declares repeats', async () => {
-    const twice = plugin('twice', async (_, next) => { await next(); await next(); }, true);
+    const twice = plugin(
+      'twice',
+      async (_, next) => {
+        await next();
+        await next();
+      },
+      true,
+    );
     expect(await run([twice, around('a')])).toEqual(['a down', 'a up', 'a down', 'a up']);
   });
 
   it('refuses a second next() of a plugin that does not, by name', async () => {
-    const twice = plugin('twice', async (_, next) => { await next(); await next(); });
-    await expect(run([twice, around('a')])).rejects.toThrow('plugin "twice" called next() twice without declaring repeats');
+    const twice = plugin('twice', async (_, next) => {
+      await next();
+      await next();
+    });
+    await expect(run([twice, around('a')])).rejects.toThrow(
+      'plugin "twice" called next() twice without declaring repeats',
+    );
   });
 
   it('allows a retry after a failure where repeats is declared', async () => {
     let failures = 2;
-    const flaky = plugin('flaky', async () => { if (failures-- > 0) throw new Error('not yet'); });
-    const retry = plugin('retry', async (_, next) => { for (;;) try { return await next(); } catch {} }, true);
+    const flaky = plugin('flaky', async () => {
+      if (failures-- > 0) throw new Error('not yet');
+    });
+    const retry = plugin(
+      'retry',
+      async (_, next) => {
+        for (;;)
+          try {
+            return await next();
+          } catch {}
+      },
+      true,
+    );
     await expect(run([retry, flaky])).resolves.toEqual([]);
   });
 
@@ -47,16 +71,40 @@ describe('a composed chain', () => {
 
   it('names a plugin that calls next() after it has finished', async () => {
     let late: Promise<void> | undefined;
-    const tardy = plugin('tardy', async (_, next) => { setImmediate(() => { late = next(); late.catch(() => {}); }); });
+    const tardy = plugin('tardy', async (_, next) => {
+      setImmediate(() => {
+        late = next();
+        late.catch(() => {});
+      });
+    });
     await run([tardy, around('a')]);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await expect(late).rejects.toThrow('plugin "tardy" called next() after it had finished');
   });
 
+  it('keeps the failure that nobody awaited from ending the process', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const failing = plugin('failing', async () => {
+      await new Promise(setImmediate);
+      throw new Error('nobody hears this');
+    });
+    const hasty = plugin('hasty', async (_, next) => void next());
+    await expect(run([hasty, failing])).rejects.toThrow('plugin "hasty" did not await next()');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
   it('passes an error up through every plugin', async () => {
     const log: string[] = [];
-    const catcher = plugin('catcher', async (ctx, next) => next().catch((error: Error) => void logOf(ctx).push(error.message)));
-    const thrower = plugin('thrower', async () => { throw new Error('broken'); });
+    const catcher = plugin('catcher', async (ctx, next) =>
+      next().catch((error: Error) => void logOf(ctx).push(error.message)),
+    );
+    const thrower = plugin('thrower', async () => {
+      throw new Error('broken');
+    });
     expect(await run([catcher, thrower], log)).toEqual(['broken']);
   });
 });

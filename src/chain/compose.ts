@@ -30,7 +30,7 @@ function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain
     let calls = 0;
     let running = 0;
     let finished = false;
-    const next = async (): Promise<void> => {
+    const advance = async (): Promise<void> => {
       if (finished) throw new ChainFault(`plugin "${name}" called next() after it had finished`);
       calls += 1;
       if (calls > 1 && !repeats) throw new ChainFault(`plugin "${name}" called next() twice without declaring repeats`);
@@ -40,6 +40,12 @@ function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain
       } finally {
         running -= 1;
       }
+    };
+    const next = (): Promise<void> => {
+      const done = advance();
+      // Where a plugin forgets its `await`, the failure of what follows would be an unhandled rejection: the end of the process.
+      done.catch(() => {});
+      return done;
     };
     try {
       await middleware(ctx, next);

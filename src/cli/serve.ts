@@ -1,5 +1,5 @@
 import { SettingsRefused, startGateway, type Gateway } from '../server/gateway.ts';
-import { formatDiagnostics } from '../settings/index.ts';
+import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
 
 export interface ServeOptions {
@@ -58,7 +58,8 @@ const DEMO_KEY = 'gatehouse-demo-key';
 
 /** What a newcomer needs: where it listens and one line to paste. */
 function welcome({ data, status, settings }: Gateway): string {
-  const model = `@${settings.catalog.providers[0]?.slug ?? 'SLUG'}/MODEL`;
+  const [first] = settings.catalog.providers;
+  const model = `@${first?.slug ?? 'SLUG'}/${first?.provider === 'simulator' ? 'demo' : 'MODEL'}`;
   const body = `{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}`;
   const key = settings.keys.keys.some((entry) => entry.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
   return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}

@@ -1,4 +1,5 @@
-import { formatDiagnostics, loadSettings, type DiagnosticFormat, type LoadResult, type Settings } from '../settings/index.ts';
+import { formatDiagnostics, type DiagnosticFormat } from '../settings/diagnostic.ts';
+import { loadSettings, type LoadResult, type Settings } from '../settings/load.ts';
 
 /** A check that needs more than the files: it compiles something and reports what it finds through the result. */
 export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;

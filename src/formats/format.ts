@@ -83,6 +83,12 @@ export interface ClientError {
   readonly requestId: string;
 }
 
+/** Status and body of an error reply. An API may answer a failure with a status of its own (wire.md D12: 503 here is 529 there). */
+export interface ErrorReply {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
 /**
  * Reads a reply in the client's own format without changing it: cuts bytes at whole wire events, watches for signals, and
  * takes out what the gateway itself asked for (the usage chunk of a client that did not ask for one).
@@ -126,7 +132,7 @@ export interface Format {
   /** Client side: events → plain body. The events hold no `error`. */
   encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject;
   encodeStream(client: ClientContext): StreamEncoder;
-  encodeError(error: ClientError): JsonObject;
+  encodeError(error: ClientError): ErrorReply;
   /** The same error as the last wire event of a broken stream. */
   encodeStreamError(error: ClientError): string;
 

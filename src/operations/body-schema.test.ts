@@ -31,7 +31,7 @@ describe('the schema of chat requests', () => {
     ['nothing but the required', body({})],
     ['nulls where OpenAI’s clients send them', body({ temperature: null, stop: null, tools: null, stream: null, response_format: null, messages: [{ role: 'assistant', content: null, tool_calls: null, refusal: null }] })],
     ['fields nobody knows, at every level', body({ x: 1, messages: [{ role: 'user', content: [{ type: 'new', y: 2 }], z: 3 }], tools: [{ type: 'new_tool', w: 4 }] })],
-    ['the gateway’s extensions', body({ thinking: { type: 'enabled', budget_tokens: 0 }, labels: { a: 'b' }, safety_settings: [{}], top_k: 3, image_config: {}, messages: [{ role: 'assistant', content_blocks: [{ type: 'thinking' }], tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '', thought_signature: 's' } }] }] })],
+    ['the gateway’s extensions', body({ thinking: { type: 'enabled', budget_tokens: 0 }, labels: { a: 'b' }, safety_settings: [{}], top_k: 3, image_config: {}, messages: [{ role: 'assistant', content_blocks: [{ type: 'thinking', thinking: '', signature: 's' }], tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '', thought_signature: 's' } }] }] })],
   ])('accepts %s', (_, value) => {
     expect(validate(value)).toBeUndefined();
   });

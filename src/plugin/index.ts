@@ -32,6 +32,7 @@ export type {
   ReplyReaderLike,
   TraceContext,
 } from './exchange.ts';
+export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export type { Problem, Report } from './report.ts';
 export { RequestBody } from './request-body.ts';

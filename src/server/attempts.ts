@@ -20,7 +20,7 @@ import {
   type TimeoutSettings,
   type TryRecord,
 } from '../plugin/index.ts';
-import { toReply } from './koa-reply.ts';
+import { answerByStatus } from './koa-reply.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 type Timeouts = Required<TimeoutSettings>;
@@ -82,6 +82,9 @@ export class TargetAttempt implements Attempt {
   }
 }
 
+/** Whatever became of an attempt and its reply, its upstream is let go when the exchange ends. */
+const OVER = new GatewayError('client_closed', 'The request is over.');
+
 /** Below this, keeping a body costs less than making its outline. */
 const KEPT_BODY_BYTES = 8 * 1024;
 
@@ -100,18 +103,21 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
       const attempt = new TargetAttempt(exchange, body, target, { now: clock.now(), timeouts });
       exchange.attempts.push(attempt);
       const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
+      exchange.onEnd(() => {
+        stopListening();
+        attempt.cancellation.cancel(OVER);
+      });
       const captured = new ResponseCapture();
       const view = attemptContext(ctx, attempt, captured);
       try {
         await chain(view);
-        attempt.reply ??= toReply(view.response);
+        if (!attempt.reply) answerByStatus(view.response);
         if (!attempt.reply) throw new GatewayError('internal_error', 'The attempt chain ended without a reply.');
       } catch (thrown) {
         loseAttempt(attempt, thrown);
         stopListening();
         throw thrown;
       }
-      exchange.onEnd(stopListening);
       winAttempt(exchange, attempt, captured);
     },
   };
@@ -127,7 +133,7 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
 
 function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: ResponseCapture): void {
   const reply = attempt.reply!;
-  for (const name of captured.getHeaderNames()) reply.headers[name] = String(captured.getHeader(name));
+  for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
   exchange.request.body = undefined;
   attempt.release();

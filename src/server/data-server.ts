@@ -4,6 +4,7 @@ import Koa from 'koa';
 import { operations } from '../operations/index.ts';
 import { GatewayError } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
+import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
 
 /** An idle client connection is kept longer than the load balancers before it keep theirs (ops.md 4.2). */
@@ -12,6 +13,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** The listener applications reach: routes each operation onto the request path. */
 export function createDataServer(handle: ReturnType<typeof createRequestPath>, settings: ServerSettings): Server {
   const app = new Koa();
+  bindReplies(app);
   const router = new Router();
   for (const operation of operations) router.register(operation.path, [operation.method.toLowerCase()], (ctx) => handle(ctx, operation));
   app.use(router.routes());

@@ -45,7 +45,8 @@ export class HttpExchange implements Exchange {
   metadata: Readonly<Record<string, string>> = {};
   error: GatewayError | undefined;
   #reply: Reply | undefined;
-  #endListeners: ((end: ReplyEnd) => void)[] | undefined = [];
+  #endListeners: ((end: ReplyEnd) => void)[] = [];
+  #end: ReplyEnd | undefined;
 
   constructor(req: IncomingMessage, { operation, names, clock }: ExchangeSetup) {
     const asked = req.headers['x-request-id'];
@@ -67,15 +68,18 @@ export class HttpExchange implements Exchange {
     if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
   }
 
+  /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */
   onEnd(listener: (end: ReplyEnd) => void): void {
-    this.#endListeners?.push(listener);
+    if (this.#end) listener(this.#end);
+    else this.#endListeners.push(listener);
   }
 
   /** Tells the listeners, once. A listener that throws does not keep the others from hearing. */
   end(end: ReplyEnd, onFault: (error: unknown) => void): void {
     const listeners = this.#endListeners;
-    this.#endListeners = undefined;
-    for (const listener of listeners ?? []) {
+    this.#end = end;
+    this.#endListeners = [];
+    for (const listener of listeners) {
       try {
         listener(end);
       } catch (error) {

@@ -1,24 +1,78 @@
-import type { Readable } from 'node:stream';
-import { Stream } from 'node:stream';
+import { finished, Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 import type Koa from 'koa';
-import { GatewayError, type Reply, type Sink, type Source } from '../plugin/index.ts';
+import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../plugin/index.ts';
 
-/** The reply a plugin made the Koa way, with `ctx.status` and `ctx.body`; undefined when it set no body. */
-export function toReply(response: Koa.Response): Reply | undefined {
-  const body: unknown = response.body;
-  if (body === undefined || body === null) return undefined;
-  const headers: Record<string, string> = {};
-  const type = response.get('content-type');
-  if (type) headers['content-type'] = type;
-  return { status: response.status, headers, body: toBody(body), stream: type.includes('event-stream') };
+/**
+ * Makes `ctx.status` and `ctx.body` speak of the reply in hand, as Koa's own do: after `next()` the status is that of the
+ * reply, and a body puts another reply in its place. Bound once to the app's response, so that a request pays nothing for it.
+ */
+export function bindReplies(app: Koa): void {
+  const koa: object = Object.getPrototypeOf(app.response);
+  Object.defineProperties(app.response, {
+    status: {
+      get(this: Koa.Response): unknown {
+        return holderOf(this)?.reply?.status ?? Reflect.get(koa, 'status', this);
+      },
+      set(this: Koa.Response, status: number) {
+        Reflect.set(koa, 'status', status, this);
+        const reply = holderOf(this)?.reply;
+        if (reply) reply.status = status;
+      },
+    },
+    body: {
+      get(this: Koa.Response): unknown {
+        return Reflect.get(koa, 'body', this);
+      },
+      set(this: Koa.Response, value: unknown) {
+        Reflect.set(koa, 'body', value, this);
+        const holder = holderOf(this);
+        if (holder) holder.reply = toReply(this);
+      },
+    },
+  });
+}
+
+/** Koa answers with a status alone by its text. 404 is Koa's word for "nobody has answered". */
+export function answerByStatus(response: Koa.Response): void {
+  if (response.status === 404) return;
+  response.body = WITHOUT_CONTENT.has(response.status) ? null : response.message;
+}
+
+/** RFC 9110: no content in a 204, a 205 and a 304. */
+const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** The attempt in the attempt chain, else the exchange. Undefined before there is one. */
+function holderOf(response: Koa.Response): { reply: Reply | undefined } | undefined {
+  // Koa knows its own context only; the request path has put the exchange on it.
+  const { attempt, exchange } = response.ctx as unknown as Partial<GatewayContext>;
+  return attempt ?? exchange;
+}
+
+/** What a plugin has made with `ctx.body`. Its headers stay where Koa has put them: they may still change. */
+function toReply(response: Koa.Response): Reply {
+  return {
+    status: response.res.statusCode,
+    headers: {},
+    body: toBody(response.body),
+    get stream() {
+      return response.type === 'text/event-stream';
+    },
+  };
 }
 
 function toBody(body: unknown): Buffer | Source {
+  if (body === undefined || body === null) return Buffer.alloc(0);
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === 'string') return Buffer.from(body);
-  if (body instanceof Stream) return new ReadableSource(body as Readable);
+  if (body instanceof Readable) return new ReadableSource(body);
+  if (body instanceof ReadableStream) return fromWeb(body);
+  if (body instanceof Blob) return fromWeb(body.stream());
+  if (body instanceof Response) return body.body ? fromWeb(body.body) : Buffer.alloc(0);
   return Buffer.from(JSON.stringify(body));
 }
+
+const fromWeb = (stream: WebStream): Source => new ReadableSource(Readable.fromWeb(stream));
 
 /** A Node stream as a source. */
 class ReadableSource implements Source {
@@ -33,13 +87,12 @@ class ReadableSource implements Source {
 
   open(sink: Sink): void {
     const stream = this.#stream;
-    const fail = (cause: unknown): void => {
-      if (!this.#cancelled) sink.fail(new GatewayError('internal_error', 'The reply broke off.', { cause }));
-    };
-    if (stream.errored) return fail(stream.errored);
     stream.on('data', (piece: Buffer | string) => sink.push(Buffer.from(piece)));
-    stream.once('end', () => sink.end());
-    stream.once('error', fail);
+    finished(stream, { writable: false }, (cause) => {
+      if (this.#cancelled) return;
+      if (cause) sink.fail(new GatewayError('internal_error', 'The reply broke off.', { cause }));
+      else sink.end();
+    });
   }
 
   pause(): void {

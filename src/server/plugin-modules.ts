@@ -35,6 +35,10 @@ function toPlugins(module: unknown): readonly Plugin[] {
   throw new Error('its default export is no plugin made by definePlugin');
 }
 
+/** What definePlugin makes; an object of the author's own may lack the lists that it fills in. */
 function isPlugin(value: unknown): value is Plugin {
-  return typeof value === 'object' && value !== null && 'name' in value && 'level' in value && 'create' in value && typeof value.create === 'function' && 'needs' in value;
+  if (typeof value !== 'object' || value === null) return false;
+  const has = (key: string): unknown => Reflect.get(value, key);
+  const lists = ['needs', 'requires', 'provides'].every((key) => Array.isArray(has(key)));
+  return lists && typeof has('name') === 'string' && typeof has('level') === 'string' && typeof has('create') === 'function' && typeof has('options') === 'object';
 }

@@ -50,9 +50,14 @@ class ReplyWriter implements Sink {
     this.#res.on('close', () => this.clientLeft());
     // Without a listener a write after the client has gone would end the process.
     this.#res.on('error', () => {});
+    // Framing is the writer's: the length of a body that another one has replaced must not stand over that.
+    delete this.#reply.headers['content-length'];
+    this.#res.removeHeader('content-length');
     if (Buffer.isBuffer(body)) {
       this.#bytes = body.length;
-      this.#res.writeHead(this.#reply.status, { ...this.#reply.headers, 'content-length': body.length });
+      // RFC 9110, section 8.6: none in a 204.
+      if (this.#reply.status !== 204) this.#res.setHeader('content-length', body.length);
+      this.#res.writeHead(this.#reply.status, this.#reply.headers);
       this.#res.end(body);
       this.#linger();
       return;

@@ -5,7 +5,7 @@ import { openaiChat } from '../formats/openai-chat/index.ts';
 import { GatewayError, toGatewayError, type Clock, type GatewayContext, type Operation, type Reply, type ReplyEnd } from '../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './headers.ts';
-import { toReply } from './koa-reply.ts';
+import { answerByStatus } from './koa-reply.ts';
 import { writeReply } from './reply-writer.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -36,10 +36,11 @@ export function createRequestPath({ current, clock, log }: RequestPathSetup) {
     let reply: Reply;
     try {
       await snapshot.entry(context);
-      reply = exchange.reply ?? toReply(ctx.response) ?? noReply();
+      if (!exchange.reply) answerByStatus(ctx.response);
+      reply = exchange.reply ?? noReply();
     } catch (thrown) {
       log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
-      reply = bareError(exchange, toGatewayError(thrown));
+      reply = exchange.reply = bareError(exchange, toGatewayError(thrown));
     }
 
     setGatewayHeaders(reply, exchange, snapshot.headerNames.response);
@@ -75,8 +76,9 @@ function bareError(exchange: HttpExchange, error: GatewayError): Reply {
   exchange.error = error;
   const { status, message, type, code, param } = error;
   const format = exchange.operation?.format ?? openaiChat;
-  const body = Buffer.from(JSON.stringify(format.encodeError({ status, message, type, code, param, requestId: exchange.id })));
-  return { status, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body, stream: false };
+  const encoded = format.encodeError({ status, message, type, code, param, requestId: exchange.id });
+  const body = Buffer.from(JSON.stringify(encoded.body));
+  return { status: encoded.status, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body, stream: false };
 }
 
 function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {

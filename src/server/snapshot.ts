@@ -4,13 +4,25 @@ import type { ModelLabels } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import { compileChain, type ChainItem, type CompiledChain, type CompileSetup } from '../chain/compile.ts';
 import type { Chain } from '../chain/compose.ts';
+import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import type { Capabilities, CapabilityName, Clock, ConfigDirectory, GatewayConfig, GatewayContext, Host, Plugin, PluginLevel, Recorder } from '../plugin/index.ts';
+import {
+  nearest,
+  type Capabilities,
+  type CapabilityName,
+  type Clock,
+  type ConfigDirectory,
+  type GatewayConfig,
+  type GatewayContext,
+  type Host,
+  type Plugin,
+  type PluginLevel,
+  type Recorder,
+} from '../plugin/index.ts';
 import { compileGatewayConfig } from '../settings/gateway-config.ts';
 import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
-import { nearest } from '../settings/nearest.ts';
 import { checkOptions } from '../settings/plugin-options.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
 import type { TokenStore } from '../state/tokens.ts';
@@ -62,7 +74,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
   const base = { translate: createTranslator(clock), targets, defaultFormat: openaiChat, limits: server.limits, recorder: shared.recorder };
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits });
-  const attemptChain = await workshop.chain(serverChain(server, 'attempt'), { ...base, send });
+  const attemptChain = await workshop.chain({ ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) }, { ...base, send });
   const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
   const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
   const keys = createKeyRing(settings.keys, clock);
@@ -90,6 +102,17 @@ interface ChainPlace {
   readonly file: string;
   readonly path: readonly string[];
   readonly items: readonly ChainItem[];
+  /** Names that the chains around it provide. */
+  readonly provided?: readonly string[];
+}
+
+const outerEntry = (server: ServerSettings): OuterChain => ({ items: server.chains.entry, runner: 'configs' });
+
+/** Attempts run in every request chain: only what all of these provide is sure to be there. */
+function providedToAttempts(settings: Settings, server: ServerSettings, registry: PluginRegistry): string[] {
+  const requestChains = [server.chains.request, ...[...settings.gateway.values()].flatMap(({ plugins }) => (plugins ? [plugins] : []))];
+  const [first = [], ...others] = requestChains.map((items) => providedBy([outerEntry(server), { items, runner: 'attempts' }], 'attempt', registry));
+  return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
 /** A chain of server.yaml. */
@@ -106,9 +129,13 @@ class Workshop {
     this.#shared = shared;
   }
 
-  chain({ level, file, path, items }: ChainPlace, granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
+  chain({ level, file, path, items, provided = [] }: ChainPlace, granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
     const setup: CompileSetup = { registry: this.#shared.registry, host: (plugin, instance) => this.#host(plugin, instance, granted), checkOptions, nearest };
-    return compileChain({ level, items, path, report: this.#loaded.reporter(file) }, setup);
+    return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
+  }
+
+  providedToRequests(server: ServerSettings): readonly string[] {
+    return providedBy([outerEntry(server)], 'request', this.#shared.registry);
   }
 
   #host(plugin: Plugin, instance: string, granted: Partial<Capabilities>): Host<CapabilityName> {
@@ -135,13 +162,14 @@ class Workshop {
 }
 
 async function compileConfigs(settings: Settings, server: ServerSettings, workshop: Workshop, granted: Partial<Capabilities>): Promise<ConfigDirectory> {
-  const standard = await workshop.chain(serverChain(server, 'request'), granted);
+  const provided = workshop.providedToRequests(server);
+  const standard = await workshop.chain({ ...serverChain(server, 'request'), provided }, granted);
   const configs = new Map<string, GatewayConfig>();
   const chains = new Map<GatewayConfig, Chain>();
   for (const [id, file] of settings.gateway) {
     const config = compileGatewayConfig(id, file);
     configs.set(id, config);
-    const own = file.plugins && (await workshop.chain({ level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins }, granted));
+    const own = file.plugins && (await workshop.chain({ level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided }, granted));
     chains.set(config, (own ?? standard)?.run ?? nothing);
   }
   const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => (chains.get(config) ?? standard?.run ?? nothing)(ctx);

@@ -4,13 +4,15 @@ import { open, readdir } from 'node:fs/promises';
 /** Nobody writes a megabyte of settings; a bound keeps a wrong path (a log, a disk image) from filling the memory. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-export type FileRead = { readonly text: string } | { readonly missing: true } | { readonly problem: string };
+export type FileRead = { readonly text: string } | Unread;
+export type FolderRead = { readonly names: readonly string[] } | Unread;
+type Unread = { readonly missing: true } | { readonly problem: string };
 
 /** Where settings come from: the disk, or text that another process has sent. */
 export interface SettingsFiles {
   read(path: string): Promise<FileRead>;
-  /** Names in a folder; undefined when there is no such folder. */
-  list(folder: string): Promise<readonly string[] | undefined>;
+  /** Names in a folder. */
+  list(folder: string): Promise<FolderRead>;
 }
 
 export const diskFiles: SettingsFiles = {
@@ -18,17 +20,14 @@ export const diskFiles: SettingsFiles = {
     try {
       return await readBounded(path);
     } catch (error) {
-      const code = errorCode(error);
-      if (code === 'ENOENT' || code === 'ENOTDIR') return { missing: true };
-      return { problem: `cannot be read (${code})` };
+      return errorCode(error) === 'ENOTDIR' ? { missing: true } : unread(error);
     }
   },
   async list(folder) {
     try {
-      return await readdir(folder);
+      return { names: await readdir(folder) };
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined;
-      throw error;
+      return errorCode(error) === 'ENOTDIR' ? { problem: 'is a file, not a folder' } : unread(error);
     }
   },
 };
@@ -40,7 +39,7 @@ export function memoryFiles(texts: Readonly<Record<string, string>>): SettingsFi
     list: async (folder) => {
       const inside = Object.keys(texts).filter((path) => path.startsWith(`${folder}/`));
       const names = new Set(inside.map((path) => path.slice(folder.length + 1).split('/')[0]!));
-      return names.size > 0 ? [...names] : undefined;
+      return names.size > 0 ? { names: [...names] } : { missing: true };
     },
   };
 }
@@ -67,6 +66,11 @@ function toText(bytes: Buffer): FileRead {
   } catch {
     return { problem: 'is not UTF-8 text' };
   }
+}
+
+function unread(error: unknown): Unread {
+  const code = errorCode(error);
+  return code === 'ENOENT' ? { missing: true } : { problem: `cannot be read (${code})` };
 }
 
 function errorCode(error: unknown): string {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { nearest } from '../plugin/index.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import type { SettingsFiles } from './files.ts';
-import { nearest } from './nearest.ts';
+import type { FolderRead, SettingsFiles } from './files.ts';
 import type { SchemaName } from './schema-files.ts';
 
 /** A file of the settings folder that is to be read. */
@@ -23,10 +23,12 @@ export async function findSettingsFiles(
   folder: string,
   files: SettingsFiles,
 ): Promise<{ folderExists: boolean; files: readonly FoundFile[]; diagnostics: readonly Diagnostic[] }> {
-  const names = await files.list(folder);
-  if (!names) return { folderExists: false, files: [], diagnostics: [about(folder, 'there is no such folder')] };
+  const listed = await files.list(folder);
+  if (!('names' in listed)) return { folderExists: false, files: [], diagnostics: [notListed(folder, listed)] };
+  const { names } = listed;
   const gatewayFolder = join(folder, 'gateway');
-  const gatewayNames = (await files.list(gatewayFolder)) ?? [];
+  const gateway = await files.list(gatewayFolder);
+  const gatewayNames = 'names' in gateway ? gateway.names : [];
   const top = TOP_LEVEL.filter((name) => names.includes(name)).map((name) => found(folder, name, kindOf(name)));
   const configs = gatewayNames.filter(isYaml).sort().map((name) => found(folder, `gateway/${name}`, 'gateway'));
   return {
@@ -35,6 +37,7 @@ export async function findSettingsFiles(
     diagnostics: [
       ...REQUIRED.filter((name) => !names.includes(name)).map((name) => about(join(folder, name), 'this file is missing')),
       ...names.filter((name) => looksYaml(name) && !TOP_LEVEL.includes(name)).map((name) => ignored(folder, name)),
+      ...('problem' in gateway ? [notListed(gatewayFolder, gateway)] : []),
       ...configs.filter(({ id }) => !ID.test(id)).map(({ path }) => about(path, BAD_ID)),
       ...gatewayNames.filter((name) => looksYaml(name) && !isYaml(name)).map((name) => about(join(gatewayFolder, name), NOT_YAML, 'warning')),
     ],
@@ -60,6 +63,10 @@ function ignored(folder: string, name: string): Diagnostic {
   const suggestion = nearest(name, TOP_LEVEL);
   const diagnostic = about(join(folder, name), 'this file is ignored; gateway configs stand in gateway/', 'warning');
   return suggestion === undefined ? diagnostic : { ...diagnostic, message: 'this file is ignored', suggestion };
+}
+
+function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
+  return about(folder, 'problem' in read ? `this ${read.problem}` : 'there is no such folder');
 }
 
 function about(file: string, message: string, severity: Diagnostic['severity'] = 'error'): Diagnostic {

@@ -33,10 +33,17 @@ export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRi
   };
 }
 
+/** A moment that cannot be read must not become "never": NaN is in no order with any time. */
+function parseMoment(text: string): number {
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment)) throw new RangeError(`${text} is not a moment`);
+  return moment;
+}
+
 function createEntry(key: GatewayKey): Entry {
   return {
     digest: digestBytes(keyDigest(key)),
-    expiresAt: key.expires_at === undefined ? Infinity : Date.parse(key.expires_at),
+    expiresAt: key.expires_at === undefined ? Infinity : parseMoment(key.expires_at),
     allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
     caller: {
       keyId: key.id,

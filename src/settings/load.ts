@@ -69,11 +69,12 @@ export class LoadResult {
 
   /** How a pass that understands a file (`catalog.yaml`, `gateway/prod.yaml`) reports problems at their places in it. */
   reporter(name: string): Report {
-    const yaml = this.#files.get(name)?.yaml;
+    const { yaml, conceal } = this.#files.get(name) ?? { yaml: undefined, conceal: (text: string) => text };
     return ({ path, message, on, severity = 'error', suggestion }) => {
       const position = yaml?.locate(path, on) ?? { line: 1, column: 1 };
       const file = yaml?.name ?? join(this.#folder, name);
-      this.#diagnostics.push({ file, ...position, severity, message, ...(suggestion === undefined ? {} : { suggestion }) });
+      const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
+      this.#diagnostics.push({ file, ...position, severity, message: conceal(message), ...shown });
     };
   }
 }

@@ -1,4 +1,5 @@
 import { Secret } from '../plugin/index.ts';
+import { createConceal, type Conceal } from './conceal.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { SettingsFiles } from './files.ts';
 import type { FoundFile } from './find-files.ts';
@@ -16,6 +17,8 @@ export interface ReadFile {
   /** Undefined when it breaks its schema. */
   readonly value: unknown;
   readonly diagnostics: readonly Diagnostic[];
+  /** For messages about it that are written elsewhere. */
+  readonly conceal: Conceal;
   /** The file and those it refers to. */
   readonly paths: readonly string[];
 }
@@ -32,24 +35,30 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
     const diagnostic: Diagnostic = { file: found.path, line: 1, column: 1, severity: 'error', message };
-    return { found, yaml: undefined, value: undefined, diagnostics: [diagnostic], paths: [found.path] };
+    return { found, yaml: undefined, value: undefined, diagnostics: [diagnostic], conceal: asItIs, paths: [found.path] };
   }
   const yaml = YamlFile.parse(found.path, content.text);
-  const broken = { found, yaml, value: undefined, paths: [found.path] };
-  if (yaml.syntaxErrors.length > 0) return { ...broken, diagnostics: yaml.syntaxErrors };
+  if (yaml.syntaxErrors.length > 0) {
+    return { found, yaml, value: undefined, diagnostics: yaml.syntaxErrors, conceal: asItIs, paths: [found.path] };
+  }
 
   const lookup = await prepareReferences(yaml, setup.env, setup.files);
+  const { tree } = setup.schemas;
   const root = setup.schemas.root(found.kind);
-  const values = emptyIsObject(readValues(yaml, root, { schemas: setup.schemas, lookup }));
-  const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { schemas: setup.schemas, root });
+  const values = emptyIsObject(readValues(yaml, root, { tree, lookup }));
+  const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
   const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
     const position = yaml.locate(path, on);
     return { file: yaml.name, ...position, severity: 'error', message, ...(suggestion === undefined ? {} : { suggestion }) };
   });
   const diagnostics = [...values.diagnostics, ...misfits];
   const sound = diagnostics.every(({ severity }) => severity === 'warning');
-  return { found, yaml, value: sound ? seal(values) : undefined, diagnostics, paths: [found.path, ...lookup.paths] };
+  const paths = [found.path, ...lookup.paths];
+  return { found, yaml, value: sound ? seal(values) : undefined, diagnostics, conceal: createConceal(values), paths };
 }
+
+/** Nothing of such a file is known that a message could quote. */
+const asItIs: Conceal = (text) => text;
 
 /** A file of nothing but comments says the same as one with all its keys left out. */
 function emptyIsObject(values: Values): Values {

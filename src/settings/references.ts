@@ -56,6 +56,8 @@ function parseReference(text: string, start: number): Reference | BadReference {
   const inner = raw.slice(2, -1);
   if (inner.includes('${')) return bad(raw, 'references do not nest');
   const [, variable, fallback] = ENV.exec(inner) ?? [];
+  // The first `}` ends a reference: what came after it would be taken for text, in silence.
+  if (fallback !== undefined && /[{}]/.test(fallback)) return bad(raw, 'a default cannot hold `{` or `}`');
   if (variable !== undefined) return { kind: 'env', name: variable, fallback, raw };
   const path = FILE.exec(inner)?.[1];
   if (path !== undefined) return { kind: 'file', name: path.trim(), fallback: undefined, raw };

@@ -53,6 +53,10 @@ function fromFile(path: string, contents: ReadonlyMap<string, FileRead>): { text
 export interface Resolved {
   readonly text: string;
   readonly sources: readonly string[];
+  /** What the references stand for, in the same order. */
+  readonly contents: readonly string[];
+  /** Defaults as they are written, used or not. */
+  readonly fallbacks: readonly string[];
   /** The scalar is one reference and nothing else. */
   readonly whole: boolean;
   readonly problems: readonly { readonly raw: string; readonly nth: number; readonly message: string }[];
@@ -63,26 +67,34 @@ export function resolveText(value: string, lookup: ReferenceLookup): Resolved {
   const problems: { raw: string; nth: number; message: string }[] = [];
   const seen = new Map<string, number>();
   const sources: string[] = [];
+  const contents: string[] = [];
   const resolve = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;
     const nth = seen.get(piece.raw) ?? 0;
     seen.set(piece.raw, nth + 1);
     const found = piece.kind === 'bad' ? { problem: piece.message } : lookup.find(piece);
     if (piece.kind !== 'bad') sources.push(`${piece.kind}:${piece.name}`);
+    if (piece.kind !== 'bad') contents.push('text' in found ? found.text : '');
     if ('text' in found) return found.text;
     problems.push({ raw: piece.raw, nth, message: found.problem });
     return '';
   };
   const text = pieces.map(resolve).join('');
-  return { text, sources, whole: pieces.length === 1 && sources.length === 1, problems };
+  const fallbacks = pieces.filter(isReference).flatMap(({ fallback }) => fallback ?? []);
+  return { text, sources, contents, fallbacks, whole: pieces.length === 1 && sources.length === 1, problems };
 }
 
 /** Where in the file the nth reference with this spelling stands, within a scalar. */
 export function offsetOf(file: YamlFile, node: unknown, { raw, nth }: { raw: string; nth: number }): number {
   if (!isScalar(node) || !node.range) return 0;
   const [start, end] = node.range;
-  let at = file.text.indexOf(raw, start);
-  for (let count = 0; count < nth && at !== -1; count += 1) at = file.text.indexOf(raw, at + raw.length);
+  let left = nth;
+  for (let at = file.text.indexOf(raw, start); at !== -1 && at < end; at = file.text.indexOf(raw, at + 1)) {
+    // The second half of the escape `$${` looks the same.
+    if (file.text[at - 1] === '$') continue;
+    if (left === 0) return at;
+    left -= 1;
+  }
   // An escape inside a double-quoted scalar can hide the spelling; the scalar itself is near enough.
-  return at === -1 || at >= end ? start : at;
+  return start;
 }

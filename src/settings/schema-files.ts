@@ -20,7 +20,13 @@ function findFolder(from: string): string {
 export function readSchema(name: SchemaName): Schema {
   // Bytes become types here: the files are the package's own, and ajv refuses what is no schema.
   const schema = JSON.parse(readFileSync(join(findFolder(import.meta.dirname), `${name}.json`), 'utf8')) as Schema;
-  return absolute(schema, String(schema['$id'])) as Schema;
+  return absoluteRefs(schema, String(schema['$id']));
+}
+
+/** A schema whose local `$ref`s name its id, so that a part of it can be read alone. */
+export function absoluteRefs(schema: Schema, id: string): Schema {
+  // It keeps its shape.
+  return absolute(schema, id) as Schema;
 }
 
 function absolute(value: unknown, id: string): unknown {

@@ -5,12 +5,18 @@ export interface Origin {
   readonly secret: boolean;
   /** `env:NAME`, `file:path`; empty for text that stands in the YAML. */
   readonly sources: readonly string[];
+  /** What these stand for. */
+  readonly contents: readonly string[];
   /** The reference could not be resolved: nothing more is to be said about this value. */
   readonly unresolved: boolean;
 }
 
-/** Shapes of keys and tokens people paste by mistake. A message must not repeat them, wherever they stand. */
-const SECRET_SHAPE = /sk-[\w-]{8,}|-----BEGIN|gatehouse_\w{6,}|AIza[\w-]{20,}|ya29\.[\w-]{8,}|eyJ[\w-]{10,}\.|"private_key"\s*:/;
+/**
+ * Shapes of keys and tokens people paste by mistake: OpenAI and Anthropic keys, our own, Google's, JWTs, PEM keys and files that
+ * hold one, passwords in URLs. A message must not repeat them, wherever they stand. `sk-` inside a word (risk-assessment) is none.
+ */
+export const SECRET_SHAPE =
+  /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{8,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|-----BEGIN[^]*|"private_key"\s*:[^]*|:\/\/[^/\s@]*:[^/\s@]*@/;
 
 const LONGEST_SHOWN = 40;
 

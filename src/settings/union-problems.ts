@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isSchema } from './schemas.ts';
+import { isSchema } from './schema-tree.ts';
 
 /**
  * `oneOf` and `anyOf` report every branch that failed and then themselves. A person made one mistake: keep the errors of the branch

@@ -1,9 +1,9 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, visit, type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { Diagnostic } from './diagnostic.ts';
 import { toPointer, type Path } from './pointer.ts';
 import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
 import type { Schema } from './schema-files.ts';
-import type { Schemas } from './schemas.ts';
+import type { SchemaTree } from './schema-tree.ts';
 import { looksSecret, type Origin } from './show.ts';
 import { keyText, type YamlFile } from './yaml-file.ts';
 
@@ -16,41 +16,43 @@ export interface Values {
 }
 
 /** Turns a syntax tree into values, guided by the schemas (what is secret, what a reference should become). */
-export function readValues(file: YamlFile, root: readonly Schema[], tools: { schemas: Schemas; lookup: ReferenceLookup }): Values {
-  return new ValueReader(file, tools.schemas, tools.lookup).read(root);
+export function readValues(file: YamlFile, root: readonly Schema[], tools: { tree: SchemaTree; lookup: ReferenceLookup }): Values {
+  return new ValueReader(file, tools.tree, tools.lookup).read(root);
 }
+
+const NO_ORIGIN: Origin = { secret: false, sources: [], contents: [], unresolved: false };
 
 const MAX_ALIAS_COPIES = 50;
 
 class ValueReader {
   readonly #file: YamlFile;
-  readonly #schemas: Schemas;
+  readonly #tree: SchemaTree;
   readonly #lookup: ReferenceLookup;
   readonly #origins = new Map<string, Origin>();
   readonly #diagnostics: Diagnostic[] = [];
   /** Nodes being read, to notice an anchor that holds an alias of itself. */
   readonly #open = new Set<Node>();
 
-  constructor(file: YamlFile, schemas: Schemas, lookup: ReferenceLookup) {
+  constructor(file: YamlFile, tree: SchemaTree, lookup: ReferenceLookup) {
     this.#file = file;
-    this.#schemas = schemas;
+    this.#tree = tree;
     this.#lookup = lookup;
   }
 
   read(root: readonly Schema[]): Values {
-    const json = this.#aliasesAreBounded() ? this.#node(this.#file.document.contents, root, []) : null;
+    const json = this.#aliasesAreBounded() ? this.#node(this.#file.document.contents, root, []) : this.#hole([]);
     return { json, origins: this.#origins, diagnostics: this.#diagnostics };
   }
 
   /** Ten aliases of ten aliases of ten …: a small file that would fill the memory. The parser counts before anything is copied. */
   #aliasesAreBounded(): boolean {
     try {
-      this.#file.document.toJS({ maxAliasCount: MAX_ALIAS_COPIES });
+      this.#file.document.toJS({ maxAliasCount: MAX_ALIAS_COPIES, mapAsMap: true });
       return true;
     } catch (error) {
       // An alias without an anchor is told at its place by #node.
       if (error instanceof ReferenceError && error.message.startsWith('Unresolved')) return true;
-      this.#report(0, 'too many aliases: what they stand for would be copied more than 50 times');
+      this.#report(firstAlias(this.#file), 'too many aliases: what they stand for would be copied more than 50 times');
       return false;
     }
   }
@@ -67,7 +69,7 @@ class ValueReader {
     this.#open.add(node);
     const value = isMap(node)
       ? this.#map(node, schemas, path)
-      : node.items.map((item, index) => this.#node(item, this.#schemas.child(schemas, index), [...path, index]));
+      : node.items.map((item, index) => this.#node(item, this.#tree.child(schemas, index), [...path, index]));
     this.#open.delete(node);
     return value;
   }
@@ -90,7 +92,7 @@ class ValueReader {
         this.#report(offset, 'merge keys (`<<`) are not supported');
         return [];
       }
-      return [[key, this.#node(pair.value, this.#schemas.child(schemas, key, tagOf), [...path, key])]];
+      return [[key, this.#node(pair.value, this.#tree.child(schemas, key, tagOf), [...path, key])]];
     });
     return Object.fromEntries(entries);
   }
@@ -99,18 +101,21 @@ class ValueReader {
     const { value } = node;
     const secret = schemas.some((schema) => schema['x-secret'] === true);
     if (typeof value !== 'string') {
-      if (secret) this.#remember(path, { secret, sources: [], unresolved: false });
+      if (secret) this.#remember(path, { ...NO_ORIGIN, secret });
       const isJson = value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
-      if (isJson) return value;
-      this.#report(node.range?.[0], 'this value has no form in JSON');
+      // The parser rounds long numbers, such as ids, without a word.
+      const isExact = !INTEGER.test(node.source ?? '') || Number.isSafeInteger(value);
+      if (isJson && isExact) return value;
+      this.#report(node.range?.[0], isJson ? 'this number is too long to be kept exactly; put it in quotes' : 'this value has no form in JSON');
       return this.#hole(path);
     }
     const resolved = resolveText(value, this.#lookup);
     for (const problem of resolved.problems) this.#report(offsetOf(this.#file, node, problem), problem.message);
     const unresolved = resolved.problems.length > 0;
-    const { sources } = resolved;
-    if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, unresolved });
+    const { sources, contents } = resolved;
+    if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, contents, unresolved });
     if (sources.length === 0 && !unresolved) this.#warnOfClearText(node, { value, secret });
+    else if (resolved.fallbacks.some(looksSecret)) this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false });
     return resolved.whole && !unresolved ? coerce(resolved.text, schemas, node.type === 'PLAIN') : resolved.text;
   }
 
@@ -121,7 +126,7 @@ class ValueReader {
   }
 
   #hole(path: Path): null {
-    this.#remember(path, { secret: false, sources: [], unresolved: true });
+    this.#remember(path, { ...NO_ORIGIN, unresolved: true });
     return null;
   }
 
@@ -134,6 +139,17 @@ class ValueReader {
   }
 }
 
+function firstAlias(file: YamlFile): number | undefined {
+  let offset: number | undefined;
+  visit(file.document, {
+    Alias: (_key, node) => {
+      offset = node.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return offset;
+}
+
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
@@ -144,7 +160,7 @@ const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 function coerce(text: string, schemas: readonly Schema[], plain: boolean): unknown {
   const types = new Set(schemas.flatMap((schema) => schema['type'] ?? []));
   const wants = (type: string) => (types.size === 0 ? plain : types.has(type));
-  if ((wants('integer') || wants('number')) && INTEGER.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  if (INTEGER.test(text)) return (wants('integer') || wants('number')) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
   if (wants('number') && NUMBER.test(text)) return Number(text);
   if (wants('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   return text;

@@ -40,6 +40,8 @@ export class YamlFile {
       version: '1.2',
       merge: false,
       prettyErrors: false,
+      // Its warnings would go to the process; ours have a place.
+      logLevel: 'error',
     });
     return new YamlFile(name, text, document, lines);
   }

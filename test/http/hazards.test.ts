@@ -120,22 +120,52 @@ describe('a slow reader', () => {
 });
 
 describe('two tenants on one pooled connection', () => {
-  it('never see each other’s ids in log lines', async () => {
+  it('never see each other’s ids in log lines or spans', async () => {
+    const exported: string[] = [];
+    const collector = await startUpstream((request, res) => {
+      exported.push(request.text);
+      json(res, {});
+    });
     await start((_, res) => json(res, openaiReply('ok')), {
+      server: { telemetry: { traces: { endpoint: `${collector.url}/v1/traces`, protocol: 'http/json' } } },
       keys: { keys: [{ id: 'red', key: '${env:NONE:-red-key-0123456789}' }, { id: 'blue', key: '${env:NONE:-blue-key-0123456789}' }] },
     }, { connections: 1 });
+    const traceOf = (tenant: string, index: number) => `${tenant === 'red' ? 'a'.repeat(28) : 'b'.repeat(28)}${String(index).padStart(4, '0')}`;
     const ask = async (tenant: string, index: number) => {
-      const id = `${tenant}-${index}`;
-      const response = await reply(open(gateway!.url, { model: '@openai/m' }, { 'x-gateway-api-key': `${tenant}-key-0123456789`, 'x-request-id': id }));
+      const headers = { 'x-gateway-api-key': `${tenant}-key-0123456789`, 'x-request-id': `${tenant}-${index}`, traceparent: `00-${traceOf(tenant, index)}-00f067aa0ba902b7-01` };
+      const response = await reply(open(gateway!.url, { model: `@openai/gpt-${tenant}` }, headers));
       await textOf(response);
-      expect(response.headers['x-gateway-request-id']).toBe(id);
+      expect(response.headers).toMatchObject({ 'x-gateway-request-id': `${tenant}-${index}`, 'x-gateway-trace-id': traceOf(tenant, index) });
     };
     await Promise.all(Array.from({ length: 40 }, (_, index) => ask(index % 2 ? 'red' : 'blue', index)));
     await until(() => gateway!.logs.length === 40, 'every request was logged');
-    for (const line of gateway!.logs) expect(String(line['request_id']).startsWith(String(line['key_id']))).toBe(true);
+    for (const line of gateway!.logs) {
+      const tenant = String(line['key_id']);
+      expect(String(line['request_id']).startsWith(tenant)).toBe(true);
+      expect(line['trace_id']).toBe(traceOf(tenant, Number(String(line['request_id']).split('-')[1])));
+      expect(line['request_model']).toBe(`gpt-${tenant}`);
+    }
     expect(upstream!.sockets.size).toBe(1);
+
+    await gateway!.close();
+    gateway = undefined;
+    const spans = exported.flatMap((text) => (JSON.parse(text) as Exported).resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans)));
+    // One server span, one for the model, one for the HTTP request, of each of forty.
+    expect(spans.length).toBe(120);
+    for (const span of spans) {
+      const [mine, other] = span.traceId.startsWith('aaaa') ? ['red', 'blue'] : ['blue', 'red'];
+      expect(JSON.stringify(span)).not.toContain(other);
+      if (span.name.startsWith('chat')) expect(span.name).toBe(`chat gpt-${mine}`);
+      const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
+      if (parent) expect(parent.traceId).toBe(span.traceId);
+    }
+    await collector.close();
   });
 });
+
+interface Exported {
+  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly { readonly traceId: string; readonly spanId: string; readonly parentSpanId?: string; readonly name: string }[] }[] }[];
+}
 
 describe('a stream that breaks', () => {
   const client = () => new OpenAI({ baseURL: `${gateway!.url}/v1`, apiKey: KEY, maxRetries: 0 });

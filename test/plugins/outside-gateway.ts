@@ -37,7 +37,10 @@ ${body}
 }
 
 /** Writes modules as a third party would have them, in a folder of their own. */
-export function writePlugins(plugins: readonly OutsidePlugin[]): { readonly dir: string; readonly modules: readonly string[] } {
+export function writePlugins(plugins: readonly OutsidePlugin[]): {
+  readonly dir: string;
+  readonly modules: readonly string[];
+} {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-plugins-'));
   const modules = plugins.map((plugin) => {
     const file = join(dir, `${plugin.name}.mjs`);
@@ -62,7 +65,12 @@ export interface OutsideGateway extends AsyncDisposable {
 }
 
 /** A gateway on loopback with plugins from outside, and the upstream its requests reach. */
-export async function startOutsideGateway({ plugins, upstream: script, chains, gateway: configs }: Setup): Promise<OutsideGateway> {
+export async function startOutsideGateway({
+  plugins,
+  upstream: script,
+  chains,
+  gateway: configs,
+}: Setup): Promise<OutsideGateway> {
   const { dir, modules } = writePlugins(plugins);
   const upstream = await startUpstream(script);
   const gateway = await startTestGateway({

@@ -22,9 +22,15 @@ export function planAnswer(declared: readonly Block[], mayForce: boolean, contex
     return { systemLine: JSON_LINE };
   }
   if (context.facts.structuredOutput && context.target.host === 'direct') {
-    return { format: { type: 'json_schema', schema: outputSchema(format.schema, context) } };
+    return { format: { type: 'json_schema', schema: describe(outputSchema(format.schema, context), format) } };
   }
   return planJsonTool({ ...format, schema: format.schema }, declared, mayForce, context);
+}
+
+/** The format's description goes where the model reads it; its name is a label without effect. */
+function describe(schema: JsonObject, { description }: JsonSchemaFormat): JsonObject {
+  const room = description !== undefined && schema.description === undefined && schema.$ref === undefined;
+  return room ? { ...schema, description } : schema;
 }
 
 function planJsonTool(

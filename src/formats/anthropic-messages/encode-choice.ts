@@ -33,11 +33,13 @@ function allowedTools(
   { conversation }: RequestContext,
 ): readonly Block[] {
   const choice = conversation.toolChoice;
-  if (!choice?.names || (choice.mode === 'required' && choice.names.length === 1 && mayForce)) return declared;
+  if (!choice?.names || declared.length === 0) return declared;
   const { names } = choice;
   const allowed = declared.filter((tool) => names.some((name) => name === tool.name));
-  if (allowed.length > 0) return allowed;
-  throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
+  if (allowed.length === 0) {
+    throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
+  }
+  return choice.mode === 'required' && names.length === 1 && mayForce ? declared : allowed;
 }
 
 function encodeChoice(mayForce: boolean, context: RequestContext): Block | undefined {

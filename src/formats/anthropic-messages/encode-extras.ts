@@ -38,8 +38,9 @@ function ownExtras({ conversation, target }: RequestContext): JsonObject {
 function foreignExtras({ conversation, target, losses }: RequestContext): JsonObject {
   const extras = conversation.extras ?? {};
   for (const [key, value] of Object.entries(extras)) {
-    if (HEADER_FIELDS.has(key) || key === 'safety_identifier' || value === null) continue;
-    losses.dropped(key, 'Claude has no such field');
+    if (HEADER_FIELDS.has(key) || value === null) continue;
+    if (key !== 'safety_identifier') losses.dropped(key, 'Claude has no such field');
+    else if (conversation.user !== undefined) losses.dropped(key, 'Claude has one user identifier: `user` was sent');
   }
   const version = stringOf(extras.anthropic_version);
   return target.host === 'vertex' && version !== undefined ? { anthropic_version: version } : {};

@@ -17,6 +17,7 @@ export function encodeMedia(part: MediaPart, path: string, context: RequestConte
     case 'text':
       return document(part, { type: 'text', media_type: 'text/plain', data: source.text });
     case 'file':
+      refuseFile(path, context);
       return part.media === 'image'
         ? { type: 'image', source: { type: 'file', file_id: source.id } }
         : document(part, { type: 'file', file_id: source.id });
@@ -31,9 +32,14 @@ interface Place {
 }
 
 function encodeData(part: MediaPart, data: string, { path, context }: Place): Block {
-  const mime = part.mime === undefined ? undefined : bareMime(part.mime);
-  if (mime === undefined) throw new RequestFault('invalid_value', `\`${path}\` does not say its media type.`, path);
-  if (IMAGES.has(mime)) return { type: 'image', source: { type: 'base64', media_type: mime, data } };
+  const told = part.mime === undefined ? undefined : bareMime(part.mime);
+  if (told === undefined) throw new RequestFault('invalid_value', `\`${path}\` does not say its media type.`, path);
+  // No registered type, but clients make it of the extension.
+  const mime = told === 'image/jpg' ? 'image/jpeg' : told;
+  if (IMAGES.has(mime)) {
+    if (part.name !== undefined) context.losses.dropped(`${path}.file.filename`, 'Claude takes no names of images');
+    return { type: 'image', source: { type: 'base64', media_type: mime, data } };
+  }
   if (mime === 'application/pdf') return document(part, { type: 'base64', media_type: mime, data });
   if (mime.startsWith('text/')) {
     // Claude knows plain text only; service.md 2.4 has other text types treated as such.
@@ -42,6 +48,13 @@ function encodeData(part: MediaPart, data: string, { path, context }: Place): Bl
     return document(part, { type: 'text', media_type: 'text/plain', data: text });
   }
   throw unsupported(path, mime);
+}
+
+/** Vertex has no Files API (wire.md C3). */
+function refuseFile(path: string, { target }: RequestContext): void {
+  if (target.host !== 'vertex') return;
+  const message = `\`${path}\` is the id of a file, and Claude on Vertex AI has no files: send it as a data URI.`;
+  throw new RequestFault('invalid_value', message, path);
 }
 
 /**

@@ -14,7 +14,7 @@ export function encodeParts(parts: readonly Part[], path: string, place: Place, 
   let calls = 0;
   let last = -1;
   parts.forEach((part, at) => {
-    const here = part.type === 'tool_call' ? `${path}.tool_calls[${calls++}]` : `${path}.content[${at}]`;
+    const here = placeOf(part, path, part.type === 'tool_call' ? calls++ : at, context);
     if (isOwnOpaque(part) && isCompanion(part.value)) {
       companions.push({ value: part.value, path: here, behind: last });
       return;
@@ -25,6 +25,12 @@ export function encodeParts(parts: readonly Part[], path: string, place: Place, 
   });
   attachAll(companions, blocks, context);
   return blocks;
+}
+
+/** A result is a message of its own in OpenAI's API, and a block of one here. */
+function placeOf(part: Part, path: string, index: number, { native }: RequestContext): string {
+  if (part.type === 'tool_call') return `${path}.tool_calls[${index}]`;
+  return part.type === 'tool_result' && !native ? path : `${path}.content[${index}]`;
 }
 
 interface Companion {
@@ -47,8 +53,10 @@ function encodePart(part: Part, path: string, place: Place, context: RequestCont
   const { losses } = context;
   switch (part.type) {
     case 'text':
+      if (part.signature !== undefined) losses.dropped(`${path}.signature`, FOREIGN_SIGNATURE);
       return encodeText(part.text, path, context, part.cache);
     case 'refusal':
+      losses.downgraded(path, 'Claude has no refusal block: sent as text');
       return encodeText(part.text, path, context);
     case 'tool_result':
       return encodeResult(part, path, context);
@@ -93,7 +101,11 @@ function encodeText(text: string, path: string, context: RequestContext, cache?:
   return text === '' ? undefined : drop(path, 'Claude refuses text that is only white space', context);
 }
 
+/** Claude signs thinking only; Gemini signs calls and texts too, and what it signs is worth something to Gemini alone (D9). */
+const FOREIGN_SIGNATURE = 'the thought signature of another provider';
+
 function encodeCall(part: ToolCallPart, path: string, context: RequestContext): Block {
+  if (part.signature !== undefined) context.losses.dropped(`${path}.function.thought_signature`, FOREIGN_SIGNATURE);
   const input = part.custom ? { input: part.arguments } : parseArguments(part.arguments, path, context);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }

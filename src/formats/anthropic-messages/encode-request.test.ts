@@ -424,7 +424,7 @@ describe('encodeRequest: thinking', () => {
       { effort: 'xhigh' },
       100,
       { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'max' } },
-      [],
+      ['clamped reasoning_effort'],
     ],
     [
       ADAPTIVE,
@@ -438,7 +438,7 @@ describe('encodeRequest: thinking', () => {
       { effort: 'minimal' },
       100,
       { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
-      [],
+      ['clamped reasoning_effort'],
     ],
     [ADAPTIVE, { effort: 'none' }, 100, { thinking: { type: 'disabled' } }, []],
     [
@@ -557,14 +557,26 @@ describe('encodeRequest: tools', () => {
         { type: 'builtin', kind: 'web_search', options: dated },
         { type: 'builtin', kind: 'google_maps' },
       ],
-      webSearch: { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'Rome' } } },
     });
-    expect(body.tools).toEqual([
-      { name: 'web_search', description: 'd', input_schema: { type: 'object' } },
-      dated,
-      { type: 'web_search_20250305', name: 'web_search', user_location: { type: 'approximate', city: 'Rome' } },
-    ]);
-    expect(losses).toEqual(['dropped tools[2]', 'dropped web_search_options.search_context_size']);
+    expect(body.tools).toEqual([{ name: 'web_search', description: 'd', input_schema: { type: 'object' } }, dated]);
+    expect(losses).toEqual(['dropped tools[2]']);
+  });
+
+  it('searches for web_search_options, once: names of tools are unique', () => {
+    const webSearch = {
+      search_context_size: 'low',
+      user_location: { type: 'approximate', approximate: { city: 'Rome' } },
+    };
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    expect(encode({ webSearch })).toMatchObject({
+      body: { tools: [{ ...search, user_location: { type: 'approximate', city: 'Rome' } }] },
+      losses: ['dropped web_search_options.search_context_size'],
+    });
+    const options = { type: 'web_search', allowed_domains: ['a.example'], max_uses: 2, search_context_size: 'low' };
+    expect(encode({ webSearch, tools: [{ type: 'builtin', kind: 'web_search', options }] })).toMatchObject({
+      body: { tools: [{ ...search, allowed_domains: ['a.example'], max_uses: 2 }] },
+      losses: ['dropped tools[0].search_context_size', 'dropped web_search_options'],
+    });
   });
 
   const two = [tool, { type: 'function', name: 'g' }] as const;

@@ -1,5 +1,4 @@
 import type { JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
-import type { ModelFacts } from './models.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What a request says of thinking. */
@@ -54,12 +53,12 @@ function planEffort(effort: ReasoningEffort, context: RequestContext): ThinkingP
   const param = effortParam(context);
   if (effort === 'none') return context.facts.thinking === 'manual' ? {} : turnOff(param, context);
   if (context.facts.thinking === 'manual') return manual({ type: 'enabled' }, BUDGETS[effort], param, context);
-  return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortWord(effort, context.facts) };
+  return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortWord(effort, context) };
 }
 
 /** `output_config.effort` without `thinking` is about the whole answer and turns nothing on. */
 function planNativeEffort(effort: ReasoningEffort, context: RequestContext): ThinkingPlan {
-  if (effort !== 'none' && context.facts.effort) return { effort: effortWord(effort, context.facts) };
+  if (effort !== 'none' && context.facts.effort) return { effort: effortWord(effort, context) };
   context.losses.dropped(effortParam(context), 'this model has no effort setting');
   return {};
 }
@@ -97,7 +96,7 @@ function adaptive(explicit: Explicit, effort: ReasoningEffort | undefined, conte
   const display = explicit.display ?? (context.native ? undefined : 'summarized');
   const thinking = { type: 'adaptive', ...(display !== undefined && { display }) };
   if (explicit.type === 'adaptive') {
-    const asked = effort === undefined || effort === 'none' ? undefined : effortWord(effort, context.facts);
+    const asked = effort === undefined || effort === 'none' ? undefined : effortWord(effort, context);
     return { thinking, ...(asked !== undefined && { effort: asked }) };
   }
   const { budgetTokens: budget } = explicit;
@@ -136,18 +135,22 @@ function manual(explicit: Explicit, wanted: number, param: string, context: Requ
   return { thinking: { type: 'enabled', budget_tokens: budget, ...(display !== undefined && { display }) } };
 }
 
-function nativeEffort(effort: Effort, plan: ThinkingPlan, { facts, losses }: RequestContext): string {
+function nativeEffort(effort: Effort, plan: ThinkingPlan, context: RequestContext): string {
+  const { facts, losses } = context;
   const disabled = plan.thinking?.type === 'disabled';
   if (disabled && facts.highEffortNeedsThinking && (effort === 'xhigh' || effort === 'max')) {
     losses.clamped('output_config.effort', 'this model takes xhigh and max only with thinking on');
     return 'high';
   }
-  return effortWord(effort, facts);
+  return effortWord(effort, context);
 }
 
-function effortWord(effort: Effort, facts: ModelFacts): string {
-  if (effort === 'minimal') return 'low';
-  return effort === 'xhigh' && !facts.xhighEffort ? 'max' : effort;
+/** Claude's words begin at `low`, and not every model knows `xhigh` (D8). */
+function effortWord(effort: Effort, context: RequestContext): string {
+  const word = effort === 'minimal' ? 'low' : effort === 'xhigh' && !context.facts.xhighEffort ? 'max' : effort;
+  if (word !== effort)
+    context.losses.clamped(effortParam(context), `this model has no effort ${effort}: ${word} was sent`);
+  return word;
 }
 
 function effortParam({ native }: RequestContext): string {

@@ -12,7 +12,10 @@ export function encodeTools(context: RequestContext): Block[] {
     const block = encodeTool(tool, at, context);
     return block ? [{ ...block, ...toolExtras(at, context) }] : [];
   });
-  return webSearch ? [...blocks, encodeWebSearch(webSearch, context)] : blocks;
+  if (!webSearch) return blocks;
+  if (!blocks.some(({ name }) => name === WEB_SEARCH.name)) return [...blocks, encodeWebSearch(webSearch, context)];
+  context.losses.dropped('web_search_options', 'there is a `web_search` tool, and names of tools are unique');
+  return blocks;
 }
 
 /** Names of free-text tools, whose arguments the reply's decoder unwraps. */
@@ -80,8 +83,13 @@ function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext
   };
 }
 
+const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' } as const;
+
+/** Settings that the search tool has by these very names (B4). */
+const WEB_SEARCH_OPTIONS = ['max_uses', 'allowed_domains', 'blocked_domains', 'user_location'];
+
 const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], Block>> = {
-  web_search: { type: 'web_search_20250305', name: 'web_search' },
+  web_search: WEB_SEARCH,
   url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
   code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
 };
@@ -98,9 +106,14 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   const server = SERVER_TOOL[tool.kind];
   // Vertex runs web search only (C3).
   if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
-    const lost = Object.keys(options).filter((key) => key !== 'type' && key !== 'name');
-    for (const key of lost) context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
-    return { ...server };
+    const kept: Block = {};
+    for (const [key, value] of Object.entries(options)) {
+      if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
+      else if (key !== 'type' && key !== 'name') {
+        context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
+      }
+    }
+    return { ...server, ...kept };
   }
   context.losses.dropped(path, `Claude has no ${tool.kind} tool there`);
   return undefined;
@@ -127,12 +140,8 @@ function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Blo
 function encodeWebSearch(options: JsonObject, { losses }: RequestContext): Block {
   const location = objectOf(options.user_location);
   const place = objectOf(location?.approximate) ?? location;
-  if (options.search_context_size !== undefined) {
-    losses.dropped('web_search_options.search_context_size', 'Claude’s web search has no context size');
+  for (const key of Object.keys(options)) {
+    if (key !== 'user_location') losses.dropped(`web_search_options.${key}`, 'Claude’s web search has no such setting');
   }
-  return {
-    type: 'web_search_20250305',
-    name: 'web_search',
-    ...(place && { user_location: { ...place, type: 'approximate' } }),
-  };
+  return { ...WEB_SEARCH, ...(place && { user_location: { ...place, type: 'approximate' } }) };
 }

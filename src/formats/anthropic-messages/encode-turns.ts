@@ -15,14 +15,22 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
   const messages: WireMessage[] = [];
   let at = 0;
   for (const turn of context.conversation.turns) {
-    const path = `messages[${at}]`;
+    const from = at;
+    const path = `messages[${from}]`;
     // OpenAI's tool messages in a row are one turn here.
     at += turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
     if (turn.name !== undefined) context.losses.dropped(`${path}.name`, 'Claude knows no names of participants');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
-      else system.push(...blocks);
+      else {
+        if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt stands before all messages');
+        system.push(...blocks);
+      }
+    } else if (turn.role === 'tool' && !context.native) {
+      turn.parts.forEach((part, index) => {
+        add(messages, 'user', encodeParts([part], `messages[${from + index}]`, 'user', context));
+      });
     } else if (turn.role === 'assistant') {
       add(messages, 'assistant', encodeParts(turn.parts, path, 'assistant', context));
     } else add(messages, 'user', encodeParts(turn.parts, path, 'user', context));

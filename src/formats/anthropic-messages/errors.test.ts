@@ -68,9 +68,12 @@ describe('encodeError', () => {
 
   it('writes the body of B7', () => {
     expect(format.encodeError(error)).toEqual({
-      type: 'error',
-      error: { type: 'not_found_error', message: 'No such model.' },
-      request_id: 'req_1',
+      status: 404,
+      body: {
+        type: 'error',
+        error: { type: 'not_found_error', message: 'No such model.' },
+        request_id: 'req_1',
+      },
     });
   });
 
@@ -83,12 +86,23 @@ describe('encodeError', () => {
     ['invalid_request_error', 422, 'invalid_request_error'],
     ['words_of_another_api', 418, 'invalid_request_error'],
   ])('says %s with %i in Anthropic’s words: %s', (type, status, expected) => {
-    expect(format.encodeError({ ...error, type, status })).toMatchObject({ error: { type: expected } });
+    expect(format.encodeError({ ...error, type, status }).body).toMatchObject({ error: { type: expected } });
+  });
+
+  it.each([
+    ['server_error', 503, 'overloaded', 529],
+    ['overloaded_error', 503, null, 529],
+    ['server_error', 529, 'overloaded', 529],
+    ['server_error', 503, null, 503],
+    ['server_error', 502, 'overloaded', 502],
+    ['rate_limit_error', 429, 'rate_limit_exceeded', 429],
+  ])('answers %s, %i, %s with status %i', (type, status, code, expected) => {
+    expect(format.encodeError({ ...error, type, status, code }).status).toBe(expected);
   });
 
   it('names the code and the parameter in the details, and writes the same as a stream event', () => {
     const detailed = { ...error, code: 'invalid_value', param: 'n' };
-    const body = format.encodeError(detailed);
+    const { body } = format.encodeError(detailed);
     expect(body).toMatchObject({ error: { details: { error_code: 'invalid_value', param: 'n' } } });
     expect(format.encodeStreamError(detailed)).toBe(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
   });

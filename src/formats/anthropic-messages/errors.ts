@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError } from '../format.ts';
+import type { ClientError, ErrorReply } from '../format.ts';
 import { isObject, listOf, numberOf, objectOf, parseJson, stringOf } from './json.ts';
 
 /** wire.md B7: types that answer one status each. 422 and other 4xx are `invalid_request_error` too. */
@@ -100,12 +100,12 @@ export function unreadable(what: string): UpstreamFailure {
 }
 
 /** B7. SDKs read `error.type` only where it is one of Anthropic's; words of another API are replaced by status. */
-export function encodeError(error: ClientError): JsonObject {
+export function encodeError(error: ClientError): ErrorReply {
   const details = {
     ...(error.code !== null && { error_code: error.code }),
     ...(error.param && { param: error.param }),
   };
-  return {
+  const body = {
     type: 'error',
     error: {
       type: STATUS_BY_TYPE.has(error.type) ? error.type : typeOf(error.status),
@@ -114,10 +114,16 @@ export function encodeError(error: ClientError): JsonObject {
     },
     request_id: error.requestId,
   };
+  return { status: isOverload(error) ? 529 : error.status, body };
+}
+
+/** An overloaded upstream is 529 on this API, whatever the upstream's own number was (wire.md D12). */
+function isOverload({ status, type, code }: ClientError): boolean {
+  return status === 503 && (code === 'overloaded' || type === 'overloaded_error');
 }
 
 export function encodeStreamError(error: ClientError): string {
-  return `event: error\ndata: ${JSON.stringify(encodeError(error))}\n\n`;
+  return `event: error\ndata: ${JSON.stringify(encodeError(error).body)}\n\n`;
 }
 
 function typeOf(status: number): string {

@@ -149,7 +149,7 @@ export const conversation: fc.Arbitrary<Conversation> = fc
         n: number,
         stop: fc.array(word, { minLength: 1, maxLength: 5 }),
         logprobs: fc.boolean(),
-        topLogprobs: fc.nat({ max: 20 }),
+        topLogprobs: fc.integer({ min: 1, max: 20 }),
       },
       { requiredKeys: [] },
     ),

@@ -30,7 +30,7 @@ export function encodeConfig(
     responseLogprobs: sampling.logprobs,
     logprobs: encodeTopLogprobs(sampling.topLogprobs, losses),
     ...encodeResponseFormat(conversation.responseFormat, losses),
-    ...encodeOutput(conversation),
+    ...encodeOutput(conversation, losses),
     imageConfig: conversation.imageConfig && camelKeys(conversation.imageConfig),
     thinkingConfig,
   });
@@ -51,7 +51,9 @@ function encodePenalties({ sampling }: Conversation, traits: ModelTraits, losses
   return {};
 }
 
+/** No alternatives is what leaving the field out means; its range begins at 1 (wire.md C4). */
 function encodeTopLogprobs(count: number | undefined, losses: LossReport): number | undefined {
+  if (count === 0) return undefined;
   if (count === undefined || count <= MAX_TOP_LOGPROBS) return count;
   losses.clamped('top_logprobs', `Gemini gives at most ${MAX_TOP_LOGPROBS} alternatives`);
   return MAX_TOP_LOGPROBS;
@@ -67,10 +69,11 @@ function encodeResponseFormat(format: Conversation['responseFormat'], losses: Lo
   return { responseMimeType, responseJsonSchema: described ? { ...schema, description: format.description } : schema };
 }
 
-function encodeOutput({ modalities, audio }: Conversation): JsonObject {
+function encodeOutput({ modalities, audio }: Conversation, losses: LossReport): JsonObject {
   const asked = modalities?.map((modality) => modality.toUpperCase());
   if (!audio) return { responseModalities: asked };
-  const { voice, format } = audio;
+  const { voice, format, ...others } = audio;
+  for (const name of Object.keys(others)) losses.dropped(`audio.${name}`, 'Gemini has no such setting of its speech');
   // Google speaks PCM only; a client that waits for mp3 would play noise.
   if (format !== undefined && format !== 'pcm16') {
     throw new RequestFault('unsupported_parameter', 'Gemini answers in "pcm16" audio only.', 'audio.format');

@@ -139,7 +139,7 @@ describe('turns on the wire', () => {
 
   it('refuses arguments that are not JSON, with their place', () => {
     expect(() => encode([user(text('a')), assistant(call('1', 'f', '{"a":'))])).toThrow(
-      expect.objectContaining({ name: 'RequestFault', param: 'messages[1].tool_calls' }),
+      expect.objectContaining({ name: 'RequestFault', param: 'messages[1].tool_calls[0].function.arguments' }),
     );
   });
 
@@ -257,6 +257,13 @@ describe('thought signatures', () => {
   });
 });
 
+it('a thought of Claude leaves nothing behind, its signature is worthless here', () => {
+  const signature = Buffer.from([0x12, 0x7f, 0x0a, 0x46, 0x08, 0x01, 0x18, 0x02]).toString('base64');
+  const { contents, losses } = encode([assistant({ type: 'thinking', text: '', signature }, text('a'))]);
+  expect(contents).toEqual([{ role: 'model', parts: [{ text: 'a' }] }]);
+  expect(losses).toMatchObject([{ param: 'messages[0].content[0]', action: 'dropped' }]);
+});
+
 describe('media', () => {
   const encodePart = (part: Part) => encode([user(text('x'), part)]).contents[0]?.['parts'];
   const at = (url: string, more: object = {}): Part => ({
@@ -327,7 +334,9 @@ describe('media', () => {
     expect(encode([user(text('x'), detailed)], gemini3).contents[0]).toMatchObject({
       parts: [{}, { mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } }],
     });
-    expect(encode([user(text('x'), detailed)]).losses).toMatchObject([{ param: 'messages[0].content[1].detail' }]);
+    expect(encode([user(text('x'), detailed)]).losses).toMatchObject([
+      { param: 'messages[0].content[1].image_url.detail' },
+    ]);
   });
 });
 

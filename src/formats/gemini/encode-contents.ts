@@ -1,11 +1,11 @@
 import type { JsonObject, MediaPart, Part, ToolCallPart, Turn } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
-import { encodeMedia } from './encode-media.ts';
+import { encodeMedia, reportName } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from './losses.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
-import { SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
+import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { isObject, optional } from './wire.ts';
 
 export interface EncodedContents {
@@ -47,7 +47,12 @@ class ContentsEncoder {
   }
 
   encode(turns: readonly Turn[]): EncodedContents {
-    turns.forEach((turn, index) => this.#turn(turn, `messages[${index}]`));
+    let at = 0;
+    for (const turn of turns) {
+      this.#turn(turn, at);
+      // OpenAI's tool messages in a row are one turn here.
+      at += turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
+    }
     this.#flushResults();
     this.#placeSystem();
     for (const content of this.#contents) this.#complete(content);
@@ -55,7 +60,8 @@ class ContentsEncoder {
     return this.#system.length > 0 ? { contents, systemInstruction: { parts: this.#system } } : { contents };
   }
 
-  #turn(turn: Turn, param: string): void {
+  #turn(turn: Turn, at: number): void {
+    const param = `messages[${at}]`;
     if (turn.name !== undefined && turn.role !== 'tool') {
       this.#losses.dropped(`${param}.name`, 'Gemini has no names of participants');
     }
@@ -63,10 +69,12 @@ class ContentsEncoder {
     // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
     if (turn.role === 'assistant') this.#flushResults();
     const encoded: JsonObject[] = [];
+    let calls = 0;
     turn.parts.forEach((part, index) => {
-      const place = `${param}.content[${index}]`;
-      if (part.type === 'tool_result') this.#pending.push({ part, param: turn.role === 'tool' ? param : place });
-      else encoded.push(...this.#part(part, param, place));
+      const place = part.type === 'tool_call' ? `${param}.tool_calls[${calls++}]` : `${param}.content[${index}]`;
+      if (part.type === 'tool_result') {
+        this.#pending.push({ part, param: turn.role === 'tool' ? `messages[${at + index}]` : place });
+      } else encoded.push(...this.#part(part, place));
     });
     if (encoded.length === 0) return;
     this.#flushResults();
@@ -77,16 +85,17 @@ class ContentsEncoder {
     // All of them, in order: other gateways read the first one only, or fail on later ones (wire.md D2.1).
     if (this.#contents.length > 0 || this.#pending.length > 0) {
       this.#losses.downgraded(param, 'Gemini has one system instruction, before all turns');
-    }
+    } else if (!this.#traits.system)
+      this.#losses.downgraded(param, 'this model has no system field: sent as user text');
     turn.parts.forEach((part, index) => {
-      if (part.type !== 'text')
-        this.#losses.dropped(`${param}.content[${index}]`, 'the system instruction is text only');
-      else this.#system.push(...this.#part(part, param, `${param}.content[${index}]`));
+      const place = `${param}.content[${index}]`;
+      if (part.type !== 'text') this.#losses.dropped(place, 'the system instruction is text only');
+      else this.#system.push(...this.#part(part, place));
     });
   }
 
-  /** Zero or one part; `param` is the turn's path, `place` the part's. */
-  #part(part: Exclude<Part, { type: 'tool_result' }>, param: string, place: string): JsonObject[] {
+  /** Zero or one part; `place` is its path in the caller's body. */
+  #part(part: Exclude<Part, { type: 'tool_result' }>, place: string): JsonObject[] {
     if ('cache' in part && part.cache) this.#losses.dropped(`${place}.cache_control`, 'Gemini has no cache markers');
     switch (part.type) {
       case 'text':
@@ -101,7 +110,7 @@ class ContentsEncoder {
       case 'media':
         return [this.#media(part, place)];
       case 'tool_call':
-        return [this.#call(part, param)];
+        return [this.#call(part, place)];
       case 'code': {
         const id = optional('id', this.#keepIds ? part.id : undefined);
         return [signed({ executableCode: { language: part.language, code: part.code, ...id } }, part.signature)];
@@ -119,26 +128,27 @@ class ContentsEncoder {
 
   /** Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). */
   #thinking(text: string, signature: string | undefined, place: string): JsonObject[] {
+    if (signature !== undefined && isFromClaude(signature)) return this.#drop(place, 'a thought of another provider');
     if (text !== '') this.#losses.dropped(place, 'Gemini takes no thoughts of earlier turns, only their signature');
-    return signature === undefined ? [] : [{ thought: true, text: '', thoughtSignature: signature }];
+    if (signature === undefined) return [];
+    return [{ thought: true, text: '', thoughtSignature: signature }];
   }
 
   #media(part: MediaPart, place: string): JsonObject {
     const encoded = signed(encodeMedia(part, place), part.signature);
-    if (part.name !== undefined) this.#losses.dropped(`${place}.filename`, 'Gemini has no file names');
+    reportName(part, place, this.#losses);
     const { detail } = part;
     if (detail === undefined || detail === 'auto') return encoded;
     const level = detail === 'low' ? 'LOW' : detail === 'high' ? 'HIGH' : undefined;
     if (level && this.#traits.third) return { ...encoded, mediaResolution: { level: `MEDIA_RESOLUTION_${level}` } };
-    this.#losses.dropped(`${place}.detail`, 'this model has no such resolution for one part');
+    this.#losses.dropped(`${place}.image_url.detail`, 'this model has no such resolution for one part');
     return encoded;
   }
 
-  #call(part: ToolCallPart, param: string): JsonObject {
+  #call(part: ToolCallPart, place: string): JsonObject {
     const { id, signature } = splitCallId(part.id);
     this.#calls.add(id, part.name);
-    if (part.cache) this.#losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
-    const args = part.custom ? { input: part.arguments } : parseArguments(part, param);
+    const args = part.custom ? { input: part.arguments } : parseArguments(part, place, this.#losses);
     const functionCall = { ...optional('id', this.#keepIds ? id : undefined), name: part.name, args };
     return signed({ functionCall }, part.signature ?? signature);
   }
@@ -197,18 +207,35 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
   return signature === undefined ? part : { ...part, thoughtSignature: signature };
 }
 
-function parseArguments(part: ToolCallPart, param: string): JsonObject {
+/** `''` means no arguments; the wire has an object for them (wire.md D2.5). */
+function parseArguments(part: ToolCallPart, place: string, losses: LossReport): JsonObject {
   if (part.arguments.trim() === '') return {};
+  const param = `${place}.function.arguments`;
   let value: unknown;
   try {
     value = JSON.parse(part.arguments);
   } catch {
-    const path = `${param}.tool_calls`;
-    throw new RequestFault(
-      'invalid_value',
-      `${path}: the arguments of the call "${part.name}" are not valid JSON.`,
-      path,
-    );
+    const message = `${param}: the arguments of the call "${part.name}" are not valid JSON.`;
+    throw new RequestFault('invalid_value', message, param);
   }
-  return isObject(value) ? value : { value };
+  if (hasRounded(part.arguments, value)) {
+    losses.clamped(param, 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded');
+  }
+  if (isObject(value)) return value;
+  losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
+  return { value };
 }
+
+/** True where a whole number of the text is another one once it is parsed; digits inside strings are told by the value. */
+function hasRounded(text: string, value: unknown): boolean {
+  const digits = text.match(LONG_NUMBERS) ?? [];
+  const changed = (number: string) => String(Number(number)) !== number && BigInt(number) !== BigInt(Number(number));
+  return digits.some(changed) && hasUnsafe(value);
+}
+
+function hasUnsafe(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsafe);
+}
+
+const LONG_NUMBERS = /(?<![\w."\\-])-?\d{16,}(?![.\deE])/g;

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mimeOfUrl } from '../media.ts';
+import type { LossReport } from './losses.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 
@@ -20,6 +21,11 @@ export function encodeMedia(part: MediaPart, param: string): JsonObject {
       if (!FETCHABLE.test(source.id)) fail(param, 'only files with a gs:// or https:// URI can be sent to Gemini');
       return fileData(part, source.id, param);
   }
+}
+
+/** Google keeps no names of what is sent inline or by URI. */
+export function reportName({ name }: MediaPart, param: string, losses: LossReport): void {
+  if (name !== undefined) losses.dropped(`${param}.file.filename`, 'Gemini has no file names');
 }
 
 function fileData(part: MediaPart, uri: string, param: string): JsonObject {

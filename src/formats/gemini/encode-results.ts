@@ -1,6 +1,6 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { encodeMedia } from './encode-media.ts';
+import { encodeMedia, reportName } from './encode-media.ts';
 import type { LossReport } from './losses.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject, optional } from './wire.ts';
@@ -8,9 +8,10 @@ import { isObject, optional } from './wire.ts';
 /** Calls of earlier assistant turns by id: functionResponse needs the name, and the order of the calls (wire.md D2.6). */
 export class CallIndex {
   readonly #calls = new Map<string, { readonly name: string; readonly order: number }>();
+  #count = 0;
 
   add(id: string, name: string): void {
-    this.#calls.set(id, { name, order: this.#calls.size });
+    this.#calls.set(id, { name, order: this.#count++ });
   }
 
   name(id: string): string | undefined {
@@ -66,7 +67,12 @@ function encodeResult({ part, param }: PendingResult, options: ResultOptions, fo
   const inside: JsonObject[] = [];
   part.content.forEach((item, index) => {
     if (item.type !== 'media') return;
-    const encoded = encodeMedia(item, `${param}.content[${index}]`);
+    const place = `${param}.content[${index}]`;
+    const encoded = encodeMedia(item, place);
+    reportName(item, place, options.losses);
+    if (item.detail !== undefined && item.detail !== 'auto') {
+      options.losses.dropped(`${place}.image_url.detail`, 'media of a function response have no resolution');
+    }
     (options.mediaInside && INSIDE.has(item.mime ?? mimeIn(encoded)) ? inside : following).push(encoded);
   });
   const response = responseOf(part, param, options.losses);
@@ -89,10 +95,14 @@ function mimeIn(encoded: JsonObject): string {
 /** The keys `output` and `error` are the ones Gemini knows; any other object is the output as a whole (wire.md C4). */
 function responseOf(part: ToolResultPart, param: string, losses: LossReport): JsonObject {
   const texts: string[] = [];
-  for (const item of part.content) {
+  for (const [index, item] of part.content.entries()) {
+    const place = `${param}.content[${index}]`;
+    if ('cache' in item && item.cache) losses.dropped(`${place}.cache_control`, 'Gemini has no cache markers');
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
-    else if (item.type !== 'media') losses.dropped(param, `a ${item.type} part cannot stand in a function response`);
+    else if (item.type !== 'media') {
+      losses.dropped(place, `parts of type ${item.type} cannot stand in a function response`);
+    }
   }
   const text = texts.join('\n');
   if (part.isError) return { error: text };
@@ -103,7 +113,7 @@ function textOf(part: Part): string | undefined {
   return part.type === 'text' || part.type === 'refusal' ? part.text : undefined;
 }
 
-/** Integers beyond 2^53 outside of strings change when they are parsed: such a result stays text. */
+/** Integers beyond 2^53 outside of strings change when they are parsed: a result with one stays text. */
 const LONG_NUMBER = /(?<![\w."\\-])-?\d{16,}/;
 
 function parseObject(text: string): JsonObject | undefined {

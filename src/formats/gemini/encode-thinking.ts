@@ -20,9 +20,9 @@ export function encodeThinking(reasoning: Reasoning | undefined, inputs: Thinkin
     return undefined;
   }
   const amount = control.by === 'budget' ? budgetFor(wish, control, losses) : levelFor(wish, control.levels, losses);
-  const shown = wish.amount !== 'off' && wish.visible && inputs.showThoughts;
-  if (shown) return { ...amount, includeThoughts: true };
-  return wish.amount === 'off' || !wish.visible ? { ...amount, includeThoughts: false } : amount;
+  const hidden = wish.amount === 'off' || !wish.visible;
+  if (hidden || inputs.showThoughts) return { ...amount, includeThoughts: !hidden };
+  return Object.keys(amount).length > 0 ? amount : undefined;
 }
 
 interface Wish {
@@ -32,7 +32,7 @@ interface Wish {
   readonly param: string;
 }
 
-/** Explicit thinking wins over effort; adaptive says nothing of how much, so an effort beside it does. */
+/** Explicit thinking wins over effort; where it does not say how much, an effort beside it does. */
 function wishOf({ effort, thinking }: Reasoning, losses: LossReport): Wish | undefined {
   const byEffort: Wish | undefined = effort && {
     amount: effort === 'none' ? 'off' : effort,
@@ -40,24 +40,22 @@ function wishOf({ effort, thinking }: Reasoning, losses: LossReport): Wish | und
     param: 'reasoning_effort',
   };
   if (!thinking) return byEffort;
-  const visible = thinking.display !== 'omitted';
-  const explicit = { visible, param: 'thinking' };
-  switch (thinking.type) {
-    case 'disabled':
-      return { ...explicit, amount: 'off' };
-    case 'enabled': {
-      const budget = thinking.budgetTokens;
-      return {
-        ...explicit,
-        amount: budget === undefined ? (byEffort?.amount ?? 'auto') : budget === 0 ? 'off' : budget,
-      };
-    }
-    case 'adaptive':
-      return { ...explicit, amount: byEffort?.amount ?? 'auto' };
-    case 'between_tools':
-      losses.dropped('thinking.type', 'Gemini cannot think between tools only');
-      return byEffort;
+  if (thinking.type === 'between_tools') {
+    losses.dropped('thinking.type', 'Gemini cannot think between tools only');
+    return byEffort;
   }
+  const visible = thinking.display !== 'omitted';
+  const amount = amountOf(thinking);
+  if (amount === 'auto' && byEffort && byEffort.amount !== 'off') return { ...byEffort, visible };
+  if (byEffort && byEffort.amount !== amount) {
+    losses.dropped('reasoning_effort', 'the explicit `thinking` setting wins');
+  }
+  return { amount, visible, param: 'thinking' };
+}
+
+function amountOf({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): 'off' | 'auto' | number {
+  if (type === 'disabled' || budgetTokens === 0) return 'off';
+  return type === 'enabled' ? (budgetTokens ?? 'auto') : 'auto';
 }
 
 type Budget = Extract<ThinkingControl, { by: 'budget' }>;

@@ -1,5 +1,6 @@
 import type { Conversation, FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import { builtinByName, encodeBuiltin, type EncodedBuiltin } from './builtin-tools.ts';
+import { RequestFault } from '../format.ts';
 import type { LossReport } from './losses.ts';
 import type { ModelTraits } from './models.ts';
 import { toCarrier } from './schema.ts';
@@ -14,17 +15,18 @@ export interface EncodedTools {
 
 /** Tools and tool choice (wire.md D5). */
 export function encodeTools(conversation: Conversation, traits: ModelTraits, losses: LossReport): EncodedTools {
-  const collected: Collected = { declarations: [], builtins: [], customTools: [], strict: false, place: 0 };
+  const collected: Collected = { declarations: [], builtins: [], customTools: [], strict: [], place: 0 };
   (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, losses));
-  addWebSearch(conversation.webSearch, collected, losses);
   const choice = conversation.toolChoice;
-  const declarations = offered(collected.declarations, choice);
-  const tools = collected.builtins.map(({ tool }) => tool);
-  if (declarations.length > 0) tools.splice(collected.place, 0, { functionDeclarations: declarations });
+  const offer = offered(collected, choice);
+  addWebSearch(conversation.webSearch, offer, losses);
+  const { declarations, builtins } = offer;
+  const tools = builtins.map(({ tool }) => tool);
+  if (declarations.length > 0) tools.splice(offer.place, 0, { functionDeclarations: declarations });
   if (conversation.parallelToolCalls === false) {
     losses.dropped('parallel_tool_calls', 'Gemini cannot be kept to one call per turn');
   }
-  const toolConfig = encodeToolConfig(declarations, collected, { choice, traits, losses });
+  const toolConfig = encodeToolConfig(offer, { choice, strict: collected.strict, traits, losses });
   return {
     ...(tools.length > 0 && { tools }),
     ...(toolConfig && { toolConfig }),
@@ -32,14 +34,21 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, los
   };
 }
 
-interface Collected {
+interface Offer {
   readonly declarations: JsonObject[];
-  readonly builtins: EncodedBuiltin[];
-  readonly customTools: string[];
-  strict: boolean;
+  readonly builtins: NamedBuiltin[];
   /** How many other tools stand before the first declaration: all declarations go there, into one Tool object. */
   place: number;
 }
+
+interface Collected extends Offer {
+  readonly customTools: string[];
+  /** Places of the strict tools. */
+  readonly strict: string[];
+}
+
+/** `name`: of the function tool that stands for it in an OpenAI body. */
+type NamedBuiltin = EncodedBuiltin & { readonly name?: string };
 
 function collect(tool: Tool, param: string, into: Collected, losses: LossReport): void {
   if (into.declarations.length === 0) into.place = into.builtins.length;
@@ -62,13 +71,14 @@ function collect(tool: Tool, param: string, into: Collected, losses: LossReport)
     return;
   }
   const builtin = builtinByName(tool.name);
-  if (builtin)
-    into.builtins.push(encodeBuiltin(builtin, tool.parameters ?? {}, `${param}.function.parameters`, losses));
-  else into.declarations.push(declare(tool, param, into, losses));
+  if (builtin) {
+    const encoded = encodeBuiltin(builtin, tool.parameters ?? {}, `${param}.function.parameters`, losses);
+    into.builtins.push({ ...encoded, name: tool.name });
+  } else into.declarations.push(declare(tool, param, into, losses));
 }
 
 function declare(tool: FunctionTool, param: string, into: Collected, losses: LossReport): JsonObject {
-  if (tool.strict) into.strict = true;
+  if (tool.strict) into.strict.push(`${param}.function.strict`);
   if (tool.cache) losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
   const parameters = tool.parameters && encodeSchema(tool.parameters, `${param}.function.parameters`, losses);
   return {
@@ -88,7 +98,7 @@ export function encodeSchema(schema: JsonObject, param: string, losses: LossRepo
   return carried.schema;
 }
 
-function addWebSearch(webSearch: JsonObject | undefined, into: Collected, losses: LossReport): void {
+function addWebSearch(webSearch: JsonObject | undefined, into: Offer, losses: LossReport): void {
   if (!webSearch) return;
   for (const option of Object.keys(webSearch)) {
     losses.dropped(`web_search_options.${option}`, 'googleSearch has no such option');
@@ -96,30 +106,44 @@ function addWebSearch(webSearch: JsonObject | undefined, into: Collected, losses
   if (!into.builtins.some(({ tool }) => 'googleSearch' in tool)) into.builtins.push({ tool: { googleSearch: {} } });
 }
 
-/** "auto among these" has no word on the wire, since allowedFunctionNames needs ANY: only these are then offered. */
-function offered(declarations: JsonObject[], choice: ToolChoice | undefined): JsonObject[] {
-  const names = choice?.mode === 'auto' ? choice.names : undefined;
-  return names ? declarations.filter(({ name }) => typeof name === 'string' && names.includes(name)) : declarations;
+/**
+ * What is sent of the tools. "auto among these" has no word on the wire, since allowedFunctionNames needs ANY: only these are
+ * offered. Likewise nothing but leaving them out keeps Google from running its own tools.
+ */
+function offered({ declarations, builtins, place }: Collected, choice: ToolChoice | undefined): Offer {
+  if (choice?.mode === 'none') return { declarations, builtins: [], place: 0 };
+  const names = choice?.names;
+  const known = [...declarations, ...builtins].map(({ name }) => name);
+  if (names && known.length > 0 && !names.some((name) => known.includes(name))) {
+    throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
+  }
+  if (choice?.mode !== 'auto' || !names) return { declarations, builtins, place };
+  const allowed = ({ name }: { readonly name?: unknown }) => typeof name === 'string' && names.includes(name);
+  return {
+    declarations: declarations.filter(allowed),
+    builtins: builtins.filter(allowed),
+    place: builtins.slice(0, place).filter(allowed).length,
+  };
 }
 
 interface ConfigInputs {
   readonly choice: ToolChoice | undefined;
+  readonly strict: readonly string[];
   readonly traits: ModelTraits;
   readonly losses: LossReport;
 }
 
-function encodeToolConfig(
-  declarations: readonly JsonObject[],
-  collected: Collected,
-  inputs: ConfigInputs,
-): JsonObject | undefined {
-  if (collected.builtins.length > 0 && (inputs.choice?.mode === 'none' || inputs.choice?.mode === 'required')) {
-    inputs.losses.downgraded('tool_choice', 'it governs function tools only; Google decides on tools it runs itself');
+function encodeToolConfig({ declarations, builtins }: Offer, inputs: ConfigInputs): JsonObject | undefined {
+  const { choice, losses } = inputs;
+  if (choice?.mode === 'required') {
+    if (builtins.length > 0) {
+      losses.downgraded('tool_choice', 'it governs function tools only; Google decides on tools it runs itself');
+    } else if (declarations.length === 0) losses.dropped('tool_choice', 'there is no tool to choose');
   }
   // A calling config without declarations is a 400 (wire.md C4).
   const names = declarations.map(({ name }) => String(name));
-  const calling = names.length > 0 ? encodeCalling(names, collected.strict, inputs) : undefined;
-  const retrieval = collected.builtins.find(({ retrievalConfig }) => retrievalConfig)?.retrievalConfig;
+  const calling = names.length > 0 ? encodeCalling(names, inputs) : undefined;
+  const retrieval = builtins.find(({ retrievalConfig }) => retrievalConfig)?.retrievalConfig;
   if (!calling && !retrieval) return undefined;
   return {
     ...(calling && { functionCallingConfig: calling }),
@@ -127,15 +151,19 @@ function encodeToolConfig(
   };
 }
 
-function encodeCalling(declared: readonly string[], strict: boolean, inputs: ConfigInputs): JsonObject | undefined {
-  const { choice, traits, losses } = inputs;
-  if (strict && !traits.validatedCalls) losses.dropped('tools[].function.strict', 'this model cannot validate calls');
+function encodeCalling(declared: readonly string[], inputs: ConfigInputs): JsonObject | undefined {
+  const { choice, strict, traits, losses } = inputs;
+  if (!traits.validatedCalls) {
+    for (const param of strict) losses.dropped(param, 'this model cannot validate calls');
+  }
   if (choice?.mode === 'none') return { mode: 'NONE' };
   if (choice?.mode === 'required') {
     const names = choice.names?.filter((name) => declared.includes(name));
+    if (names && names.length < (choice.names?.length ?? 0)) {
+      losses.dropped('tool_choice', 'some of its names are no function tools of this request');
+    }
     if (names?.length !== 0) return { mode: 'ANY', ...optional('allowedFunctionNames', names) };
-    losses.dropped('tool_choice', 'it names no function tool of this request');
   }
-  if (strict && traits.validatedCalls) return { mode: 'VALIDATED' };
+  if (strict.length > 0 && traits.validatedCalls) return { mode: 'VALIDATED' };
   return choice ? { mode: 'AUTO' } : undefined;
 }

@@ -85,7 +85,8 @@ describe('errors for the client', () => {
   };
 
   it('have Google’s shape and come back as they were', () => {
-    const body = encodeError(error);
+    const { status, body } = encodeError(error);
+    expect(status).toBe(400);
     expect(body).toMatchObject({ error: { code: 400, message: 'No.', status: 'INVALID_ARGUMENT' } });
     expect(decodeError(400, JSON.stringify(body))).toEqual({
       status: 400,
@@ -103,14 +104,21 @@ describe('errors for the client', () => {
     [502, 'UNAVAILABLE'],
     [503, 'UNAVAILABLE'],
     [504, 'DEADLINE_EXCEEDED'],
-    [529, 'INTERNAL'],
   ])('status %i is %s', (status, word) => {
     expect(encodeError({ ...error, status, code: null, param: null })).toEqual({
-      error: { code: status, message: 'No.', status: word },
+      status,
+      body: { error: { code: status, message: 'No.', status: word } },
+    });
+  });
+
+  it('say Anthropic’s 529 as Google says an overload', () => {
+    expect(encodeError({ ...error, status: 529, code: null, param: null })).toEqual({
+      status: 503,
+      body: { error: { code: 503, message: 'No.', status: 'UNAVAILABLE' } },
     });
   });
 
   it('end a stream as its last event', () => {
-    expect(encodeStreamError(error)).toBe(`data: ${JSON.stringify(encodeError(error))}\r\n\r\n`);
+    expect(encodeStreamError(error)).toBe(`data: ${JSON.stringify(encodeError(error).body)}\r\n\r\n`);
   });
 });

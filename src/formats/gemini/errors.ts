@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError } from '../format.ts';
+import type { ClientError, ErrorReply } from '../format.ts';
 import { asNumber, asObject, asString, isObject, objectsOf, optional } from './wire.ts';
 
 /** Google's status words (wire.md C11). The first word of a status is the one the gateway writes for it. */
@@ -91,14 +91,16 @@ function cap(text: string): string {
 
 const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
 
-export function encodeError({ status, message, code, param }: ClientError): JsonObject {
+/** 529 is Anthropic's own; Google's word for an overload is UNAVAILABLE, which is 503 (wire.md D12). */
+export function encodeError({ status: given, message, code, param }: ClientError): ErrorReply {
+  const status = given === 529 ? 503 : given;
   const details: JsonObject[] = [];
   if (code !== null) details.push({ '@type': `${TYPE_PREFIX}ErrorInfo`, reason: code, domain: 'gatehouse' });
   if (param !== null) {
     details.push({ '@type': `${TYPE_PREFIX}BadRequest`, fieldViolations: [{ field: param, description: message }] });
   }
   const kind = STATUSES.find(([known]) => known === status)?.[1] ?? nearestStatus(status);
-  return { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } };
+  return { status, body: { error: { code: status, message, status: kind, ...(details.length > 0 && { details }) } } };
 }
 
 function nearestStatus(status: number): string {
@@ -107,5 +109,5 @@ function nearestStatus(status: number): string {
 }
 
 export function encodeStreamError(error: ClientError): string {
-  return `data: ${JSON.stringify(encodeError(error))}\r\n\r\n`;
+  return `data: ${JSON.stringify(encodeError(error).body)}\r\n\r\n`;
 }

@@ -18,6 +18,8 @@ export interface LastFramed extends Framed {
 interface Framer {
   push(bytes: Buffer): Framed;
   end(): LastFramed;
+  /** The bytes of `whole` before its event number `count`: all that may leave of it when that event is a failure. */
+  before(whole: Buffer, count: number): Buffer;
 }
 
 /**
@@ -39,6 +41,10 @@ export class Framing implements Framer {
   end(): LastFramed {
     return this.#framer?.end() ?? { whole: undefined, texts: [], cut: false };
   }
+
+  before(whole: Buffer, count: number): Buffer {
+    return this.#framer?.before(whole, count) ?? whole;
+  }
 }
 
 /** White space, and the byte order mark that may stand before the first real byte. */
@@ -52,14 +58,32 @@ class SseFramer implements Framer {
     return { whole, texts: whole ? dataOf(whole) : [] };
   }
 
-  /** A last event without its blank line counts when it can be read. */
+  /** A last event without its blank line counts when it can be read, and gets that line: parsers wait for it. */
   end(): LastFramed {
     const rest = this.#cutter.rest();
     const texts = dataOf(rest);
     const cut = texts.some((text) => !isJson(text));
-    return cut || rest.length === 0 ? { whole: undefined, texts: [], cut } : { whole: rest, texts, cut };
+    if (cut || rest.length === 0) return { whole: undefined, texts: [], cut };
+    return { whole: texts.length > 0 ? Buffer.concat([rest, BLANK_LINE]) : rest, texts, cut };
+  }
+
+  before(whole: Buffer, count: number): Buffer {
+    // Latin-1 keeps one character per byte, so positions in the text are positions in the bytes.
+    const text = whole.toString('latin1');
+    let from = 0;
+    let seen = 0;
+    for (const { index, 0: end } of text.matchAll(RECORD_END)) {
+      const to = index + end.length;
+      if (dataOf(whole.subarray(from, to)).length > 0) seen += 1;
+      if (seen > count) break;
+      from = to;
+    }
+    return whole.subarray(0, from);
   }
 }
+
+const BLANK_LINE = Buffer.from('\r\n\r\n');
+const RECORD_END = /\r?\n\r?\n/g;
 
 function dataOf(bytes: Buffer): string[] {
   return readSse(bytes).map(({ data }) => data);
@@ -79,8 +103,9 @@ class ArrayFramer implements Framer {
   #held: Buffer[] = [];
 
   push(bytes: Buffer): Framed {
-    const { elements, boundary } = this.#cutter.push(bytes);
-    if (boundary === 0) {
+    const { elements, ends } = this.#cutter.push(bytes);
+    const boundary = ends.at(-1);
+    if (boundary === undefined) {
       this.#held.push(bytes);
       return { whole: undefined, texts: elements };
     }
@@ -93,6 +118,11 @@ class ArrayFramer implements Framer {
     const cut = this.#cutter.open;
     const rest = Buffer.concat(this.#held);
     return { whole: cut || rest.length === 0 ? undefined : rest, texts: [], cut };
+  }
+
+  /** What leaves begins and ends between elements, so a fresh cutter finds the same ones in it. */
+  before(whole: Buffer, count: number): Buffer {
+    return whole.subarray(0, count === 0 ? 0 : new JsonElementCutter().push(whole).ends[count - 1]);
   }
 }
 

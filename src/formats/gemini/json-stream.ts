@@ -18,10 +18,10 @@ export class JsonElementCutter {
   #inString = false;
   #escaped = false;
 
-  /** Texts of the elements that are whole now, and where in `bytes` the last of them ends. */
-  push(bytes: Buffer): { readonly elements: string[]; readonly boundary: number } {
+  /** Texts of the elements that are whole now, and where in `bytes` each of them ends. */
+  push(bytes: Buffer): { readonly elements: string[]; readonly ends: number[] } {
     const elements: string[] = [];
-    let boundary = 0;
+    const ends: number[] = [];
     let from = this.#depth > 0 ? 0 : -1;
     for (let at = 0; at < bytes.length; at += 1) {
       const change = this.#step(bytes[at]!);
@@ -31,11 +31,11 @@ export class JsonElementCutter {
         this.#pieces = [];
         this.#held = 0;
         from = -1;
-        boundary = at + 1;
+        ends.push(at + 1);
       }
     }
     if (from >= 0) this.#hold(bytes.subarray(from));
-    return { elements, boundary };
+    return { elements, ends };
   }
 
   /** True inside an element: the stream was cut there. */

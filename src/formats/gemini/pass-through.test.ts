@@ -34,19 +34,51 @@ describe('a stream that is passed through', () => {
     expect(through.signals).toMatchObject({ ended: false, failure: { kind: 'stream_interrupted' } });
   });
 
-  it('lets a last event without its blank line through', () => {
+  it('gives a last event the blank line it came without', () => {
     const through = passThrough(client, true);
     const bare = text.trimEnd();
-    expect(Buffer.concat([through.push(Buffer.from(bare))!, through.end()!]).toString()).toBe(bare);
+    expect(Buffer.concat([through.push(Buffer.from(bare))!, through.end()!]).toString()).toBe(text);
     expect(through.signals.ended).toBe(true);
   });
 
-  it('sees an error of the upstream, and keeps passing what comes', () => {
+  const failing: readonly (readonly [string, string, object])[] = [
+    ['an error of the upstream', toSse([{ error: { code: 503, message: 'm' } }]), { status: 503 }],
+    ['an error in a list', toSse([[{ error: { code: 503, message: 'm' } }]]), { status: 503 }],
+    ['an event that is no JSON', 'data: {"candidates"\n\n', { status: 502, kind: 'unreadable_reply' }],
+    ['an event that is no reply', 'data: 1\r\n\r\n', { status: 502, kind: 'unreadable_reply' }],
+  ];
+
+  it.each(failing)('ends before %s, which the caller renders', (_, event, failure) => {
     const through = passThrough(client, true);
-    const failing = toSse([{ error: { code: 503, message: 'm' } }, chunk('a')]);
-    expect(through.push(Buffer.from(failing))?.toString()).toBe(failing);
-    through.end();
-    expect(through.signals).toMatchObject({ ended: false, failure: { status: 503 }, content: false });
+    const before = `: é\r\n\r\n${toSse([chunk('é')])}`;
+    expect(through.push(Buffer.from(before + event + toSse([chunk('b')])))?.toString()).toBe(before);
+    expect(through.push(Buffer.from(toSse([chunk('c', { finishReason: 'STOP' })])))).toBeUndefined();
+    expect(through.end()).toBeUndefined();
+    expect(through.signals).toMatchObject({ ended: false, failure, content: true, finish: undefined });
+  });
+
+  it.each(failing)('that begins with %s gives no bytes and shows no content', (_, event, failure) => {
+    const through = passThrough(client, true);
+    expect(through.push(Buffer.from(event + toSse([chunk('a')])))).toBeUndefined();
+    expect(through.end()).toBeUndefined();
+    expect(through.signals).toMatchObject({ ended: false, failure, content: false });
+  });
+
+  it('ends before a last event that is an error without its blank line', () => {
+    const through = passThrough(client, true);
+    const event = toSse([{ error: { code: 500, message: 'm' } }]).trimEnd();
+    expect(through.push(Buffer.from(toSse([chunk('a')]) + event))?.toString()).toBe(toSse([chunk('a')]));
+    expect(through.end()).toBeUndefined();
+    expect(through.signals).toMatchObject({ ended: false, failure: { status: 500 } });
+  });
+
+  it('that is an array ends before the element that is an error', () => {
+    const through = passThrough(client, true);
+    const good = `[${JSON.stringify(chunk('a'))}`;
+    const bytes = Buffer.from(`${good},\n${JSON.stringify({ error: { code: 500, message: 'm' } })}]`);
+    expect(through.push(bytes)?.toString()).toBe(good);
+    expect(through.end()).toBeUndefined();
+    expect(through.signals).toMatchObject({ ended: false, failure: { status: 500 } });
   });
 
   it('keeps an array’s bytes', () => {
@@ -66,6 +98,13 @@ describe('a plain body that is passed through', () => {
     expect(through.push(Buffer.from(body).subarray(50))).toBeUndefined();
     expect(through.end()?.toString()).toBe(body);
     expect(through.signals).toMatchObject({ content: true, finish: 'length', ended: true });
+  });
+
+  it('that is an error gives no bytes', () => {
+    const through = passThrough(client, false);
+    through.push(Buffer.from(JSON.stringify({ error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED' } })));
+    expect(through.end()).toBeUndefined();
+    expect(through.signals).toMatchObject({ ended: false, failure: { status: 429 } });
   });
 
   it.each(['{"candidates":[', '{}', ''])('%j is a failure', (body) => {

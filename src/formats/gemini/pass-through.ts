@@ -3,7 +3,7 @@ import { createSignals, type Signals } from '../events.ts';
 import { type BodyEdit, type BodyView, type ClientContext, type PassThrough, ReplyFault } from '../format.ts';
 import { observe } from '../signals.ts';
 import { decodeReply, INTERRUPTED, ReplyReader } from './decode-reply.ts';
-import { chunksOf, Framing, unreadable } from './framing.ts';
+import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
 /** Nobody sees the ids of the calls this reads. */
 const watching = (client: ClientContext) => ({ model: client.model, newCallId: () => 'call' });
@@ -38,11 +38,10 @@ class PlainPassThrough implements PassThrough {
     const body = Buffer.concat(this.#pieces);
     try {
       observe(this.signals, decodeReply(parse(body), watching(this.#client)));
-      return body;
     } catch (error) {
       this.signals.failure = unreadable(error);
-      return undefined;
     }
+    return this.signals.failure ? undefined : body;
   }
 }
 
@@ -54,7 +53,10 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Cuts at whole events and reads what it lets through. */
+/**
+ * Cuts at whole events and reads what it lets through. The first event that fails (an error of the upstream, one that cannot be
+ * read) ends the reply: neither it nor anything behind it leaves, since the caller writes the error in its own words.
+ */
 class StreamPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #framing = new Framing();
@@ -65,38 +67,43 @@ class StreamPassThrough implements PassThrough {
   }
 
   push(bytes: Buffer): Buffer | undefined {
+    if (this.signals.failure) return undefined;
     try {
-      const { whole, texts } = this.#framing.push(bytes);
-      this.#watch(texts);
-      return whole;
+      return this.#pass(this.#framing.push(bytes));
     } catch (error) {
       // Held back for too long: nothing more can be let through whole.
-      this.signals.failure ??= unreadable(error);
+      this.signals.failure = unreadable(error);
       return undefined;
     }
   }
 
   end(): Buffer | undefined {
-    const { whole, texts, cut } = this.#framing.end();
-    this.#watch(texts);
+    if (this.signals.failure) return undefined;
+    const last = this.#framing.end();
+    const whole = this.#pass(last);
     if (this.signals.failure) return whole;
-    const complete = !cut && this.#reader.finished;
+    const complete = !last.cut && this.#reader.finished;
     observe(this.signals, complete ? this.#reader.end() : [{ type: 'error', failure: INTERRUPTED }]);
     return whole;
   }
 
-  /** An event that cannot be read still leaves as it came, since the bytes are the client's; it is noted as the failure. */
-  #watch(texts: readonly string[]): void {
-    try {
-      for (const text of texts) {
-        for (const chunk of chunksOf(text)) {
-          // What follows a failure is no part of the reply.
-          if (this.signals.failure) return;
-          observe(this.signals, this.#reader.read(chunk));
-        }
+  #pass({ whole, texts }: Framed): Buffer | undefined {
+    const good = this.#watch(texts);
+    if (whole === undefined || good === texts.length) return whole;
+    const left = this.#framing.before(whole, good);
+    return left.length > 0 ? left : undefined;
+  }
+
+  /** How many of the events may leave. */
+  #watch(texts: readonly string[]): number {
+    for (const [index, text] of texts.entries()) {
+      try {
+        for (const chunk of chunksOf(text)) observe(this.signals, this.#reader.read(chunk));
+      } catch (error) {
+        this.signals.failure = unreadable(error);
       }
-    } catch (error) {
-      this.signals.failure ??= unreadable(error);
+      if (this.signals.failure) return index;
     }
+    return texts.length;
   }
 }

@@ -37,8 +37,9 @@ function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
 
 function join(base: JsonObject, branch: JsonObject): JsonObject {
   const joined = { ...base, ...branch };
-  if (isObject(base['properties']) && isObject(branch['properties'])) {
-    joined['properties'] = { ...base['properties'], ...branch['properties'] };
+  for (const keyword of ['properties', '$defs', 'definitions']) {
+    const [mine, theirs] = [base[keyword], branch[keyword]];
+    if (isObject(mine) && isObject(theirs)) joined[keyword] = { ...mine, ...theirs };
   }
   if (Array.isArray(base['required']) && Array.isArray(branch['required'])) {
     joined['required'] = [...new Set([...base['required'], ...branch['required']])];

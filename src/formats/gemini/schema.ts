@@ -52,7 +52,10 @@ class Carrier {
 
   /** Undefined for `false`: nothing fits such a schema, so its place is left out. */
   node(schema: unknown): JsonObject | undefined {
-    if (schema === false) return undefined;
+    if (schema === false) {
+      this.dropped.add('false schemas');
+      return undefined;
+    }
     if (!isObject(schema)) return {};
     const merged = mergeAllOf(schema, this.#root);
     if (typeof merged['$ref'] === 'string') return this.#reference(merged, merged['$ref']);
@@ -145,7 +148,8 @@ class Carrier {
   }
 
   #describe(notes: string[], keyword: string, value: unknown): void {
-    this.described.add(keyword);
+    // A default binds nobody, in JSON Schema itself: told in words it says all it said.
+    if (keyword !== 'default') this.described.add(keyword);
     notes.push(`${keyword}: ${JSON.stringify(value)}`);
   }
 }

@@ -37,7 +37,7 @@ function audioIn(details: unknown): number | undefined {
 }
 
 export function encodeUsage(usage: Usage): JsonObject {
-  const audio = (count: number | undefined) => count && [{ modality: 'AUDIO', tokenCount: count }];
+  const audio = (count: number | undefined) => (count ? [{ modality: 'AUDIO', tokenCount: count }] : undefined);
   return compact({
     promptTokenCount: usage.input,
     candidatesTokenCount: usage.output - (usage.reasoning ?? 0),

@@ -33,15 +33,17 @@ export class ChoiceReader {
     if (isObject(choice.delta)) this.#readDelta(choice.delta, out);
     else if (isObject(choice.message)) this.#readDelta(choice.message, out);
     this.#readLogprobs(choice.logprobs, out);
-    this.#finish ??= stringOf(choice.finish_reason);
-    this.#native ??= stringOf(choice.native_finish_reason);
+    // Some servers write the empty string where OpenAI writes null.
+    this.#finish ||= stringOf(choice.finish_reason) || undefined;
+    this.#native ||= stringOf(choice.native_finish_reason) || undefined;
   }
 
   #readDelta(delta: JsonObject, out: GenerationEvent[]): void {
     const { index: choice } = this;
     // DeepSeek and vLLM say `reasoning_content`; OpenRouter and newer vLLM say `reasoning`.
     const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
-    if (reasoning) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: reasoning });
+    const thinking = reasoning || thinkingOf(delta.content);
+    if (thinking) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thinking });
     const content = textOf(delta.content);
     const place = { choice, blocks: this.#blocks, out };
     const textRead = readWholeBlocks(delta, content, place) || readStreamedBlocks(delta, content, place);
@@ -108,10 +110,18 @@ export function mapFinish(word: string | undefined, calls: boolean): FinishReaso
   }
 }
 
-/** Mistral's reasoning models answer in parts; their thinking is parts of its own kind, which are not text. */
+/**
+ * Mistral's reasoning models answer in parts: `{type:"text",text}`, and `{type:"thinking",thinking:[{type:"text",text}]}` before
+ * them.
+ */
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content) ?? '';
   return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');
+}
+
+function thinkingOf(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (isObject(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
 }
 
 function decodeCitation(raw: unknown): UrlCitation | undefined {

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge, readSse, SseCutter, type SseEvent } from '../sse.ts';
 import { ChoiceReader } from './decode-choice.ts';
 import { startEvent } from './decode-reply.ts';
-import { CUT_SHORT, failureIn, GARBLED, hasError, NO_ANSWER, streamInterrupted, unreadable } from './errors.ts';
+import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge, unreadable } from './errors.ts';
 import { isObject } from './read.ts';
 import { usageEvent } from './usage.ts';
 
@@ -35,7 +36,7 @@ class ChatStreamDecoder implements StreamDecoder {
       if (whole) this.#readAll(whole, out);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(unreadable(error.message), out);
+      this.#fail(tooLarge(error), out);
     }
     return out;
   }
@@ -69,18 +70,19 @@ class ChatStreamDecoder implements StreamDecoder {
     } catch {
       return this.#fail(streamInterrupted(this.#closed ? CUT_SHORT : GARBLED), out);
     }
-    const failure = event === 'error' || hasError(chunk) ? failureIn(chunk) : undefined;
+    const failure = failureOfEvent(event, chunk);
     if (failure) return this.#fail(failure, out);
-    if (isObject(chunk) && Array.isArray(chunk.choices)) this.#readChunk({ ...chunk, choices: chunk.choices }, out);
+    if (isObject(chunk)) this.#readChunk(chunk, out);
   }
 
-  #readChunk(chunk: { choices: readonly unknown[]; [key: string]: unknown }, out: GenerationEvent[]): void {
+  #readChunk(chunk: JsonObject, out: GenerationEvent[]): void {
+    const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
     // Azure's first chunk has filter results, no choices, and empty id and model.
-    if (!this.#started && (chunk.choices.length > 0 || chunk.id)) {
+    if (!this.#started && (choices.length > 0 || chunk.id)) {
       this.#started = true;
       out.push(startEvent(chunk));
     }
-    chunk.choices.forEach((choice, at) => {
+    choices.forEach((choice, at) => {
       if (!isObject(choice)) return;
       const index = typeof choice.index === 'number' ? choice.index : at;
       let reader = this.#choices.get(index);

@@ -1,6 +1,6 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { audioFormat, toDataUri } from '../media.ts';
+import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media.ts';
 import type { LossReport } from './losses.ts';
 import { compact } from './read.ts';
 
@@ -10,7 +10,16 @@ export function encodeMedia(part: MediaPart, path: string, report: LossReport): 
   if (part.name && encoded.type !== 'file') report.dropped(`${path}.filename`, 'Only file parts have a name.');
   if (part.detail && encoded.type !== 'image_url')
     report.dropped(`${path}.detail`, 'Only images have a level of detail.');
+  if (part.mime !== undefined && !tellsMime(part, part.mime))
+    report.dropped(`${path}.mime_type`, 'OpenAI tells the type of media by its name.');
   return encoded;
+}
+
+/** A reader of the encoded part comes to the same type: it is in the data, or the name says it. */
+function tellsMime({ source, name }: MediaPart, mime: string): boolean {
+  if (source.kind === 'url') return mimeOfUrl(source.url) === mime;
+  if (source.kind === 'file') return name !== undefined && mimeOfName(name) === mime;
+  return true;
 }
 
 function encodeSource(part: MediaPart, path: string): JsonObject {

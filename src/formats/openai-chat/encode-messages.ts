@@ -93,10 +93,11 @@ function encodeAssistant(turn: Turn, place: Place): JsonObject {
     else spoken.push(...encodeSpoken(part, path, place));
   });
   const { content, refusal } = splitRefusal(spoken);
+  const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
   return compact({
     role: 'assistant',
-    // null only where calls or a refusal stand instead of text (wire.md A3).
-    content: content.length === 0 ? null : (plainText(content) ?? content),
+    // null only where something else stands instead of text (wire.md A3).
+    content: content.length === 0 && elsewhere ? null : (plainText(content) ?? content),
     refusal,
     audio,
     name: turn.name,
@@ -175,7 +176,9 @@ function encodeResult(result: ToolResultPart, path: string, to: { place: Place; 
   });
   if (result.isError) {
     report.downgraded(`${path}.is_error`, 'OpenAI chat has no failed results: the text begins with "Error: ".');
-    texts[0] = { type: 'text', text: `Error: ${typeof texts[0]?.text === 'string' ? texts[0].text : ''}` };
+    const [first] = texts;
+    const said = first?.type === 'text' && typeof first.text === 'string' ? first.text : undefined;
+    texts.splice(0, said === undefined ? 0 : 1, { type: 'text', text: `Error: ${said ?? ''}` });
   }
   return compact({ role: 'tool', tool_call_id: result.callId, name: result.name, content: plainText(texts) ?? texts });
 }

@@ -6,15 +6,19 @@ import { choiceNotes, contentBlocks, contentParts, isBlock } from './content-blo
 import { compact } from './read.ts';
 import { encodeUsage } from './usage.ts';
 
+const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
+
 /** Events → the body of wire.md A5. */
 export function encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject {
   const generation = fold(events);
+  // Clients read the first choice without asking whether there is one; the stream has it too.
+  const choices = generation.choices.length > 0 ? generation.choices : fold(NOTHING_SAID).choices;
   return compact({
     id: generation.id ?? client.id,
     object: 'chat.completion',
     created: client.created,
     model: generation.model ?? client.model,
-    choices: generation.choices.map((choice) => encodeChoice(choice, client)),
+    choices: choices.map((choice) => encodeChoice(choice, client)),
     usage: generation.usage && encodeUsage(generation.usage, client.strict),
   });
 }

@@ -12,7 +12,7 @@ import { compact } from './read.ts';
  */
 export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
   const report = new LossReport();
-  const { tools, toolChoice, webSearch } = encodeTools(conversation, report);
+  const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, report);
   const body: JsonObject = compact({
     ...encodeExtras(conversation, report),
     model: target.model,
@@ -20,7 +20,7 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...encodeLimits(conversation, target, report),
     tools,
     tool_choice: toolChoice,
-    parallel_tool_calls: conversation.parallelToolCalls,
+    parallel_tool_calls: parallel,
     response_format: encodeResponseFormat(conversation.responseFormat),
     reasoning_effort: encodeEffort(conversation.reasoning, report),
     modalities: conversation.modalities,

@@ -14,7 +14,8 @@ export function encodeStream(client: ClientContext): StreamEncoder {
  */
 class ChatStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
-  readonly #choices: ChoiceWriter[] = [];
+  /** A map: the index is the upstream's, and a list would be as long as the largest. */
+  readonly #choices = new Map<number, ChoiceWriter>();
   #frame: ChunkFrame | undefined;
   #usage: Usage | undefined;
   #id: string | undefined;
@@ -64,7 +65,12 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #choice(index: number): ChoiceWriter {
-    return (this.#choices[index] ??= new ChoiceWriter(index, (this.#frame ??= this.#buildFrame()), this.#client));
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      this.#frame ??= this.#buildFrame();
+      this.#choices.set(index, (choice = new ChoiceWriter(index, this.#frame, this.#client)));
+    }
+    return choice;
   }
 
   #buildFrame(): ChunkFrame {
@@ -83,9 +89,9 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #end(): string {
-    if (this.#choices.length === 0) this.#choice(0);
-    let out = '';
-    for (const choice of this.#choices) out += choice?.finish() ?? '';
+    if (this.#choices.size === 0) this.#choice(0);
+    const choices = [...this.#choices].sort(([a], [b]) => a - b);
+    let out = choices.map(([, choice]) => choice.finish()).join('');
     if (this.#client.includeUsage && this.#usage) {
       const usage = JSON.stringify(encodeUsage(this.#usage, this.#client.strict));
       out += `${this.#frame?.head ?? ''}],"usage":${usage}}\n\n`;

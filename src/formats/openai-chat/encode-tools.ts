@@ -5,6 +5,7 @@ import { compact, isObject } from './read.ts';
 export interface EncodedTools {
   readonly tools: readonly JsonObject[] | undefined;
   readonly toolChoice: unknown;
+  readonly parallel: boolean | undefined;
   /** Hosted web search is a body field here, not a tool (wire.md A2, D13). */
   readonly webSearch: JsonObject | undefined;
 }
@@ -22,11 +23,21 @@ export function encodeTools(conversation: Conversation, report: LossReport): Enc
       if (encoded) tools.push(encoded);
     }
   });
+  if (tools.length === 0 && given.length > 0) return { ...withoutTools(conversation, report), webSearch };
   return {
     tools: tools.length > 0 ? tools : undefined,
     toolChoice: encodeChoice(conversation.toolChoice, given),
+    parallel: conversation.parallelToolCalls,
     webSearch,
   };
+}
+
+/** Where no tool of the request is left, what was said of them must not go: OpenAI refuses both fields without tools. */
+function withoutTools({ toolChoice, parallelToolCalls }: Conversation, report: LossReport) {
+  const reason = 'None of the tools can be sent.';
+  if (toolChoice) report.dropped('tool_choice', reason);
+  if (parallelToolCalls !== undefined) report.dropped('parallel_tool_calls', reason);
+  return { tools: undefined, toolChoice: undefined, parallel: undefined };
 }
 
 function encodeTool(tool: Tool, path: string, report: LossReport): JsonObject | undefined {

@@ -1,19 +1,20 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError } from '../format.ts';
+import type { ClientError, ErrorReply } from '../format.ts';
+import type { EventTooLarge } from '../sse.ts';
 import { compact, isObject, stringOf } from './read.ts';
 
 /** Longest piece of a body shown as a message when the body is not one of the error shapes (wire.md C11). */
 const RAW_LIMIT = 1024;
 
-/** The error body of OpenAI's API: all four keys, always (wire.md A11). */
-export function encodeError({ message, type, param, code }: ClientError): JsonObject {
-  return { error: { message, type, param, code } };
+/** The error body of OpenAI's API: all four keys, always (wire.md A11). 529 is Anthropic's own: 503 here (D12). */
+export function encodeError({ status, message, type, param, code }: ClientError): ErrorReply {
+  return { status: status === 529 ? 503 : status, body: { error: { message, type, param, code } } };
 }
 
 /** SDKs throw on a payload with a truthy top-level `error`; nothing follows it, not even `[DONE]` (wire.md A6). */
 export function encodeStreamError(error: ClientError): string {
-  return `data: ${JSON.stringify(encodeError(error))}\n\n`;
+  return `data: ${JSON.stringify(encodeError(error).body)}\n\n`;
 }
 
 /** A reply that is not 2xx, whatever its body is. The message is the upstream's own, unchanged, and never empty. */
@@ -43,12 +44,13 @@ function rawMessage(text: string): string {
  * array of one (wire.md C11). `status` undefined: the error came inside a 200, and its words say what it stands for.
  */
 export function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
-  if (Array.isArray(body)) return failureIn(body[0], status);
-  if (!isObject(body)) return undefined;
-  const { error } = body;
+  // One level only: what an upstream nests deeper is no error shape, and following it could exhaust the stack.
+  const shape: unknown = Array.isArray(body) ? body[0] : body;
+  if (!isObject(shape)) return undefined;
+  const { error } = shape;
   if (isObject(error)) return fromObject(error, status);
-  const message = stringOf(error) || stringOf(body.message) || stringOf(body.detail);
-  return message ? fromObject({ ...body, message }, status) : undefined;
+  const message = stringOf(error) || stringOf(shape.message) || stringOf(shape.detail);
+  return message ? fromObject({ ...shape, message }, status) : undefined;
 }
 
 function fromObject(error: JsonObject, given: number | undefined): UpstreamFailure {
@@ -110,10 +112,15 @@ function retryDelay(details: unknown): number | undefined {
   return undefined;
 }
 
-/** SDKs take any truthy top-level `error` for a failure (wire.md A6); Google wraps it into an array. */
-export function hasError(chunk: unknown): boolean {
-  const body: unknown = Array.isArray(chunk) ? chunk[0] : chunk;
-  return isObject(body) && Boolean(body.error);
+/**
+ * The failure an event of a stream tells. SDKs take any truthy top-level `error` for one, whatever it holds (wire.md A6);
+ * Google wraps it into an array, and some servers name the event instead.
+ */
+export function failureOfEvent(event: string | undefined, payload: unknown): UpstreamFailure | undefined {
+  const body: unknown = Array.isArray(payload) ? payload[0] : payload;
+  const failed = event === 'error' || (isObject(body) && Boolean(body.error));
+  if (!failed) return undefined;
+  return failureIn(payload) ?? unreadable('The upstream reported an error without a message.');
 }
 
 export const CUT_SHORT = 'The upstream ended the stream before it was complete.';
@@ -126,4 +133,8 @@ export function streamInterrupted(message: string): UpstreamFailure {
 
 export function unreadable(message: string): UpstreamFailure {
   return { status: 502, message, kind: 'upstream_error' };
+}
+
+export function tooLarge(error: EventTooLarge): UpstreamFailure {
+  return { status: 502, message: error.message, kind: 'reply_too_large' };
 }

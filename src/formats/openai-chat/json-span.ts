@@ -2,8 +2,8 @@
  * Finds members of JSON text without parsing it. Works on latin1 views of UTF-8: all of JSON's own characters are ASCII, and bytes of
  * other characters are never one of them, so an index here is an index in the bytes.
  *
- * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so `"key"` followed by a colon can be no
- * part of one, and a string value is never followed by a colon.
+ * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so an unescaped `"key"` followed by a colon
+ * can be no part of one, and a string value is never followed by a colon.
  */
 export interface Span {
   readonly from: number;
@@ -27,6 +27,8 @@ function skipSpace(text: string, at: number): number {
 /** Index of the value of the next member named `key` (with its quotes), at any depth; -1 when there is none. */
 export function valueOf(text: string, key: string, from = 0): number {
   for (let at = text.indexOf(key, from); at >= 0; at = text.indexOf(key, at + key.length)) {
+    // The end of a longer key: `"x\"usage":`.
+    if (text.charCodeAt(at - 1) === BACKSLASH) continue;
     const colon = skipSpace(text, at + key.length);
     if (text.charCodeAt(colon) === COLON) return skipSpace(text, colon + 1);
   }

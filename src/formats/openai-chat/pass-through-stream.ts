@@ -3,7 +3,7 @@ import { createSignals, type Signals } from '../events.ts';
 import type { ClientContext, PassThrough } from '../format.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
 import { mapFinish } from './decode-choice.ts';
-import { CUT_SHORT, failureIn, GARBLED, hasError, NO_ANSWER, streamInterrupted, unreadable } from './errors.ts';
+import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge } from './errors.ts';
 import { topLevelMember, valueOf, type Span } from './json-span.ts';
 import { isObject, stringOf } from './read.ts';
 import { decodeUsage } from './usage.ts';
@@ -11,6 +11,8 @@ import { decodeUsage } from './usage.ts';
 /** What becomes of an event: it leaves, it does not, or the reply ends before it. */
 type Fate = 'keep' | 'drop' | 'stop';
 
+const LF = 0x0a;
+const CR = 0x0d;
 const ZERO = 0x30;
 const NULL = 0x6e;
 
@@ -39,7 +41,7 @@ export class StreamPassThrough implements PassThrough {
       return whole && this.#pass(whole);
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error;
-      this.#fail(unreadable(error.message));
+      this.#fail(tooLarge(error));
       return undefined;
     }
   }
@@ -94,17 +96,17 @@ export class StreamPassThrough implements PassThrough {
   #cutOf(event: string, fate: Fate): Span | undefined {
     if (fate !== 'keep') return { from: 0, to: event.length };
     // The gateway asks every upstream for usage; a client that did not ask sees none of it, not even the null.
-    return this.#includeUsage ? undefined : topLevelMember(event, '"usage"');
+    return this.#includeUsage ? undefined : usageMember(event);
   }
 
   #isRare(event: string): boolean {
     const { content, model } = this.signals;
-    if (!content || model === undefined || /^data: ?\[/.test(event)) return true;
+    if (!content || model === undefined || !event.startsWith('data:') || /^data: ?\[/.test(event)) return true;
     return (
       tells(event, '"finish_reason"') ||
       tells(event, '"usage"') ||
       tells(event, '"error"') ||
-      event.startsWith('event:') ||
+      event.includes('\nevent:') ||
       isOther(event)
     );
   }
@@ -112,14 +114,15 @@ export class StreamPassThrough implements PassThrough {
   #inspect(bytes: Buffer): Fate {
     for (const { event, data } of readSse(bytes)) {
       if (data.startsWith('[DONE]')) return this.#done();
-      if (data === '') continue;
+      // Cut just after `data:`.
+      if (data === '') return this.#closed ? 'drop' : 'keep';
       let chunk: unknown;
       try {
         chunk = JSON.parse(data);
       } catch {
         return this.#fail(streamInterrupted(this.#closed ? CUT_SHORT : GARBLED));
       }
-      const failure = event === 'error' || hasError(chunk) ? failureIn(chunk) : undefined;
+      const failure = failureOfEvent(event, chunk);
       if (failure) return this.#fail(failure);
       if (isObject(chunk)) return this.#note(chunk);
     }
@@ -146,9 +149,8 @@ export class StreamPassThrough implements PassThrough {
     choices.forEach((choice: unknown, at) => {
       if (isObject(choice)) this.#noteChoice(choice, at);
     });
-    const usage = isObject(chunk.usage) ? decodeUsage(chunk.usage) : undefined;
-    if (!usage) return 'keep';
-    signals.usage = usage;
+    if (!isObject(chunk.usage)) return 'keep';
+    signals.usage = decodeUsage(chunk.usage) ?? signals.usage;
     return choices.length === 0 && !this.#includeUsage ? 'drop' : 'keep';
   }
 
@@ -158,7 +160,8 @@ export class StreamPassThrough implements PassThrough {
     this.#seen.add(index);
     if (isObject(choice.delta) && hasContent(choice.delta)) signals.content = true;
     const word = stringOf(choice.finish_reason);
-    if (word === undefined) return;
+    // Some servers write the empty string where OpenAI writes null.
+    if (!word) return;
     this.#finished.add(index);
     signals.finish = mapFinish(word, false);
     signals.content = true;
@@ -167,17 +170,32 @@ export class StreamPassThrough implements PassThrough {
 
 /** Index after the blank line that ends the event at `from`. */
 function eventEnd(text: string, from: number): number {
-  const lf = text.indexOf('\n\n', from);
-  // Line ends inside JSON strings are escaped: without any CR the next LF LF is the end.
-  const cr = text.indexOf('\r', from);
-  if (cr < 0 || (lf >= 0 && lf < cr)) return lf < 0 ? text.length : lf + 2;
-  const mixed = text.indexOf('\n\r\n', from);
-  if (lf < 0) return mixed < 0 ? text.length : mixed + 3;
-  return mixed < 0 ? lf + 2 : Math.min(lf + 2, mixed + 3);
+  for (let at = text.indexOf('\n', from); at >= 0; at = text.indexOf('\n', at + 1)) {
+    const next = text.charCodeAt(at + 1);
+    if (next === LF) return at + 2;
+    if (next === CR && text.charCodeAt(at + 2) === LF) return at + 3;
+  }
+  return text.length;
 }
 
+/** A byte order mark may stand before the first line (WHATWG HTML, section 9.2.5); here it is three characters. */
+const MARKED_DATA = '\u00ef\u00bb\u00bfdata:';
+
 function isData(event: string): boolean {
-  return event.startsWith('data:') || event.includes('\ndata:');
+  return event.startsWith('data:') || event.includes('\ndata:') || event.startsWith(MARKED_DATA);
+}
+
+/**
+ * The top-level `usage` of an event. JSON over several `data:` lines is left as it is: a cut there would have to join the
+ * lines, and no known server writes chunks so.
+ */
+function usageMember(event: string): Span | undefined {
+  if (valueOf(event, '"usage"') < 0) return undefined;
+  const from = event.startsWith('data:') ? 0 : event.indexOf('\ndata:') + 1;
+  const to = event.indexOf('\n', from);
+  if (event.includes('\ndata:', to)) return undefined;
+  const member = topLevelMember(event.slice(from, to), '"usage"');
+  return member && { from: from + member.from, to: from + member.to };
 }
 
 /** The key is there with a value that is not null. */
@@ -201,7 +219,13 @@ const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as 
 /** Non-empty text, thinking or refusal, a tool's name, media: what the commit gate waits for (design.md 3). */
 function hasContent(delta: JsonObject): boolean {
   if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;
-  if (isNonEmpty(delta.content_blocks) || isNonEmpty(delta.content_parts) || isObject(delta.audio)) return true;
+  if (
+    isNonEmpty(delta.content) ||
+    isNonEmpty(delta.content_blocks) ||
+    isNonEmpty(delta.content_parts) ||
+    isObject(delta.audio)
+  )
+    return true;
   if (isObject(delta.function_call) && delta.function_call.name) return true;
   const calls: readonly unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
   return calls.some((call) => {

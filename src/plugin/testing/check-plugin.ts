@@ -41,7 +41,9 @@ function schemaFaults(schema: object, where: string): string[] {
   const closed = additionalProperties === false || (isObject(additionalProperties) && properties === undefined);
   return [
     ...(closed ? [] : [`${where}: unknown keys are not refused`]),
-    ...Object.entries(isObject(properties) ? properties : {}).flatMap(([name, option]) => optionFaults(option, where === 'the options' ? name : `${where}.${name}`)),
+    ...Object.entries(isObject(properties) ? properties : {}).flatMap(([name, option]) =>
+      optionFaults(option, where === 'the options' ? name : `${where}.${name}`),
+    ),
   ];
 }
 
@@ -57,6 +59,7 @@ function optionFaults(option: unknown, where: string): string[] {
   ];
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fieldsOf = (schema: object): Readonly<Record<string, unknown>> => Object.fromEntries(Object.entries(schema));

@@ -112,7 +112,8 @@ function withReply<T extends { reply: Reply | undefined }>(holder: T): T {
     set(reply: Reply | undefined) {
       const old = current;
       current = reply;
-      if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
+      if (old && old.body !== reply?.body)
+        cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
     },
   });
 }

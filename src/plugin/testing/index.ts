@@ -1,6 +1,13 @@
 /** For tests of plugins: an exchange and a context without a server, a clock that stands still, and the rules of a chain. */
 export { checkPlugin, type CheckSetup } from './check-plugin.ts';
-export { createAttempt, createContext, createExchange, type AttemptParts, type ExchangeParts, type TestExchange } from './exchange.ts';
+export {
+  createAttempt,
+  createContext,
+  createExchange,
+  type AttemptParts,
+  type ExchangeParts,
+  type TestExchange,
+} from './exchange.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
 export { createReply, createSource, readBody, type TestSource } from './reply.ts';
 export { runPlugin, type HostSetup, type PluginRun, type RunSetup } from './run-plugin.ts';

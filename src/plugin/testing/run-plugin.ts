@@ -76,14 +76,27 @@ async function runGuarded(
   return calls;
 }
 
-export function createHost({ name, needs }: Plugin, { needs: given = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup) {
-  for (const need of needs) if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);
+export function createHost(
+  { name, needs }: Plugin,
+  { needs: given = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
+) {
+  for (const need of needs)
+    if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);
   const log: Record<string, unknown>[] = [];
   const closers: (() => void | Promise<void>)[] = [];
-  const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) });
+  const logger = pino(
+    { level: 'trace', base: null },
+    { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const capabilities = Object.fromEntries(needs.map((need) => [need, given[need]]));
   // A test gives as much of a capability as its plugin uses.
-  const host = { ...capabilities, clock, random, log: logger, onClose: (task: () => void | Promise<void>) => void closers.push(task) } as unknown as Host<CapabilityName>;
+  const host = {
+    ...capabilities,
+    clock,
+    random,
+    log: logger,
+    onClose: (task: () => void | Promise<void>) => void closers.push(task),
+  } as unknown as Host<CapabilityName>;
   const close = async (): Promise<void> => {
     for (const task of closers.splice(0).toReversed()) await task();
   };
@@ -91,7 +104,13 @@ export function createHost({ name, needs }: Plugin, { needs: given = {}, clock =
 }
 
 /** As strict as the gateway is when it loads settings. */
-const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, strictRequired: false, discriminator: true });
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  allowUnionTypes: true,
+  strictRequired: false,
+  discriminator: true,
+});
 ajv.addVocabulary(['x-secret', 'tsType']);
 
 /** What is wrong with the options, in ajv's words. Throws when the schema itself is wrong. */
@@ -102,5 +121,7 @@ export function optionProblems(schema: object, options: unknown): string | undef
 
 function describe({ instancePath, message, params }: ErrorObject): string {
   const extra: unknown = params['additionalProperty'];
-  return [instancePath, message, ...(typeof extra === 'string' ? [JSON.stringify(extra)] : [])].filter(Boolean).join(' ');
+  return [instancePath, message, ...(typeof extra === 'string' ? [JSON.stringify(extra)] : [])]
+    .filter(Boolean)
+    .join(' ');
 }

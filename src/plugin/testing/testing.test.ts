@@ -2,10 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../cancellation.ts';
 import { definePlugin, type Middleware } from '../define.ts';
 import { GatewayError } from '../errors.ts';
-import { checkPlugin, createExchange, createFakeClock, createReply, createSource, readBody, runPlugin } from './index.ts';
+import {
+  checkPlugin,
+  createExchange,
+  createFakeClock,
+  createReply,
+  createSource,
+  readBody,
+  runPlugin,
+} from './index.ts';
 
 const none = { type: 'object', additionalProperties: false, properties: {} } as const;
-const pluginOf = (middleware: Middleware, more: { repeats?: boolean } = {}) => definePlugin({ name: 'it', level: 'request', options: none, create: () => middleware, ...more });
+const pluginOf = (middleware: Middleware, more: { repeats?: boolean } = {}) =>
+  definePlugin({ name: 'it', level: 'request', options: none, create: () => middleware, ...more });
 
 describe('the fake clock', () => {
   it('stands still until it is moved, then runs what falls due in its order', async () => {
@@ -59,20 +68,48 @@ describe('runPlugin', () => {
         context.body = { short: true };
       }),
     );
-    expect([ctx.status, ctx.body, ctx.response.get('x-team'), ctx.type]).toEqual([418, { short: true }, 'test', 'application/json']);
+    expect([ctx.status, ctx.body, ctx.response.get('x-team'), ctx.type]).toEqual([
+      418,
+      { short: true },
+      'test',
+      'application/json',
+    ]);
   });
 
   it.each<[string, Middleware, { repeats?: boolean }, string]>([
-    ['next() twice', async (_, next) => { await next(); await next(); }, {}, 'plugin "it" called next() twice without declaring repeats'],
+    [
+      'next() twice',
+      async (_, next) => {
+        await next();
+        await next();
+      },
+      {},
+      'plugin "it" called next() twice without declaring repeats',
+    ],
     ['a forgotten await', async (_, next) => void next(), {}, 'plugin "it" did not await next()'],
-    ['a forgotten await of the second', async (_, next) => { await next(); void next(); }, { repeats: true }, 'plugin "it" did not await next()'],
+    [
+      'a forgotten await of the second',
+      async (_, next) => {
+        await next();
+        void next();
+      },
+      { repeats: true },
+      'plugin "it" did not await next()',
+    ],
   ])('refuses %s', async (_, middleware, more, message) => {
     await expect(runPlugin(pluginOf(middleware, more))).rejects.toThrow(message);
   });
 
   it('allows next() again where the plugin declares repeats, also after a failure', async () => {
     let failures = 1;
-    const run = runPlugin(pluginOf((_, next) => next().catch(() => next()), { repeats: true }), {
+    const again: Middleware = async (_, next) => {
+      try {
+        await next();
+      } catch {
+        await next();
+      }
+    };
+    const run = runPlugin(pluginOf(again, { repeats: true }), {
       next() {
         if (failures-- > 0) throw new Error('not yet');
       },
@@ -81,8 +118,19 @@ describe('runPlugin', () => {
   });
 
   it('refuses options the schema refuses, and a host without what the plugin needs', async () => {
-    await expect(runPlugin(pluginOf(async () => {}), { options: { hue: 1 } })).rejects.toThrow('the options of "it" must NOT have additional properties "hue"');
-    const needy = definePlugin({ name: 'needy', level: 'request', options: none, needs: ['keys'], create: () => async () => {} });
+    await expect(
+      runPlugin(
+        pluginOf(async () => {}),
+        { options: { hue: 1 } },
+      ),
+    ).rejects.toThrow('the options of "it" must NOT have additional properties "hue"');
+    const needy = definePlugin({
+      name: 'needy',
+      level: 'request',
+      options: none,
+      needs: ['keys'],
+      create: () => async () => {},
+    });
     await expect(runPlugin(needy)).rejects.toThrow('plugin "needy" needs "keys"');
   });
 
@@ -147,11 +195,35 @@ describe('checkPlugin', () => {
   it.each<[string, Partial<Parameters<typeof definePlugin>[0]>, string]>([
     ['a name', { name: 'goodOne' }, 'the name "goodOne" is not in kebab-case'],
     ['open options', { options: { type: 'object', properties: {} } }, 'the options: unknown keys are not refused'],
-    ['open options inside', { options: { ...none, properties: { a: { type: 'object', description: 'x', properties: {} } } } }, 'a: unknown keys are not refused'],
-    ['an option without words', { options: { ...none, properties: { a: { type: 'string' } } } }, 'a: has no description'],
-    ['a default it refuses', { options: { ...none, properties: { a: { type: 'integer', description: 'x', default: 'no' } } } }, 'a: refuses its own default: must be integer'],
-    ['options it cannot do without', { options: { ...none, properties: { a: { type: 'string', description: 'x' } }, required: ['a'] } }, "the schema refuses the options it is made with here: must have required property 'a'"],
-    ['a create() that throws', { create: () => { throw new Error('no file'); } }, 'it cannot be made: no file'],
+    [
+      'open options inside',
+      { options: { ...none, properties: { a: { type: 'object', description: 'x', properties: {} } } } },
+      'a: unknown keys are not refused',
+    ],
+    [
+      'an option without words',
+      { options: { ...none, properties: { a: { type: 'string' } } } },
+      'a: has no description',
+    ],
+    [
+      'a default it refuses',
+      { options: { ...none, properties: { a: { type: 'integer', description: 'x', default: 'no' } } } },
+      'a: refuses its own default: must be integer',
+    ],
+    [
+      'options it cannot do without',
+      { options: { ...none, properties: { a: { type: 'string', description: 'x' } }, required: ['a'] } },
+      "the schema refuses the options it is made with here: must have required property 'a'",
+    ],
+    [
+      'a create() that throws',
+      {
+        create: () => {
+          throw new Error('no file');
+        },
+      },
+      'it cannot be made: no file',
+    ],
     ['no middleware', { create: () => undefined as never }, 'create() gives no middleware'],
   ])('tells of %s', async (_, parts, fault) => {
     expect(await checkPlugin(definePlugin({ ...good, ...parts }))).toEqual([fault]);

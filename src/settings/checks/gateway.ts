@@ -2,7 +2,8 @@ import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.g
 import type { Report, Route } from '../../plugin/index.ts';
 import { compileGatewayConfig } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
-import { checkProviderName, withSuggestion, type Known } from './known.ts';
+import { checkProviderName, providerNames, withSuggestion, type Known } from './known.ts';
+import { checkDelays, checkRequestTimeout, checkTimeouts } from './times.ts';
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
@@ -26,7 +27,7 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
     checkStrategy(node.file, place);
     checkProvider(node, known, place);
     checkModel(node, known, place);
-    checkTimeouts(node.file, place);
+    checkTimes(node, place);
   }
   checkBounds(nodes, report);
 }
@@ -66,7 +67,7 @@ function checkProvider({ file, route }: Node, known: Known, { path, report }: Pl
   if (file.provider === undefined) return;
   const at = { path: [...path, 'provider'], report };
   checkProviderName(file.provider, known, at);
-  checkOneEntry(file.provider, known, at);
+  checkEntries(file.provider, known, at);
   if (route.kind === 'group' && file.targets?.every(overridesProvider)) {
     const message = '`provider` is never used: every target names its own';
     report({ path: at.path, on: 'key', severity: 'warning', message });
@@ -76,9 +77,13 @@ function checkProvider({ file, route }: Node, known: Known, { path, report }: Pl
 const overridesProvider = ({ provider, targets }: TargetFile): boolean =>
   provider !== undefined || (targets?.every(overridesProvider) ?? false);
 
-/** A provider's name stands for its catalog entry as long as it has just one. */
-function checkOneEntry(name: string, { entries = [] }: Known, { path, report }: Place): void {
+/** A provider's name stands for its catalog entry as long as it has just one. Vertex AI can do without: callers may say all it needs. */
+function checkEntries(name: string, { entries }: Known, { path, report }: Place): void {
+  if (!entries) return;
   const slugs = entries.filter(({ provider }) => provider === name).map(({ slug }) => `@${slug}`);
+  if (slugs.length === 0 && name !== 'vertex-ai' && providerNames().includes(name)) {
+    report({ path, message: `no catalog entry has the provider \`${name}\`` });
+  }
   if (slugs.length > 1) report({ path, message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}` });
 }
 
@@ -103,7 +108,11 @@ function slugOf(params: Readonly<Record<string, unknown>> | undefined): string |
   return typeof model === 'string' ? /^(@[^/]*)\//.exec(model)?.[1] : undefined;
 }
 
-function checkTimeouts({ request_timeout, timeouts }: Node['file'], { path, report }: Place): void {
+function checkTimes({ file, route }: Node, { path, report }: Place): void {
+  const { request_timeout, timeouts, retry } = file;
+  checkRequestTimeout(request_timeout, { path, report });
+  checkTimeouts(timeouts, { path: [...path, 'timeouts'], report });
+  if (route.kind === 'target') checkDelays(retry, route.retry, { path, report });
   if (request_timeout === undefined || timeouts?.total === undefined) return;
   const message = '`request_timeout` and `timeouts.total` are the same thing; keep one of them';
   report({ path: [...path, 'request_timeout'], on: 'key', message });

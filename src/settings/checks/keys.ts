@@ -1,9 +1,12 @@
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import { Globs } from '../../catalog/globs.ts';
+import { isWellFormedKey } from '../api-keys.ts';
 import { keyDigest } from '../key-digest.ts';
 import { parseNetwork } from '../networks.ts';
 import type { Path } from '../pointer.ts';
-import { checkConfigId, checkProviderName, type Known } from './known.ts';
+import { showValue } from '../show.ts';
+import { checkConfigId, checkProviderName, providerNames, type Known } from './known.ts';
 
 export function checkKeys({ keys }: KeysFile, known: Known, report: Report): void {
   const ids = new Map<string, number>();
@@ -20,13 +23,12 @@ export function checkKeys({ keys }: KeysFile, known: Known, report: Report): voi
   }
 }
 
-function checkKey(key: GatewayKey, known: Known, { path, report }: { path: Path; report: Report }): void {
-  if (key.expires_at !== undefined && Date.parse(key.expires_at) <= known.now) {
-    report({ path: [...path, 'expires_at'], severity: 'warning', message: `the key \`${key.id}\` has expired` });
-  }
+function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void {
+  checkExpiry(key, known, { path: [...path, 'expires_at'], report });
+  checkForm(key, { path: [...path, 'key'], report });
   for (const [index, network] of (key.networks ?? []).entries()) checkNetwork(network, { path: [...path, 'networks', index], report });
   for (const [index, name] of (key.providers ?? []).entries()) {
-    checkProviderName(name, known, { path: [...path, 'providers', index], report });
+    checkAllowedProvider(name, known, { path: [...path, 'providers', index], report });
   }
   for (const [index, id] of (key.configs ?? []).entries()) checkConfigId(id, known, { path: [...path, 'configs', index], report });
   const { default_config: defaultConfig } = key;
@@ -37,9 +39,39 @@ function checkKey(key: GatewayKey, known: Known, { path, report }: { path: Path;
   }
 }
 
-function checkNetwork(network: string, { path, report }: { path: Path; report: Report }): void {
+interface Place {
+  readonly path: Path;
+  readonly report: Report;
+}
+
+function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, { now }: Known, { path, report }: Place): void {
+  if (expiresAt === undefined) return;
+  const moment = Date.parse(expiresAt);
+  // RFC 3339 has leap seconds, JavaScript has not: the key would never expire.
+  if (Number.isNaN(moment)) report({ path, message: `\`expires_at\` is not a moment that can be read, such as "2027-01-01T00:00:00Z"` });
+  else if (moment <= now) report({ path, severity: 'warning', message: `the key \`${id}\` has expired` });
+}
+
+/** Any text may be a key, but one that looks like ours was copied, and copies are cut short. */
+function checkForm({ key }: GatewayKey, { path, report }: Place): void {
+  const text = key?.reveal() ?? '';
+  if (!/^gatehouse_[a-z0-9]{12}_/.test(text) || isWellFormedKey(text)) return;
+  const message = 'this looks like a key of `gatehouse keys create`, but its checksum does not fit: it may be cut or mistyped';
+  report({ path, severity: 'warning', message });
+}
+
+/** A name, or a pattern with `*` that must fit some name. */
+function checkAllowedProvider(name: string, known: Known, { path, report }: Place): void {
+  if (!name.includes('*')) return checkProviderName(name, known, { path, report });
+  if (!known.entries) return;
+  const pattern = new Globs([name]);
+  const names = [...providerNames(), ...known.entries.map(({ slug }) => `@${slug}`)];
+  if (!names.some((one) => pattern.matches(one))) report({ path, severity: 'warning', message: `nothing in the catalog fits ${name}` });
+}
+
+function checkNetwork(network: string, { path, report }: Place): void {
   if (parseNetwork(network)) return;
   const asHost = [`${network}/32`, `${network}/128`].find((cidr) => parseNetwork(cidr) !== undefined);
-  const message = `${JSON.stringify(network.slice(0, 50))} is not a network in CIDR notation, such as "10.0.0.0/8"`;
+  const message = `${showValue(network, undefined)} is not a network in CIDR notation, such as "10.0.0.0/8"`;
   report({ path, message, ...(asHost === undefined ? {} : { suggestion: asHost }) });
 }

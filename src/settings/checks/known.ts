@@ -1,6 +1,5 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
-import { nearest } from '../nearest.ts';
+import { nearest, type Report } from '../../plugin/index.ts';
 import type { Path } from '../pointer.ts';
 import { packageSchemas } from '../schemas.ts';
 
@@ -20,14 +19,15 @@ export function withSuggestion(word: string, candidates: readonly string[]): { s
 /** Provider kinds the catalog's schema has, such as `vertex-ai`. */
 export function providerNames(): readonly string[] {
   const schemas = packageSchemas();
-  const entry = schemas.child(schemas.child(schemas.root('catalog'), 'providers'), 0);
-  const kinds = schemas.child(entry, 'provider').map((schema) => schema['const']);
+  const { tree } = schemas;
+  const entry = tree.child(tree.child(schemas.root('catalog'), 'providers'), 0);
+  const kinds = tree.child(entry, 'provider').map((schema) => schema['const']);
   return [...new Set(kinds.filter((kind) => typeof kind === 'string'))];
 }
 
-/** Reports a `@slug` or provider name that nothing in the catalog answers to. Names with `*` fit whatever they fit. */
+/** Reports a `@slug` or provider name that nothing in the catalog answers to. */
 export function checkProviderName(name: string, known: Known, { path, report }: { path: Path; report: Report }): void {
-  if (!known.entries || name.includes('*')) return;
+  if (!known.entries) return;
   const slugs = known.entries.map(({ slug }) => `@${slug}`);
   if (name.startsWith('@')) {
     if (!slugs.includes(name)) report({ path, message: `there is no catalog entry ${name}`, ...withSuggestion(name, slugs) });

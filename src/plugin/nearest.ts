@@ -1,14 +1,17 @@
-/** The candidate somebody most likely meant by `word`, if any is near enough. */
+/** The candidate somebody most likely meant by `word`, if any is near enough: at most a third of its letters wrong. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const names = [...candidates];
   const wanted = normalise(word);
-  let best: { candidate: string; distance: number } | undefined;
-  for (const candidate of candidates) {
-    const distance = distanceTo(wanted, normalise(candidate));
-    if (distance <= Math.max(1, Math.floor(wanted.length / 3)) && (!best || distance < best.distance)) {
-      best = { candidate, distance };
-    }
+  let best: string | undefined;
+  let limit = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of names) {
+    const name = normalise(candidate);
+    // Words of very different lengths are far apart. Callers send words too: without this a long one would cost seconds.
+    if (Math.abs(name.length - wanted.length) >= limit) continue;
+    const distance = editDistance(wanted, name);
+    if (distance < limit) [best, limit] = [candidate, distance];
   }
-  return best?.candidate ?? continued(wanted, candidates);
+  return best ?? continued(wanted, names);
 }
 
 /** `onStatusCodes`, `on-status-codes` and `on_status_codes` are one name in three customs. */
@@ -17,14 +20,14 @@ function normalise(word: string): string {
 }
 
 /** `vertex` for `vertex-ai`: a beginning that only one candidate has. */
-function continued(wanted: string, candidates: Iterable<string>): string | undefined {
+function continued(wanted: string, names: readonly string[]): string | undefined {
   if (wanted.length < 3) return undefined;
-  const found = [...candidates].filter((candidate) => normalise(candidate).startsWith(wanted));
+  const found = names.filter((name) => normalise(name).startsWith(wanted));
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Edit distance where two swapped neighbours count once (optimal string alignment): most typos are one edit. */
-function distanceTo(a: string, b: string): number {
+/** Optimal string alignment: two swapped neighbours count once, so that most typos are one edit. */
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {

@@ -1,0 +1,254 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { writeSettings } from '../../test/support/gateway.ts';
+import { checkSettings } from '../server/gateway.ts';
+import { describe as inWords } from '../settings/diagnostic.ts';
+import { loadSettings } from '../settings/load.ts';
+
+const API = pathToFileURL(join(import.meta.dirname, '../plugin/index.ts')).href;
+
+interface Files {
+  /** server.yaml as it stands; `MODULE` stands for the path of `module`. */
+  readonly server?: string;
+  readonly gateway?: Readonly<Record<string, string>>;
+  /** Source of a module of plugins from outside. `api` is the plugin API, `none` a schema of no options. */
+  readonly module?: string;
+}
+
+/** All that is wrong with a settings folder, in words, by place: `server.yaml:2:11: …`. */
+async function problemsOf({ server = '', gateway = {}, module }: Files): Promise<readonly string[]> {
+  const outside = mkdtempSync(join(tmpdir(), 'gatehouse-module-'));
+  const file = join(outside, 'plugins.mjs');
+  if (module !== undefined) {
+    writeFileSync(
+      file,
+      `import * as api from ${JSON.stringify(API)};\nconst none = { type: 'object', additionalProperties: false, properties: {} };\n${module}\n`,
+    );
+  }
+  const folder = writeSettings({ server: server.replaceAll('MODULE', file), gateway });
+  try {
+    const loaded = await loadSettings(folder, { env: {} });
+    await checkSettings(loaded, folder);
+    return loaded.diagnostics.map((one) => inWords(one).replace(`${folder}/`, '').replaceAll(file, 'MODULE'));
+  } finally {
+    rmSync(folder, { recursive: true });
+    rmSync(outside, { recursive: true });
+  }
+}
+
+const withModule = (chains: string): string => `plugins: [MODULE]\nchains:\n${chains}\n`;
+const define = (definition: string): string =>
+  `export default api.definePlugin({ options: none, create: () => (ctx, next) => next(), ${definition} });`;
+
+describe('a chain in the settings', () => {
+  it('is fine as it is by default, and where it is spelt out', async () => {
+    const server = `chains:
+  entry: [telemetry, errors, auth, body, config]
+  request: [metadata, route]
+  attempt: [override, transform, retry, send]
+`;
+    expect(await problemsOf({})).toEqual([]);
+    expect(await problemsOf({ server, gateway: { own: 'plugins: [route]\nprovider: "@sim"\n' } })).toEqual([]);
+  });
+
+  it('may use a plugin twice, each with a name and options of its own', async () => {
+    const server = `chains:
+  request:
+    - plugin: metadata
+      name: strict-metadata
+      options: { max_keys: 2 }
+    - metadata
+    - route
+`;
+    expect(await problemsOf({ server })).toEqual([]);
+  });
+});
+
+describe('a mistake in a chain is told at its place', () => {
+  it.each<[string, Files, readonly string[]]>([
+    [
+      'a misspelt plugin, with the nearest name',
+      { server: 'chains:\n  request: [metdata, route]\n' },
+      ['server.yaml:2:13: unknown plugin "metdata"; did you mean "metadata"?'],
+    ],
+    [
+      'a misspelt plugin with options',
+      { server: 'chains:\n  request:\n    - plugin: rout\n' },
+      ['server.yaml:3:15: unknown plugin "rout"; did you mean "route"?'],
+    ],
+    [
+      'a plugin like no other',
+      { server: 'chains:\n  request: [quantum-entangler, route]\n' },
+      ['server.yaml:2:13: unknown plugin "quantum-entangler"'],
+    ],
+    [
+      'a plugin of another chain',
+      { server: 'chains:\n  request: [metadata, retry, route]\n' },
+      ['server.yaml:2:23: plugin "retry" belongs in the attempt chain, this is the request chain'],
+    ],
+    [
+      'a plugin before the one it needs, with the one to move',
+      { server: 'chains:\n  attempt:\n    - override\n    - retry\n    - transform\n    - send\n' },
+      [
+        'server.yaml:4:7: plugin "retry" needs "outbound" from a plugin earlier in the chain; put "transform" before it',
+      ],
+    ],
+    [
+      'a plugin without the one it needs',
+      { server: 'chains:\n  entry: [telemetry, errors, auth, config]\n' },
+      ['server.yaml:2:36: plugin "config" needs "body" from a plugin earlier in the chain; put "body" before it'],
+    ],
+    [
+      'every mistake of every chain, at once',
+      { server: 'chains:\n  entry: [errors, body]\n  request: [rout]\n' },
+      [
+        'server.yaml:2:19: plugin "body" needs "caller" from a plugin earlier in the chain; put "auth" before it',
+        'server.yaml:3:13: unknown plugin "rout"; did you mean "route"?',
+      ],
+    ],
+    [
+      'the chain of one gateway config, in its file',
+      { gateway: { own: 'name: Own\nplugins:\n  - metadata\n  - send\n' } },
+      ['gateway/own.yaml:4:5: plugin "send" belongs in the attempt chain, this is the request chain'],
+    ],
+  ])('%s', async (_, files, problems) => {
+    expect(await problemsOf(files)).toEqual(problems);
+  });
+});
+
+describe('a mistake in the options of a plugin is told at its place', () => {
+  const options = (text: string): string =>
+    `chains:\n  request:\n    - plugin: metadata\n      options:\n        ${text}\n    - route\n`;
+
+  it.each([
+    ['a misspelt option', 'max_kyes: 3', 'server.yaml:5:9: unknown key `max_kyes`; did you mean "max_keys"?'],
+    ['a wrong type', 'max_keys: many', 'server.yaml:5:19: `max_keys` must be a whole number, not "many"'],
+    ['a number out of range', 'max_keys: 65', 'server.yaml:5:19: `max_keys` must be at most 64, not 65'],
+  ])('%s', async (_, text, problem) => {
+    expect(await problemsOf({ server: options(text) })).toEqual([problem]);
+  });
+
+  it('also where the plugin takes none', async () => {
+    const gateway = { own: 'plugins:\n  - plugin: route\n    options: { fast: true }\n' };
+    expect(await problemsOf({ gateway })).toEqual(['gateway/own.yaml:3:16: unknown key `fast`']);
+  });
+
+  it('and where an option it cannot do without is missing', async () => {
+    const module = `export default api.definePlugin({ name: 'needy', level: 'request', options: { type: 'object', additionalProperties: false, required: ['url'], properties: { url: { type: 'string', description: 'Where to ask. Any host.' } } }, create: () => (ctx, next) => next() });`;
+    const server = withModule('  request:\n    - needy\n    - route');
+    expect(await problemsOf({ module, server })).toEqual([
+      expect.stringMatching(/^server\.yaml:4:7: `url` is missing/),
+    ]);
+  });
+});
+
+describe('a plugin from outside', () => {
+  const request = withModule('  request: [own, route]');
+  const attempt = withModule('  attempt: [override, transform, own, retry, send]');
+
+  it.each<[string, string, string, readonly string[]]>([
+    ['is compiled like the built-in ones', define(`name: 'own', level: 'request'`), request, []],
+    [
+      'is never granted `send`',
+      define(`name: 'own', level: 'attempt', needs: ['send']`),
+      attempt,
+      ['server.yaml:3:34: plugin "own" asks for "send", which plugins from outside are not granted'],
+    ],
+    [
+      'is told of a capability its chain does not have',
+      define(`name: 'own', level: 'attempt', needs: ['configs']`),
+      attempt,
+      ['server.yaml:3:34: plugin "own" cannot start: "configs" is not to be had in the attempt chain'],
+    ],
+    [
+      'that cannot start is told with its reason',
+      define(`name: 'own', level: 'request', create() { throw new Error('no such file: rules.txt'); }`),
+      request,
+      ['server.yaml:3:13: plugin "own" cannot start: no such file: rules.txt'],
+    ],
+    [
+      'that cannot start later is told too',
+      define(
+        `name: 'own', level: 'request', async create() { await null; throw new Error('no such file: rules.txt'); }`,
+      ),
+      request,
+      ['server.yaml:3:13: plugin "own" cannot start: no such file: rules.txt'],
+    ],
+    [
+      'whose options schema is none is told',
+      define(`name: 'own', level: 'request', options: { type: 'objekt' }`),
+      request,
+      [expect.stringMatching(/^server\.yaml:3:13: .*schema.*type/)],
+    ],
+    [
+      'may require what the entry chain provides',
+      define(`name: 'own', level: 'request', requires: ['caller', 'body', 'config']`),
+      request,
+      [],
+    ],
+    [
+      'may require what entry and request chains provide',
+      define(`name: 'own', level: 'attempt', requires: ['caller', 'metadata', 'outbound']`),
+      attempt,
+      [],
+    ],
+    [
+      'may not require what its own chain provides later',
+      define(`name: 'own', level: 'attempt', requires: ['reply']`),
+      attempt,
+      ['server.yaml:3:34: plugin "own" needs "reply" from a plugin earlier in the chain; put "send" before it'],
+    ],
+    [
+      'may not require what only another chain provides, and is told which',
+      define(`name: 'own', level: 'request', requires: ['outbound']`),
+      request,
+      [
+        'server.yaml:3:13: plugin "own" needs "outbound" from a plugin before it; "transform" provides it, in the attempt chain',
+      ],
+    ],
+    [
+      'may not require what nobody provides',
+      define(`name: 'own', level: 'request', requires: ['peace']`),
+      request,
+      ['server.yaml:3:13: plugin "own" needs "peace" from a plugin before it'],
+    ],
+    [
+      'cannot take the name of a built-in one',
+      define(`name: 'auth', level: 'entry'`),
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: another plugin is named "auth" already'],
+    ],
+    [
+      'must be made by definePlugin',
+      `export default { name: 'own', level: 'request', needs: [], options: none, create: () => () => {} };`,
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: cannot load MODULE: its default export is no plugin made by definePlugin'],
+    ],
+    [
+      'must load',
+      `throw new Error('broken module');`,
+      'plugins: [MODULE]\n',
+      ['server.yaml:1:11: cannot load MODULE: broken module'],
+    ],
+  ])('%s', async (_, module, server, problems) => {
+    expect(await problemsOf({ module, server })).toEqual(problems);
+  });
+
+  it('may not rely in an attempt on what only some request chains provide', async () => {
+    const module = define(`name: 'own', level: 'attempt', requires: ['metadata']`);
+    expect(
+      await problemsOf({ module, server: attempt, gateway: { bare: 'plugins: [route]\nprovider: "@sim"\n' } }),
+    ).toEqual([
+      'server.yaml:3:34: plugin "own" needs "metadata" from a plugin before it; "metadata" provides it, in the request chain',
+    ]);
+  });
+
+  it('is closed again when other settings are wrong', async () => {
+    const module = `globalThis.closedPlugins ??= [];\n${define(`name: 'own', level: 'request', create({ host }) { host.onClose(() => globalThis.closedPlugins.push('own')); return (ctx, next) => next(); }`)}`;
+    await problemsOf({ module, server: withModule('  request: [own, rout]') });
+    expect(Reflect.get(globalThis, 'closedPlugins')).toEqual(['own']);
+  });
+});

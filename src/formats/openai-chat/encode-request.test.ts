@@ -1,0 +1,446 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Conversation, Part, Turn } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { decodeRequest } from './decode-request.ts';
+import { encodeRequest } from './encode-request.ts';
+
+const talk = (fields: Partial<Conversation>): Conversation => ({
+  model: 'model-asked',
+  turns: [],
+  sampling: {},
+  stream: false,
+  ...fields,
+});
+const encode = (fields: Partial<Conversation>, host: 'direct' | 'vertex' = 'direct') =>
+  encodeRequest(deepFreeze(talk(fields)), requestTarget({ host }), replyContext());
+const messageOf = (turn: Turn, host: 'direct' | 'vertex' = 'direct') => {
+  const { body, losses } = encode({ turns: [turn] }, host);
+  return { messages: body.messages, losses: losses.map(({ param, action }) => `${action} ${param}`) };
+};
+
+// ---------------------------------------------------------------- the law
+
+const words = fc.string({ minLength: 1, maxLength: 12 });
+const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/);
+const base64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString('base64'));
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+
+/** Leaves out what is undefined, as a decoder does. */
+function clean<T extends object>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+const url = (url: string, mime?: string): Part => ({
+  type: 'media',
+  media: 'image',
+  ...(mime && { mime }),
+  source: { kind: 'url', url },
+});
+
+const named = (name: string | undefined) => (name === undefined ? {} : { name });
+
+const textPart = fc.record({ type: fc.constant('text' as const), text: words });
+const userPart: fc.Arbitrary<Part> = fc.oneof(
+  fc
+    .tuple(textPart, fc.boolean())
+    .map(([part, marked]): Part => (marked ? { ...part, cache: { type: 'ephemeral' } } : part)),
+  base64.map((data): Part => ({
+    type: 'media',
+    media: 'image',
+    mime: 'image/png',
+    source: { kind: 'data', data },
+    detail: 'low',
+  })),
+  base64.map((data): Part => ({ type: 'media', media: 'audio', mime: 'audio/wav', source: { kind: 'data', data } })),
+  fc.tuple(base64, name).map(([data, name]): Part => ({
+    type: 'media',
+    media: 'document',
+    mime: 'application/pdf',
+    source: { kind: 'data', data },
+    name,
+  })),
+  name.map((file): Part => ({
+    type: 'media',
+    media: 'image',
+    mime: 'image/webp',
+    source: { kind: 'url', url: `https://h.example/${file}.webp` },
+  })),
+  name.map((id): Part => ({ type: 'media', media: 'document', source: { kind: 'file', id } })),
+  words.map((text): Part => ({ type: 'opaque', format: 'openai-chat', value: { type: 'hologram', text } })),
+);
+const call: fc.Arbitrary<Part> = fc.tuple(name, fc.json({ maxDepth: 1 }), fc.boolean()).map(([name, text, custom]) => ({
+  type: 'tool_call',
+  id: `call_${name}`,
+  name,
+  arguments: text,
+  ...(custom && { custom }),
+}));
+const turn: fc.Arbitrary<Turn> = fc.oneof(
+  fc
+    .tuple(fc.array(textPart, { maxLength: 2 }), maybe(name))
+    .map(([parts, name]) => ({ role: 'system' as const, parts, ...named(name) })),
+  fc
+    .tuple(fc.array(userPart, { maxLength: 3 }), maybe(name))
+    .map(([parts, name]) => ({ role: 'user' as const, parts, ...named(name) })),
+  fc
+    .tuple(fc.array(textPart, { maxLength: 2 }), maybe(words), fc.array(call, { maxLength: 3 }))
+    .map(([said, refusal, calls]) => ({
+      role: 'assistant' as const,
+      parts: [...said, ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []), ...calls],
+    })),
+  fc
+    .array(fc.tuple(name, fc.array(textPart, { maxLength: 2 }), maybe(name)), { minLength: 1, maxLength: 3 })
+    .map((results) => ({
+      role: 'tool' as const,
+      parts: results.map(([callId, content, name]) => ({
+        type: 'tool_result' as const,
+        callId,
+        content,
+        ...named(name),
+      })),
+    })),
+);
+/** Tool turns in a row are one turn on this wire. */
+const turns = fc
+  .array(turn, { maxLength: 5 })
+  .map((list) => list.filter((one, at) => one.role !== 'tool' || list[at - 1]?.role !== 'tool'));
+
+const conversation: fc.Arbitrary<Conversation> = fc
+  .record({
+    model: fc.constant('model-asked'),
+    turns,
+    maxTokens: maybe(fc.nat()),
+    sampling: fc.record({
+      temperature: maybe(fc.constantFrom(0, 0.5, 2)),
+      topP: maybe(fc.constant(0.5)),
+      seed: maybe(fc.integer()),
+      stop: maybe(fc.array(words, { maxLength: 3 })),
+      n: maybe(fc.constant(2)),
+      logprobs: maybe(fc.boolean()),
+      topLogprobs: maybe(fc.nat()),
+      frequencyPenalty: maybe(fc.constant(1)),
+      presencePenalty: maybe(fc.constant(-1)),
+    }),
+    tools: maybe(
+      fc.array(
+        fc.oneof(
+          fc.record({
+            type: fc.constant('function' as const),
+            name,
+            description: maybe(words),
+            parameters: maybe(fc.constant({ type: 'object', properties: {} })),
+            strict: maybe(fc.boolean()),
+          }),
+          fc.record({ type: fc.constant('custom' as const), name, format: maybe(fc.constant({ type: 'text' })) }),
+          fc.constant({
+            type: 'builtin' as const,
+            kind: 'opaque' as const,
+            format: 'openai-chat' as const,
+            options: { type: 'shell' },
+          }),
+        ),
+        { minLength: 1, maxLength: 3 },
+      ),
+    ),
+    toolChoice: maybe(
+      fc.oneof(
+        fc.constantFrom({ mode: 'auto' as const }, { mode: 'none' as const }, { mode: 'required' as const }),
+        fc.record({
+          mode: fc.constantFrom('auto' as const, 'required' as const),
+          names: fc.array(name, { minLength: 1, maxLength: 2 }),
+        }),
+      ),
+    ),
+    parallelToolCalls: maybe(fc.boolean()),
+    responseFormat: maybe(
+      fc.oneof(
+        fc.constantFrom({ type: 'text' as const }, { type: 'json_object' as const }),
+        fc.record({
+          type: fc.constant('json_schema' as const),
+          name,
+          schema: fc.constant({ type: 'object' }),
+          strict: maybe(fc.boolean()),
+        }),
+      ),
+    ),
+    reasoning: maybe(fc.record({ effort: fc.constantFrom('none' as const, 'low' as const, 'max' as const) })),
+    modalities: maybe(fc.constant(['text', 'audio'])),
+    audio: maybe(fc.constant({ voice: 'v', format: 'wav' })),
+    webSearch: maybe(fc.constant({ search_context_size: 'low' })),
+    user: maybe(words),
+    metadata: maybe(fc.constant({ a: 'b' })),
+    serviceTier: maybe(fc.constantFrom('auto', 'flex')),
+    verbosity: maybe(fc.constant('low')),
+    stream: fc.boolean(),
+    extras: maybe(fc.constant({ store: true, logit_bias: { '1': 1 } })),
+  })
+  .map((draft) => clean({ ...draft, ...(draft.extras && { extrasFormat: 'openai-chat' as const }) }) as Conversation);
+
+it('says all that OpenAI can say, without loss, and reads it back the same', () => {
+  fc.assert(
+    fc.property(conversation, (asked) => {
+      const { body, losses } = encodeRequest(deepFreeze(asked), requestTarget(), replyContext());
+      expect(losses).toEqual([]);
+      expect(decodeRequest(JSON.parse(JSON.stringify(body)))).toEqual(asked);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+// ---------------------------------------------------------------- what differs by target, and what is lost
+
+describe('fields', () => {
+  it('always asks for usage on a stream', () => {
+    expect(encode({ stream: true }).body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+    expect(encode({}).body).toEqual({ model: 'model-asked', messages: [] });
+  });
+
+  it('names the token limit and top_k as the host knows them', () => {
+    const asked = { maxTokens: 5, sampling: { topK: 3 } };
+    expect(encode(asked)).toMatchObject({
+      body: { max_completion_tokens: 5 },
+      losses: [{ param: 'top_k', action: 'dropped' }],
+    });
+    expect(encode(asked, 'vertex')).toMatchObject({ body: { max_tokens: 5, top_k: 3 }, losses: [] });
+  });
+
+  it.each([
+    [{ type: 'enabled', budgetTokens: 0 }, 'none', 1],
+    [{ type: 'enabled', budgetTokens: 1024 }, 'low', 1],
+    [{ type: 'enabled', budgetTokens: 8192 }, 'medium', 1],
+    [{ type: 'enabled', budgetTokens: 8193 }, 'high', 1],
+    [{ type: 'adaptive' }, 'high', 1],
+    [{ type: 'disabled' }, 'none', 0],
+  ] as const)('says thinking %j as effort %s', (thinking, effort, losses) => {
+    const encoded = encode({ reasoning: { effort: 'max', thinking } });
+    expect(encoded.losses).toHaveLength(losses);
+    expect(encoded.body.reasoning_effort).toBe(thinking.type === 'adaptive' ? 'max' : effort);
+    expect(encode({ reasoning: { thinking } }).body.reasoning_effort).toBe(effort);
+  });
+
+  it('reports fields of other APIs and of Google', () => {
+    const { losses, body } = encode({
+      labels: {},
+      safetySettings: [],
+      imageConfig: {},
+      serviceTier: 'turbo',
+      extras: { container: 'c' },
+      extrasFormat: 'anthropic-messages',
+    });
+    expect(losses.map(({ param }) => param).sort()).toEqual([
+      'container',
+      'image_config',
+      'labels',
+      'safety_settings',
+      'service_tier',
+    ]);
+    expect(Object.keys(body)).toEqual(['model', 'messages']);
+  });
+
+  it('reads Anthropic’s word for the default tier', () =>
+    expect(encode({ serviceTier: 'standard_only' }).body.service_tier).toBe('default'));
+
+  it('names a schema that came without a name', () => {
+    expect(encode({ responseFormat: { type: 'json_schema', schema: {} } }).body.response_format).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'output', schema: {} },
+    });
+  });
+});
+
+describe('tools', () => {
+  it('turns hosted web search into web_search_options', () => {
+    const user_location = { type: 'approximate', city: 'Oslo' };
+    const { body, losses } = encode({
+      tools: [
+        {
+          type: 'builtin',
+          kind: 'web_search',
+          options: { type: 'web_search_20250305', name: 'web_search', max_uses: 3, user_location },
+        },
+      ],
+    });
+    expect(body.web_search_options).toEqual({ user_location: { type: 'approximate', approximate: { city: 'Oslo' } } });
+    expect(body.tools).toBeUndefined();
+    expect(losses).toMatchObject([{ param: 'tools[0].max_uses', action: 'dropped' }]);
+  });
+
+  it('reports tools and markers it cannot say', () => {
+    const { body, losses } = encode({
+      tools: [
+        { type: 'builtin', kind: 'url_context' },
+        { type: 'function', name: 'f', cache: { type: 'ephemeral' } },
+        { type: 'builtin', kind: 'opaque', format: 'gemini', options: {} },
+      ],
+    });
+    expect(body.tools).toEqual([{ type: 'function', function: { name: 'f' } }]);
+    expect(losses.map(({ param }) => param)).toEqual(['tools[0]', 'tools[1].cache_control', 'tools[2]']);
+  });
+
+  it('says nothing of the choice of tools where none can be sent', () => {
+    const { body, losses } = encode({
+      tools: [{ type: 'builtin', kind: 'url_context' }],
+      toolChoice: { mode: 'required' },
+      parallelToolCalls: false,
+    });
+    expect(Object.keys(body)).toEqual(['model', 'messages']);
+    expect(losses.map(({ param }) => param)).toEqual(['tools[0]', 'tool_choice', 'parallel_tool_calls']);
+  });
+
+  it('forces a free-text tool by its own kind', () => {
+    const { body } = encode({ tools: [{ type: 'custom', name: 'g' }], toolChoice: { mode: 'required', names: ['g'] } });
+    expect(body.tool_choice).toEqual({ type: 'custom', custom: { name: 'g' } });
+  });
+});
+
+describe('messages', () => {
+  it('drops thinking and signatures, by name', () => {
+    expect(
+      messageOf({
+        role: 'assistant',
+        parts: [
+          { type: 'thinking', text: 'hm', signature: 'S' },
+          { type: 'text', text: 'hi', signature: 'T' },
+          { type: 'tool_call', id: 'c', name: 'f', arguments: '', signature: 'U' },
+        ],
+      }),
+    ).toEqual({
+      messages: [
+        {
+          role: 'assistant',
+          content: 'hi',
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+      ],
+      losses: [
+        'dropped messages[0].content[0]',
+        'dropped messages[0].content[1].signature',
+        'dropped messages[0].tool_calls[0].function.thought_signature',
+      ],
+    });
+  });
+
+  it('sends a call’s signature where Google’s OpenAI layer reads it', () => {
+    const { messages, losses } = messageOf(
+      { role: 'assistant', parts: [{ type: 'tool_call', id: 'c', name: 'f', arguments: '{}', signature: 'U' }] },
+      'vertex',
+    );
+    expect(messages).toMatchObject([
+      { content: null, tool_calls: [{ extra_content: { google: { thought_signature: 'U' } } }] },
+    ]);
+    expect(losses).toEqual([]);
+  });
+
+  it('sends media of a result after it, and says failure in words', () => {
+    const image: Part = { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'AA==' } };
+    const { messages, losses } = messageOf({
+      role: 'tool',
+      parts: [
+        { type: 'tool_result', callId: 'c', content: [{ type: 'text', text: 'broke' }, image], isError: true },
+        { type: 'tool_result', callId: 'd', content: [], isError: true },
+      ],
+    });
+    expect(messages).toEqual([
+      { role: 'tool', tool_call_id: 'c', content: 'Error: broke' },
+      { role: 'tool', tool_call_id: 'd', content: 'Error: ' },
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] },
+    ]);
+    expect(losses).toEqual([
+      'downgraded messages[0].content[0].content[1]',
+      'downgraded messages[0].content[0].is_error',
+      'downgraded messages[0].content[1].is_error',
+    ]);
+  });
+
+  it('keeps what a failed result holds beside text', () => {
+    const value = { type: 'hologram' };
+    const { messages } = messageOf({
+      role: 'tool',
+      parts: [
+        {
+          type: 'tool_result',
+          callId: 'c',
+          content: [{ type: 'opaque', format: 'openai-chat', value }],
+          isError: true,
+        },
+      ],
+    });
+    expect(messages).toEqual([
+      { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: 'Error: ' }, value] },
+    ]);
+  });
+
+  it('sends null for content only where something stands in its place', () => {
+    const call: Part = { type: 'tool_call', id: 'c', name: 'f', arguments: '{}' };
+    const audio: Part = { type: 'opaque', format: 'openai-chat', value: { audio: { id: 'a' } } };
+    const contentOf = (...parts: Part[]) => messageOf({ role: 'assistant', parts }).messages;
+    expect(contentOf()).toEqual([{ role: 'assistant', content: '' }]);
+    expect(contentOf({ type: 'thinking', text: 'hm' })).toEqual([{ role: 'assistant', content: '' }]);
+    expect(contentOf(call)).toMatchObject([{ content: null }]);
+    expect(contentOf({ type: 'refusal', text: 'No.' })).toEqual([{ role: 'assistant', content: null, refusal: 'No.' }]);
+    expect(contentOf(audio)).toEqual([{ role: 'assistant', content: null, audio: { id: 'a' } }]);
+  });
+
+  it.each<[string, Part, readonly string[]]>([
+    ['a name that says it', url('https://h.example/a.png', 'image/png'), []],
+    ['no type at all', url('https://h.example/a'), []],
+    [
+      'a name that says another',
+      url('https://h.example/a.png', 'image/webp'),
+      ['dropped messages[0].content[0].mime_type'],
+    ],
+    ['a name that says none', url('https://h.example/a', 'image/webp'), ['dropped messages[0].content[0].mime_type']],
+  ])('reports the type of media by URL with %s', (_title, part, losses) => {
+    expect(messageOf({ role: 'user', parts: [part] }).losses).toEqual(losses);
+  });
+
+  it('marks user parts for OpenAI only, and says that the time to live is lost', () => {
+    const marked: Turn = {
+      role: 'user',
+      parts: [{ type: 'text', text: 'x', cache: { type: 'ephemeral', ttl: '1h' } }],
+    };
+    expect(messageOf(marked)).toEqual({
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit' } }] },
+      ],
+      losses: ['downgraded messages[0].content[0].cache_control.ttl'],
+    });
+    expect(messageOf(marked, 'vertex')).toEqual({
+      messages: [{ role: 'user', content: 'x' }],
+      losses: ['dropped messages[0].content[0].cache_control'],
+    });
+    expect(messageOf({ ...marked, role: 'system' }).losses).toEqual(['dropped messages[0].content[0].cache_control']);
+  });
+
+  it('reports what was said after a call', () => {
+    expect(
+      messageOf({
+        role: 'assistant',
+        parts: [
+          { type: 'tool_call', id: 'c', name: 'f', arguments: '{}' },
+          { type: 'text', text: 'after' },
+        ],
+      }).losses,
+    ).toEqual(['downgraded messages[0].content[1]']);
+  });
+
+  it('sends the text of a text document', () => {
+    expect(
+      messageOf({
+        role: 'user',
+        parts: [
+          { type: 'media', media: 'document', mime: 'text/plain', source: { kind: 'text', text: 'T' }, name: 'a.txt' },
+        ],
+      }),
+    ).toEqual({ messages: [{ role: 'user', content: 'T' }], losses: ['dropped messages[0].content[0].filename'] });
+  });
+
+  it.each<Part>([
+    { type: 'media', media: 'image', source: { kind: 'data', data: 'AA==' } },
+    { type: 'media', media: 'audio', mime: 'audio/unheard-of', source: { kind: 'data', data: 'AA==' } },
+  ])('refuses media that nothing describes: %j', (part) => {
+    expect(() => encode({ turns: [{ role: 'user', parts: [part] }] })).toThrow(RequestFault);
+  });
+});

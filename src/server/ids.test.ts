@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { callId, traceId, uuidv7 } from './ids.ts';
+
+it('makes UUIDs of version 7 that sort by time (RFC 9562, section 5.7)', () => {
+  const ids = [1, 2, 1_795_132_800_000, 1_795_132_800_001].map(uuidv7);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(Number.parseInt(ids[2]!.replaceAll('-', '').slice(0, 12), 16)).toBe(1_795_132_800_000);
+});
+
+it('makes call ids of the one shape, and never the same twice', () => {
+  const ids = Array.from({ length: 5000 }, callId);
+  for (const id of ids) expect(id).toMatch(/^call_[a-z0-9]{24}$/);
+  expect(new Set(ids).size).toBe(ids.length);
+  // Every letter comes up about as often: 120,000 letters over 36 make 3,333 each.
+  const counts = Map.groupBy(ids.flatMap((id) => [...id.slice(5)]), (letter) => letter);
+  expect(counts.size).toBe(36);
+  for (const { length } of counts.values()) expect(Math.abs(length - 3333)).toBeLessThan(400);
+});
+
+it('makes trace ids as W3C Trace Context wants them', () => {
+  expect(traceId()).toMatch(/^[0-9a-f]{32}$/);
+  expect(traceId()).not.toBe(traceId());
+});

@@ -1,0 +1,100 @@
+import Koa from 'koa';
+import { PassThrough } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { GatewayError, Reply } from '../plugin/index.ts';
+import { answerByStatus, bindReplies } from './koa-reply.ts';
+import { ResponseCapture } from './response-capture.ts';
+
+/** A Koa context whose response is a capture, as an attempt has it. */
+function context() {
+  const captured = new ResponseCapture();
+  const app = new Koa();
+  bindReplies(app);
+  // What Koa reads of the two is on these objects.
+  const ctx = app.createContext({ headers: {}, url: '/', method: 'POST', socket: {}, httpVersionMajor: 1 } as unknown as IncomingMessage, captured as unknown as ServerResponse);
+  // The attempt whose reply it is about.
+  const attempt: { reply: Reply | undefined } = { reply: undefined };
+  Object.assign(ctx, { attempt });
+  return { ctx, captured, attempt };
+}
+
+describe('what Koa middleware sets', () => {
+  it('is captured: status, headers, type', () => {
+    const { ctx, captured } = context();
+    ctx.status = 418;
+    ctx.set('X-Tea', 'green');
+    ctx.append('x-tea', 'black');
+    ctx.type = 'text/plain';
+    expect([captured.statusCode, captured.getHeaders(), captured.hasHeader('X-TEA')]).toEqual([418, { 'x-tea': ['green', 'black'], 'content-type': 'text/plain; charset=utf-8' }, true]);
+    ctx.remove('x-tea');
+    expect(captured.getHeaderNames()).toEqual(['content-type']);
+  });
+
+  it.each([
+    ['text', 'hello', 'text/plain; charset=utf-8', 'hello'],
+    ['bytes', Buffer.from('bytes'), 'application/octet-stream', 'bytes'],
+    ['an object', { a: 1 }, 'application/json; charset=utf-8', '{"a":1}'],
+  ])('as a body of %s becomes a reply', (_, body, type, sent) => {
+    const { ctx, captured, attempt } = context();
+    ctx.body = body;
+    const { status, body: bytes, stream } = attempt.reply!;
+    expect([status, captured.getHeader('content-type'), String(bytes), stream]).toEqual([200, type, sent, false]);
+  });
+
+  it('is no reply without a body or a status', () => {
+    const { ctx, attempt } = context();
+    answerByStatus(ctx.response);
+    expect(attempt.reply).toBeUndefined();
+  });
+
+  it.each([
+    [403, 'Forbidden'],
+    [204, ''],
+    [304, ''],
+  ])('as a status of %i alone is answered as Koa does: %j', (status, text) => {
+    const { ctx, attempt } = context();
+    ctx.status = status;
+    answerByStatus(ctx.response);
+    expect([attempt.reply?.status, String(attempt.reply?.body)]).toEqual([status, text]);
+  });
+
+  it('tells and changes the status of a reply that is in hand, and replaces its body', () => {
+    const { ctx, attempt } = context();
+    attempt.reply = { status: 200, headers: {}, body: Buffer.from('upstream'), stream: false };
+    const first = attempt.reply;
+    expect(ctx.status).toBe(200);
+    ctx.status = 202;
+    expect([first.status, ctx.body]).toEqual([202, undefined]);
+    ctx.body = 'own';
+    expect([attempt.reply === first, attempt.reply.status, String(attempt.reply.body)]).toEqual([false, 202, 'own']);
+  });
+
+  it('says that it is a stream of events by its type, also where that is set after the body', () => {
+    const { ctx, attempt } = context();
+    ctx.body = new PassThrough();
+    ctx.type = 'text/event-stream';
+    expect(attempt.reply?.stream).toBe(true);
+  });
+
+  it('as a stream becomes a source with its backpressure, its end and its failure', async () => {
+    const { ctx, attempt } = context();
+    const stream = new PassThrough();
+    ctx.body = stream;
+    const { body } = attempt.reply!;
+    if (Buffer.isBuffer(body)) throw new Error('a stream became a buffer');
+    const seen: string[] = [];
+    body.open({ push: (bytes) => void seen.push(bytes.toString()), end: () => void seen.push('end'), fail: (error: GatewayError) => void seen.push(error.code) });
+    stream.write('a');
+    await new Promise(setImmediate);
+    body.pause();
+    stream.write('b');
+    await new Promise(setImmediate);
+    expect(seen).toEqual(['a']);
+    body.resume();
+    await new Promise(setImmediate);
+    stream.destroy(new Error('broken'));
+    await new Promise(setImmediate);
+    expect(seen).toEqual(['a', 'b', 'internal_error']);
+  });
+});

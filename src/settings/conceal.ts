@@ -1,0 +1,34 @@
+import { fromPointer, valueAt } from './pointer.ts';
+import { SECRET_SHAPE } from './show.ts';
+import type { Values } from './values.ts';
+
+/** Takes out of a message what must not be shown. */
+export type Conceal = (text: string) => string;
+
+/** Values that short are no secrets, and taking out every `8` would garble a message. */
+const SHORTEST = 4;
+
+/**
+ * Messages of later passes quote values: of settings whose schema does not know them as secret (a plugin's options), and of a
+ * secret that somebody put where a name belongs. So what came by reference is named, and what is secret or looks like it is gone.
+ */
+export function createConceal({ json, origins }: Pick<Values, 'json' | 'origins'>): Conceal {
+  const hidden = new Map<string, string>();
+  const hide = (text: string, name: string) => {
+    if (text.length >= SHORTEST) for (const form of formsOf(text)) hidden.set(form, `[${name}]`);
+  };
+  for (const [pointer, { secret, sources, contents }] of origins) {
+    const value = secret ? valueAt(json, fromPointer(pointer, json)) : undefined;
+    if (typeof value === 'string' || typeof value === 'number') hide(String(value), 'secret');
+    for (const [index, text] of contents.entries()) hide(text, sources[index] ?? 'secret');
+  }
+  // The longer first: one value may be a part of another.
+  const values = [...hidden].sort(([a], [b]) => b.length - a.length);
+  return (text) =>
+    values
+      .reduce((rest, [value, name]) => rest.replaceAll(value, () => name), text)
+      .replaceAll(new RegExp(SECRET_SHAPE, 'g'), '[secret]');
+}
+
+/** As it is, and as JSON writes it. */
+const formsOf = (text: string): readonly string[] => [text, JSON.stringify(text).slice(1, -1)];

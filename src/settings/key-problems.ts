@@ -1,0 +1,119 @@
+import type { ErrorObject } from 'ajv';
+import { nearest, type Problem } from '../plugin/index.ts';
+import { toPointer, valueAt, type Path } from './pointer.ts';
+import type { Schema } from './schema-files.ts';
+import { isSchema, propertiesOf, type SchemaTree } from './schema-tree.ts';
+import { showName } from './show.ts';
+import type { Values } from './values.ts';
+import { eitherKey, shortList } from './words.ts';
+
+/** What a mapping from an ajv error to a person's words has at hand. */
+export interface Place {
+  readonly path: Path;
+  readonly values: Pick<Values, 'json' | 'origins'>;
+  readonly tree: SchemaTree;
+  readonly root: readonly Schema[];
+}
+
+/** A problem that may turn out to be half of another one: a misspelt key leaves the right one missing. */
+export interface Finding extends Problem {
+  readonly unknown?: string;
+  /** One of these would do. */
+  readonly missing?: readonly string[];
+}
+
+export function unknownKey(error: ErrorObject, place: Place): Finding {
+  const key = String(error.params['additionalProperty']);
+  const properties = propertiesOf(error.parentSchema);
+  const name = showName(key);
+  const found: Finding = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
+  const home = homeInside(key, properties, place) ?? homeInBranch(key, place) ?? homeAround(key, place);
+  if (home !== undefined) return { ...found, message: `unknown key ${name}: it belongs ${home}` };
+  // A key that is there already was not meant.
+  const free = Object.keys(properties).filter((property) => !Object.hasOwn(Object(error.data), property));
+  const suggestion = nearest(key, free);
+  return suggestion === undefined ? found : { ...found, suggestion };
+}
+
+/** The neighbours that have such a key inside: `attempts` is one of `retry:`. */
+function homeInside(key: string, properties: Schema, { tree }: Place): string | undefined {
+  const inside = Object.entries(properties).filter(
+    ([, property]) =>
+      isSchema(property) && tree.alternatives(property).some((schema) => Object.hasOwn(propertiesOf(schema), key)),
+  );
+  return inside.length === 0 ? undefined : `under ${eitherKey(inside.map(([name]) => `${name}:`))}`;
+}
+
+/** Another branch of a tagged union has such a key: `api_key` is one of `provider: anthropic`. */
+function homeInBranch(key: string, { path, ...place }: Place): string | undefined {
+  const branches = schemasAt(path, place, { anyTag: true }).filter((schema) => Object.hasOwn(propertiesOf(schema), key));
+  const tags = branches.flatMap((schema) =>
+    Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+      const constant = valueAt(property, ['const']);
+      return typeof constant === 'string' ? [`${name}: ${constant}`] : [];
+    }),
+  );
+  return tags.length === 0 ? undefined : `to ${eitherKey(tags)}`;
+}
+
+/** The key around this place beside which such a key may stand. */
+function homeAround(key: string, { path, ...place }: Place): string | undefined {
+  for (let depth = path.length - 1; depth >= 0; depth -= 1) {
+    const schemas = schemasAt(path.slice(0, depth), place);
+    if (schemas.some((schema) => Object.hasOwn(propertiesOf(schema), key))) return `beside \`${path[depth]}:\`, not under it`;
+  }
+  return undefined;
+}
+
+/** @param anyTag with the branches of a tagged union that the place's tag rules out */
+function schemasAt(path: Path, { tree, root, values }: Omit<Place, 'path'>, { anyTag = false } = {}): readonly Schema[] {
+  return path.reduce<readonly Schema[]>((containers, key, depth) => {
+    const tagOf = (property: string) => valueAt(values.json, [...path.slice(0, depth), property]);
+    return tree.child(containers, key, anyTag ? undefined : tagOf);
+  }, root);
+}
+
+export function missingKey(error: ErrorObject, { path, tree }: Place): Finding {
+  const missing = String(error.params['missingProperty']);
+  const branches = tree.alternatives(error.parentSchema ?? {});
+  const tags = tagsOf(branches, missing);
+  if (tags.length === 0) return { path, message: `\`${missing}\` is missing${reason(error, missing)}`, missing: [missing] };
+  // Without its tag no branch of a union was looked at, so nobody has told the key that may be the tag, misspelt.
+  const known = branches.flatMap((branch) => Object.keys(propertiesOf(branch)));
+  const strangers = Object.keys(Object(error.data)).filter((key) => !known.includes(key));
+  const misspelt = strangers.find((key) => nearest(key, [missing]) !== undefined);
+  if (misspelt !== undefined) return misspeltKey([...path, misspelt], missing);
+  return { path, message: `\`${missing}\` is missing (${shortList(tags)})`, missing: [missing] };
+}
+
+/** The values that tell the branches of a union apart. */
+export function tagsOf(branches: readonly Schema[], tag: string): string[] {
+  return branches.map((branch) => valueAt(branch, ['properties', tag, 'const'])).filter((value) => typeof value === 'string');
+}
+
+function reason(error: ErrorObject, missing: string): string {
+  const description = valueAt(propertiesOf(error.parentSchema)[missing], ['description']);
+  if (typeof description !== 'string') return '';
+  const [first = ''] = description.split(/(?<=\.)\s/);
+  return ` (${first.replace(/\.$/, '')})`;
+}
+
+function misspeltKey(path: Path, meant: string): Finding {
+  return { path, on: 'key', message: `unknown key ${showName(String(path.at(-1)))}, and \`${meant}\` is missing`, suggestion: meant };
+}
+
+/** One mistake, one message: the unknown key that is nearest to a missing one is that one, misspelt. */
+export function mergeMisspelt(findings: readonly Finding[]): Finding[] {
+  const explained = new Set<Finding>();
+  const merged = findings.map((finding) => {
+    if (finding.unknown === undefined) return finding;
+    const parent = toPointer(finding.path.slice(0, -1));
+    const open = findings.filter(({ path, missing }) => missing && toPointer(path) === parent);
+    const meant = nearest(finding.unknown, open.flatMap(({ missing = [] }) => missing));
+    const partner = open.find(({ missing = [] }) => meant !== undefined && missing.includes(meant));
+    if (meant === undefined || !partner || explained.has(partner)) return finding;
+    explained.add(partner);
+    return misspeltKey(finding.path, meant);
+  });
+  return merged.filter((finding) => !explained.has(finding));
+}

@@ -1,0 +1,89 @@
+/**
+ * The part of a plugin's README that the plugin itself knows: level, names, capabilities, options. `node test/plugins/readme.ts`
+ * writes it anew; readme.test.ts compares.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtinPlugins } from '../../plugins/index.ts';
+import type { Plugin } from '../../src/plugin/index.ts';
+
+const FOLDER = join(import.meta.dirname, '../../plugins');
+const BEGIN = '<!-- Generated from the plugin by `node test/plugins/readme.ts`. -->';
+const END = '<!-- End of the generated part. -->';
+
+/** Written by the telemetry room, whose tables of metrics have a test of their own. */
+const HANDWRITTEN: ReadonlySet<string> = new Set(['telemetry']);
+
+export const documentedPlugins = builtinPlugins.filter(({ name }) => !HANDWRITTEN.has(name));
+export const readmeOf = ({ name }: Plugin): string => join(FOLDER, name, 'README.md');
+
+/** The README with its generated part made anew. */
+export function regenerate(readme: string, plugin: Plugin): string {
+  const [before, rest] = readme.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined)
+    throw new Error(`plugins/${plugin.name}/README.md has no generated part:\n${BEGIN}\n${END}`);
+  return `${before}${BEGIN}\n${factsOf(plugin)}\n${optionsOf(plugin)}\n${END}${after}`;
+}
+
+function factsOf({ level, requires, provides, needs, repeats }: Plugin): string {
+  const rows = [
+    ['Level', `${level} chain`],
+    ['Requires', requires.map((name) => `\`${name}\`${providersOf(name)}`).join(', ') || 'nothing'],
+    ['Provides', codes(provides) || 'nothing'],
+    ['Needs of the host', codes(needs) || 'nothing'],
+    ...(repeats ? [['Repeats', 'may run what follows it more than once']] : []),
+  ];
+  return ['', '| | |', '|---|---|', ...rows.map((cells) => row(cells)), ''].join('\n');
+}
+
+function optionsOf({ options }: Plugin): string {
+  const { properties = {}, required = [] } = options as {
+    properties?: Readonly<Record<string, OptionSchema>>;
+    required?: readonly string[];
+  };
+  const rows = Object.entries(properties).map(([name, schema]) =>
+    row([
+      `\`${name}\``,
+      typeOf(schema),
+      required.includes(name) ? 'required' : defaultOf(schema),
+      schema.description ?? '',
+    ]),
+  );
+  if (rows.length === 0) return '## Options\n\nNone.\n';
+  return ['## Options', '', '| Option | Type | Default | |', '|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+interface OptionSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  readonly description?: string;
+}
+
+function typeOf({ type, enum: values, minimum, maximum }: OptionSchema): string {
+  const range = minimum !== undefined && maximum !== undefined ? `, ${minimum} to ${maximum}` : '';
+  return values
+    ? values.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
+    : `${[type ?? 'any'].flat().join(' or ')}${range}`;
+}
+
+const defaultOf = (schema: OptionSchema): string =>
+  schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``;
+
+const providersOf = (name: string): string => {
+  const providers = builtinPlugins
+    .filter(({ provides }) => provides.includes(name))
+    .map((plugin) => `[${plugin.name}](../${plugin.name}/README.md)`);
+  return providers.length === 0 ? '' : ` from ${providers.join(' or ')}`;
+};
+
+const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+
+const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+if (import.meta.main)
+  for (const plugin of documentedPlugins)
+    writeFileSync(readmeOf(plugin), regenerate(readFileSync(readmeOf(plugin), 'utf8'), plugin));
