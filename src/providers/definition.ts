@@ -36,5 +36,5 @@ export interface Provider {
 
 export function defineProvider<E extends CatalogEntry>(definition: ProviderDefinition<E>): Provider {
   // The catalog's schema has tied the entry's shape to its `provider`, and the registry looks up by that name.
-  return { name: definition.name, create: definition.create as Provider['create'] };
+  return { name: definition.name, create: definition.create };
 }

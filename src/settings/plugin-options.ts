@@ -37,10 +37,10 @@ function compileOnce(schema: object): Compiled | Error {
   const known = compiled.get(schema);
   if (known) return known;
   try {
+    const id = '$id' in schema ? String(schema.$id) : ANONYMOUS;
+    const own = absoluteRefs({ ...schema, $id: id }, id);
     // One validator per schema: two plugins may use the same `$id`.
-    const validate = createAjv().compile(schema);
-    const own = absoluteRefs({ ...schema, $id: ANONYMOUS }, ANONYMOUS);
-    const made = { validate, schema: own, tree: new SchemaTree([own]) };
+    const made = { validate: createAjv().compile(own), schema: own, tree: new SchemaTree([own]) };
     compiled.set(schema, made);
     return made;
   } catch (error) {

@@ -35,11 +35,11 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
     const diagnostic: Diagnostic = { file: found.path, line: 1, column: 1, severity: 'error', message };
-    return { found, yaml: undefined, value: undefined, diagnostics: [diagnostic], conceal: asItIs, paths: [found.path] };
+    return { found, yaml: undefined, value: undefined, diagnostics: [diagnostic], conceal: concealShapes, paths: [found.path] };
   }
   const yaml = YamlFile.parse(found.path, content.text);
   if (yaml.syntaxErrors.length > 0) {
-    return { found, yaml, value: undefined, diagnostics: yaml.syntaxErrors, conceal: asItIs, paths: [found.path] };
+    return { found, yaml, value: undefined, diagnostics: yaml.syntaxErrors, conceal: concealShapes, paths: [found.path] };
   }
 
   const lookup = await prepareReferences(yaml, setup.env, setup.files);
@@ -57,8 +57,8 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   return { found, yaml, value: sound ? seal(values) : undefined, diagnostics, conceal: createConceal(values), paths };
 }
 
-/** Nothing of such a file is known that a message could quote. */
-const asItIs: Conceal = (text) => text;
+/** Of a file that could not be read no values are known, only what secrets look like. */
+const concealShapes: Conceal = createConceal({ json: null, origins: new Map() });
 
 /** A file of nothing but comments says the same as one with all its keys left out. */
 function emptyIsObject(values: Values): Values {

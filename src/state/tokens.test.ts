@@ -125,7 +125,7 @@ describe('TokenStore', () => {
     const { clock, hold, get, endpoint } = setup({ observe: ({ error }) => errors.push(error) });
     await hold('t1');
     clock.advance(HOUR - 4 * MINUTE);
-    get();
+    void get();
     await endpoint.fail('down');
     clock.advance(9_999);
     expect(get()).toBe('t1');

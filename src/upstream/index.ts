@@ -15,7 +15,6 @@ import type {
 
 export type { Lookup } from './egress.ts';
 export type * from './types.ts';
-export { readRetryAfter, toUpstreamError, type UpstreamErrorContext } from './upstream-error.ts';
 
 export interface UpstreamOptions {
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 import type { CacheMarker, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import { losesDigits } from '../rounding.ts';
 import { attach, isCompanion, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import { isObject, parseJson } from './json.ts';
@@ -116,6 +117,7 @@ function parseArguments(text: string, path: string, { losses }: RequestContext):
   const param = `${path}.function.arguments`;
   const value = parseJson(text);
   if (value === undefined) throw new RequestFault('invalid_value', `\`${param}\` is not valid JSON.`, param);
+  if (losesDigits(text, value)) losses.clamped(param, 'whole numbers beyond 2^53 are rounded');
   if (isObject(value)) return value;
   losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
   return { value };

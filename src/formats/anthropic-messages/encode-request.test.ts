@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Conversation, JsonObject, Part, Reasoning, Turn } from '../conversation.ts';
+import type { Conversation, JsonObject, MediaPart, Part, Reasoning, Turn } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
@@ -248,11 +248,8 @@ describe('encodeRequest: messages', () => {
 });
 
 describe('encodeRequest: media', () => {
-  const media = (part: Partial<Part>): Turn[] => [
-    {
-      role: 'user',
-      parts: [{ type: 'media', media: 'image', source: { kind: 'data', data: 'aGk=' }, ...part } as Part],
-    },
+  const media = (part: Partial<MediaPart>): Turn[] => [
+    { role: 'user', parts: [{ type: 'media', media: 'image', source: { kind: 'data', data: 'aGk=' }, ...part }] },
   ];
   const first = (turns: Turn[]) => (encode({ turns }).body.messages as { content: JsonObject[] }[])[0]?.content[0];
 
@@ -268,7 +265,7 @@ describe('encodeRequest: media', () => {
     ],
     [{ source: { kind: 'file', id: 'file_1' } }, { type: 'image', source: { type: 'file', file_id: 'file_1' } }],
   ] as const)('sends %o as Claude’s block', (part, block) => {
-    expect(first(media(part as Partial<Part>))).toEqual(block);
+    expect(first(media(part))).toEqual(block);
   });
 
   it.each([
@@ -278,12 +275,12 @@ describe('encodeRequest: media', () => {
     { media: 'audio', mime: 'audio/wav' },
     {},
   ] as const)('refuses %o and names the part', (part) => {
-    const fault = faultOf(() => first(media(part as Partial<Part>)));
+    const fault = faultOf(() => first(media(part)));
     expect(fault).toMatchObject({ code: 'invalid_value', param: 'messages[0].content[0]' });
   });
 
   it('lets a body of this format name a URL on the direct API, but not on Vertex', () => {
-    const turns = media({ source: { kind: 'url', url: 'https://a.example/a.png' } } as Partial<Part>);
+    const turns = media({ source: { kind: 'url', url: 'https://a.example/a.png' } });
     const native = { turns, extrasFormat: 'anthropic-messages' } as const;
     expect(encode(native).body.messages).toMatchObject([{ content: [{ source: { type: 'url' } }] }]);
     expect(faultOf(() => encode(native, { host: 'vertex' })).param).toBe('messages[0].content[0]');

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Conversation, JsonObject, Part, Tool, Turn } from '../conversation.ts';
+import { compact } from '../openai-chat/read.ts';
 import { toCarrier } from './schema.ts';
 
 /**
@@ -65,15 +66,9 @@ const word = fc.string({ minLength: 1, maxLength: 10, unit: 'grapheme' });
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{2,8}x$/);
 const signature = fc.option(fc.base64String({ minLength: 4, maxLength: 12 }), { nil: undefined });
 
-/** An object without the fields that have no value. */
-function given<T>(fields: object): T {
-  const text = JSON.stringify(fields);
-  return JSON.parse(text);
-}
-
 const text: fc.Arbitrary<Part> = fc
   .record({ text: word, signature })
-  .map((part) => given<Part>({ type: 'text', ...part }));
+  .map((part) => compact({ type: 'text' as const, ...part }));
 const media: fc.Arbitrary<Part> = fc.oneof(
   fc
     .base64String()
@@ -95,7 +90,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc
   )
   .map(([said, calls]): Turn[] => {
     const parts = calls.map(([name, args, signature], index): Part =>
-      given<Part>({ type: 'tool_call', id: `c${index}`, name, arguments: JSON.stringify(args), signature }),
+      compact({ type: 'tool_call' as const, id: `c${index}`, name, arguments: JSON.stringify(args), signature }),
     );
     const results = calls.map(([name, , , output], index): Part => {
       const content: Part[] = [{ type: 'text', text: `> ${output}` }];
@@ -170,7 +165,7 @@ export const conversation: fc.Arbitrary<Conversation> = fc
     modalities: maybe(fc.constant(['text', 'image'])),
     safetySettings: maybe(fc.constant([{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' }])),
   })
-  .map(({ system, turns, tools, search, choice, ...fields }) => {
+  .map(({ system, turns, tools, search, choice, ...fields }): Conversation => {
     const functions = tools.map((name): Tool => ({
       type: 'function',
       name,
@@ -181,7 +176,7 @@ export const conversation: fc.Arbitrary<Conversation> = fc
       search && choice !== 'none' && choice !== 'required'
         ? [...functions, { type: 'builtin', kind: 'web_search' }]
         : functions;
-    return given<Conversation>({
+    return compact({
       model: 'm',
       stream: false,
       ...fields,

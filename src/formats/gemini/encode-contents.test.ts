@@ -97,6 +97,20 @@ describe('turns on the wire', () => {
     expect(contents[1]).toEqual({ role: 'user', parts: [response('f', '1'), response('g', '2'), response('f', '3')] });
   });
 
+  it('keeps the order of calls although an id was used before', () => {
+    const { contents } = encode([
+      assistant(call('x', 'f'), call('y', 'g')),
+      tool('x', '1'),
+      tool('y', '2'),
+      assistant(call('x', 'f'), call('z', 'g')),
+      tool('z', '4'),
+      tool('x', '3'),
+    ]);
+    expect(contents[3]).toMatchObject({
+      parts: [{ functionResponse: { response: { output: '3' } } }, { functionResponse: { response: { output: '4' } } }],
+    });
+  });
+
   it('answers the right call when a client uses an id twice', () => {
     const turns = [assistant(call('x', 'f')), tool('x', '1'), assistant(call('x', 'g')), tool('x', '2')];
     expect(encode(turns).contents).toMatchObject([
@@ -360,6 +374,40 @@ it('parts of other APIs, names and cache markers are reported losses', () => {
     ['messages[1].content[1]', 'dropped'],
     ['messages[1].content[2]', 'downgraded'],
   ]);
+});
+
+it('what the parts of a result lose is told by its own message', () => {
+  const { losses } = encode([
+    assistant(call('a', 'f'), call('b', 'f')),
+    {
+      role: 'tool',
+      parts: [
+        { type: 'tool_result', callId: 'a', content: [text('1')] },
+        {
+          type: 'tool_result',
+          callId: 'b',
+          content: [
+            { ...image, detail: 'low', name: 'a.png' },
+            { type: 'text', text: '2', cache: { type: 'ephemeral' } },
+            { type: 'redacted_thinking', data: 'x' },
+          ],
+        },
+      ],
+    },
+    { role: 'user', name: 'ann', parts: [text('so?')] },
+  ]);
+  expect(losses.map(({ param }) => param)).toEqual([
+    'messages[3].name',
+    'messages[2].content[0].file.filename',
+    'messages[2].content[0].image_url.detail',
+    'messages[2].content[1].cache_control',
+    'messages[2].content[2]',
+  ]);
+});
+
+it('arguments with numbers a double cannot hold are sent, and reported', () => {
+  const { losses } = encode([assistant(call('1', 'f', '{"id":12345678901234567891}'), call('2', 'f', '{"id":"1"}'))]);
+  expect(losses).toMatchObject([{ param: 'messages[0].tool_calls[0].function.arguments', action: 'clamped' }]);
 });
 
 it('grounding of an earlier answer is not sent as a part', () => {

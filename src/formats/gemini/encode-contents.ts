@@ -1,5 +1,6 @@
 import type { JsonObject, MediaPart, Part, ToolCallPart, Turn } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
+import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportName } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from './losses.ts';
@@ -218,24 +219,10 @@ function parseArguments(part: ToolCallPart, place: string, losses: LossReport): 
     const message = `${param}: the arguments of the call "${part.name}" are not valid JSON.`;
     throw new RequestFault('invalid_value', message, param);
   }
-  if (hasRounded(part.arguments, value)) {
+  if (losesDigits(part.arguments, value)) {
     losses.clamped(param, 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded');
   }
   if (isObject(value)) return value;
   losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
   return { value };
 }
-
-/** True where a whole number of the text is another one once it is parsed; digits inside strings are told by the value. */
-function hasRounded(text: string, value: unknown): boolean {
-  const digits = text.match(LONG_NUMBERS) ?? [];
-  const changed = (number: string) => String(Number(number)) !== number && BigInt(number) !== BigInt(Number(number));
-  return digits.some(changed) && hasUnsafe(value);
-}
-
-function hasUnsafe(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsafe);
-}
-
-const LONG_NUMBERS = /(?<![\w."\\-])-?\d{16,}(?![.\deE])/g;

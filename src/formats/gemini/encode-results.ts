@@ -1,5 +1,6 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportName } from './encode-media.ts';
 import type { LossReport } from './losses.ts';
 import { splitCallId } from './thought-signature.ts';
@@ -113,14 +114,12 @@ function textOf(part: Part): string | undefined {
   return part.type === 'text' || part.type === 'refusal' ? part.text : undefined;
 }
 
-/** Integers beyond 2^53 outside of strings change when they are parsed: a result with one stays text. */
-const LONG_NUMBER = /(?<![\w."\\-])-?\d{16,}/;
-
+/** An object as it is. One with whole numbers that parsing would change stays text. */
 function parseObject(text: string): JsonObject | undefined {
-  if (!/^\s*\{/.test(text) || LONG_NUMBER.test(text)) return undefined;
+  if (!/^\s*\{/.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isObject(value) && !losesDigits(text, value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -90,6 +90,14 @@ describe('a stream that is passed through', () => {
   });
 });
 
+it('an array that begins with an error gives no bytes', () => {
+  const through = passThrough(client, true);
+  const bytes = Buffer.from(`[${JSON.stringify({ error: { code: 429, message: 'm' } })}]`);
+  expect([...bytes].map((byte) => through.push(Buffer.from([byte]))).filter(Boolean)).toEqual([]);
+  expect(through.end()).toBeUndefined();
+  expect(through.signals).toMatchObject({ content: false, failure: { status: 429 } });
+});
+
 describe('a plain body that is passed through', () => {
   it('leaves whole, with its signals', () => {
     const through = passThrough(client, false);

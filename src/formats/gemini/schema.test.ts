@@ -113,6 +113,29 @@ describe('JSON Schema on the wire', () => {
     expect(toCarrier(schema)).toMatchObject({ described: ['minLength'], dropped: ['examples'] });
   });
 
+  it('tells a default, which binds nobody and is no loss', () => {
+    expect(toCarrier(object({ a: { type: 'number', default: 2 } }))).toEqual({
+      schema: object({ a: { type: 'number', description: '(default: 2)' } }),
+      described: [],
+      dropped: [],
+    });
+  });
+
+  it('reports a schema that nothing fits, wherever its place is left out', () => {
+    const tuple = { type: 'array', prefixItems: [{ type: 'string' }], items: false };
+    expect(toCarrier(object({ a: tuple }))).toMatchObject({
+      schema: object({ a: { type: 'array', prefixItems: [{ type: 'string' }] } }),
+      dropped: ['false schemas'],
+    });
+  });
+
+  it('keeps the definitions of every merged branch', () => {
+    const branch = { $defs: { B: { type: 'number' } }, properties: { b: { $ref: '#/$defs/B' } } };
+    expect(toCarrier({ $defs: { A: { type: 'string' } }, allOf: [branch, {}] }).schema).toMatchObject({
+      $defs: { A: { type: 'string' }, B: { type: 'number' } },
+    });
+  });
+
   it('never changes its input, whatever it is', () => {
     const schemas = fc.dictionary(
       fc.constantFrom('type', 'allOf', 'enum', 'properties', 'items', '$ref', 'const', 'not'),

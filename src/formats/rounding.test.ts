@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { losesDigits } from './rounding.ts';
+
+it.each([
+  ['{"id":12345678901234567891}', true],
+  ['{"a":[-12345678901234567891]}', true],
+  ['{"id":12345678901234567}', true],
+  ['12345678901234567', true],
+  ['{"id":9007199254740991}', false],
+  ['{"id":12345678901234568}', false],
+  ['{"id":1000000000000000000000}', false],
+  ['{"id":"12345678901234567891"}', false],
+  ['{"text":"card 12345678901234567891"}', false],
+  ['{"text":"12345678901234567891","n":1}', false],
+  ['{"a":null}', false],
+])('parsing %s loses digits: %j', (text, lost) => {
+  expect(losesDigits(text, JSON.parse(text))).toBe(lost);
+});
+
+it('a number too long for any double loses them all', () => {
+  const text = `[1${'0'.repeat(400)}]`;
+  expect(losesDigits(text, JSON.parse(text))).toBe(true);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createNetworkTest, normaliseAddress, parseNetwork } from './networks.ts';
+
+test.each([
+  ['10.0.0.0/8', { address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
+  ['0.0.0.0/0', { address: '0.0.0.0', prefix: 0, family: 'ipv4' }],
+  ['2001:DB8::/32', { address: '2001:db8::', prefix: 32, family: 'ipv6' }],
+  ['::ffff:10.0.0.0/104', { address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
+])('%s is a network', (text, network) => {
+  expect(parseNetwork(text)).toEqual(network);
+});
+
+test.each(['10.0.0.0', '10.0.0.0/33', '::/129', '10.0.0/8', '10.0.0.0/', '/8', 'example.com/8', '10.0.0.0/8 ', '010.0.0.0/8', '::ffff:10.0.0.0/8'])(
+  '%j is none',
+  (text) => {
+    expect(parseNetwork(text)).toBeUndefined();
+  },
+);
+
+test.each([
+  ['1.2.3.4', '1.2.3.4'],
+  ['::ffff:1.2.3.4', '1.2.3.4'],
+  ['::ffff:102:304', '1.2.3.4'],
+  ['FE80::1%eth0', 'fe80::1'],
+  ['2001:0db8:0:0::1', '2001:db8::1'],
+  ['localhost', undefined],
+  ['', undefined],
+])('%j is written as %j', (address, plain) => {
+  expect(normaliseAddress(address)).toBe(plain);
+});
+
+test('all of IPv4 is nothing of IPv6, and the other way round', () => {
+  const [four, six] = [createNetworkTest(['0.0.0.0/0']), createNetworkTest(['::/0'])];
+  expect([four('8.8.8.8'), four('::ffff:8.8.8.8'), four('2001:db8::1')]).toEqual([true, true, false]);
+  expect([six('8.8.8.8'), six('::ffff:8.8.8.8'), six('2001:db8::1')]).toEqual([false, false, true]);
+});
+
+test('what is no network is an error of whoever did not check it', () => {
+  expect(() => createNetworkTest(['10.0.0.0'])).toThrow(RangeError);
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { ServerFile } from '../../schemas/types.generated.ts';
+import { valueAt } from './pointer.ts';
+import { readSchema } from './schema-files.ts';
+import { isSchema, propertiesOf, SchemaTree } from './schema-tree.ts';
+import { compileServerSettings } from './server-settings.ts';
+
+const schema = readSchema('server');
+const tree = new SchemaTree([schema]);
+
+/** The document of all defaults below a schema; a default beside a `$ref` is nearer than the one behind it. */
+function defaultsOf(node: unknown): unknown {
+  if (!isSchema(node)) return undefined;
+  if (node['default'] !== undefined) return node['default'];
+  const [target = node] = tree.alternatives(node);
+  const members = Object.entries(propertiesOf(target)).map(([key, member]) => [key, defaultsOf(member)] as const);
+  const given = members.filter(([, value]) => value !== undefined);
+  return given.length === 0 ? target['default'] : Object.fromEntries(given);
+}
+
+describe('compileServerSettings', () => {
+  test('fills in the defaults the schema tells', () => {
+    // It is valid: its values come from the schema's own defaults.
+    const defaults = defaultsOf(schema) as ServerFile;
+    expect(Object.keys(defaults).sort()).toEqual(
+      ['chains', 'egress', 'header_prefixes', 'limits', 'listen', 'plugins', 'status', 'telemetry', 'timeouts'].sort(),
+    );
+    expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));
+  });
+
+  test.each(['listen', 'status'] as const)('listens where the description of `%s` says', (name) => {
+    const { host, port } = compileServerSettings({})[name];
+    expect(valueAt(schema, ['properties', name, 'description'])).toContain(`Default ${host}:${port}.`);
+  });
+
+  test('has no default that the schema does not tell', () => {
+    const untold = ['limits', 'timeouts', 'chains'].flatMap((name) =>
+      Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>
+        defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
+      ),
+    );
+    expect(untold).toEqual([]);
+  });
+
+  test('reads times as milliseconds and sizes as bytes', () => {
+    const { timeouts, limits } = compileServerSettings({
+      timeouts: { connect: '250ms', first_byte: '1.5s', first_content: '2m', idle: 900, total: '1h' },
+      limits: { body: '1MiB', header: 4096, reply: '2GiB', hold_bytes: '0B', hold_time: 0, json_depth: 8, connections: 3 },
+    });
+    expect(timeouts).toEqual({ connect: 250, firstByte: 1500, firstContent: 120_000, idle: 900, total: 3_600_000 });
+    expect(limits).toEqual({
+      body: 1_048_576,
+      header: 4096,
+      reply: 2_147_483_648,
+      holdBytes: 0,
+      holdMs: 0,
+      jsonDepth: 8,
+      connections: 3,
+    });
+  });
+
+  test('keeps what is said and fills in the rest beside it', () => {
+    const { listen, chains, telemetry } = compileServerSettings({
+      listen: { port: 1 },
+      chains: { request: [{ plugin: 'route' }] },
+      telemetry: { log: { level: 'warn' }, traces: { endpoint: 'http://127.0.0.1:4318/v1/traces' } },
+    });
+    expect(listen).toEqual({ host: '0.0.0.0', port: 1 });
+    expect(chains.request).toEqual([{ plugin: 'route' }]);
+    expect(chains.attempt).toEqual(['override', 'transform', 'retry', 'send']);
+    expect(telemetry.log).toEqual({ level: 'warn', access: 'all' });
+    expect(telemetry.traces).toEqual({
+      endpoint: 'http://127.0.0.1:4318/v1/traces',
+      protocol: 'http/protobuf',
+      serviceName: 'gatehouse',
+    });
+  });
+});
