@@ -352,14 +352,29 @@ export interface VertexEntry {
  * A Google service-account key, as Google writes it.
  */
 export interface ServiceAccountKey {
+  /**
+   * Kind of key; only service accounts are supported.
+   */
   type?: 'service_account';
+  /**
+   * Google Cloud project the account belongs to.
+   */
   project_id?: string;
+  /**
+   * Id of the private key, sent along with what is signed by it.
+   */
   private_key_id?: string;
   /**
    * PKCS#8 PEM.
    */
   private_key: Secret;
+  /**
+   * The service account's address, its name to Google.
+   */
   client_email: string;
+  /**
+   * Number of the account. Not used.
+   */
   client_id?: string;
   /**
    * Used only when it is Google's or listed in the server's egress.token_uris.

@@ -21,3 +21,10 @@ it('a number too long for any double loses them all', () => {
   const text = `[1${'0'.repeat(400)}]`;
   expect(losesDigits(text, JSON.parse(text))).toBe(true);
 });
+
+it('depth and length of the text cost neither the stack nor time', () => {
+  const deep = `${'['.repeat(5000)}12345678901234567891${']'.repeat(5000)}`;
+  expect(losesDigits(deep, JSON.parse(deep))).toBe(true);
+  const long = `{"a":" ${'1'.repeat(1_000_000)}"}`;
+  expect(losesDigits(long, JSON.parse(long))).toBe(false);
+});

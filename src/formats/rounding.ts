@@ -1,16 +1,33 @@
 /** Whole numbers of sixteen digits and more, where doubles begin to have gaps. */
 const LONG_NUMBERS = /(?<![\w."\\-])-?\d{16,}(?![.\deE])/g;
 
+/** The largest double has 309 digits, and reading a longer number exactly costs the square of its length. */
+const MAX_DIGITS = 310;
+
 /**
  * True where a whole number of a JSON text is another one once it is parsed and written again. `value` is the parsed text: it
  * tells numbers from digits inside strings, which the search for long ones cannot.
  */
 export function losesDigits(text: string, value: unknown): boolean {
-  const changed = (number: string) => String(Number(number)) !== number && BigInt(number) !== BigInt(Number(number));
-  return (text.match(LONG_NUMBERS) ?? []).some(changed) && hasUnsafe(value);
+  return (text.match(LONG_NUMBERS) ?? []).some(isChanged) && hasUnsafe(value);
 }
 
-function hasUnsafe(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsafe);
+function isChanged(digits: string): boolean {
+  const number = Number(digits);
+  if (String(number) === digits) return false;
+  return digits.length > MAX_DIGITS || !Number.isFinite(number) || BigInt(digits) !== BigInt(number);
+}
+
+/** A list of what is still to be seen instead of recursion: the text comes from the caller, as deep as they like. */
+function hasUnsafe(root: unknown): boolean {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'number') {
+      if (!Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))) return true;
+    } else if (typeof value === 'object' && value !== null) {
+      for (const item of Object.values(value)) open.push(item);
+    }
+  }
+  return false;
 }

@@ -1,40 +1,8 @@
 import type { Format } from '../formats/format.ts';
-import type { FormatName, Loss } from '../formats/conversation.ts';
-import type { GatewayError } from './errors.ts';
-import type { Attempt, Exchange, GatewayContext, Outbound } from './exchange.ts';
+import type { Loss } from '../formats/conversation.ts';
+import type { Attempt, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
-import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
-
-/** A target made concrete for one request: catalog entry, model and place. */
-export interface ResolvedTarget {
-  readonly slug: string;
-  readonly provider: string;
-  readonly semconvName: string;
-  /** Model the upstream knows. */
-  readonly model: string;
-  /** The same, bounded for metrics: a name the catalog lists, or `__other__`. */
-  readonly modelLabel: string;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly format: FormatName;
-  readonly host: 'vertex' | 'direct';
-  /** The catalog entry's own. */
-  readonly timeouts: TimeoutSettings;
-}
-
-/** One physical try of an attempt. Times are monotonic milliseconds. */
-export interface TryRecord {
-  readonly startedAt: number;
-  firstByteAt: number | undefined;
-  firstContentAt: number | undefined;
-  endedAt: number | undefined;
-  status: number | undefined;
-  error: GatewayError | undefined;
-  /** Sent again because a kept-alive connection had died unnoticed. */
-  resent: boolean;
-  bytesIn: number;
-}
+import type { Caller, GatewayConfig, Target } from './settings.ts';
 
 /** Who may call, by key. */
 export interface KeyRing {

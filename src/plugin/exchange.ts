@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type Koa from 'koa';
 import type { Format } from '../formats/format.ts';
-import type { Loss } from '../formats/conversation.ts';
+import type { FormatName, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { GatewayError } from './errors.ts';
@@ -9,7 +9,6 @@ import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
-import type { ResolvedTarget, TryRecord } from './capabilities.ts';
 
 /** One operation of the API: what arrives at one method and path. */
 export interface Operation {
@@ -117,6 +116,37 @@ export interface Attempt {
   signals: Signals | undefined;
   reply: Reply | undefined;
   error: GatewayError | undefined;
+}
+
+/** A target made concrete for one request: catalog entry, model and place. */
+export interface ResolvedTarget {
+  readonly slug: string;
+  readonly provider: string;
+  readonly semconvName: string;
+  /** Model the upstream knows. */
+  readonly model: string;
+  /** The same, bounded for metrics: a name the catalog lists, or `__other__`. */
+  readonly modelLabel: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly format: FormatName;
+  readonly host: 'vertex' | 'direct';
+  /** The catalog entry's own. */
+  readonly timeouts: TimeoutSettings;
+}
+
+/** One physical try of an attempt. Times are monotonic milliseconds. */
+export interface TryRecord {
+  readonly startedAt: number;
+  firstByteAt: number | undefined;
+  firstContentAt: number | undefined;
+  endedAt: number | undefined;
+  status: number | undefined;
+  error: GatewayError | undefined;
+  /** Sent again because a kept-alive connection had died unnoticed. */
+  resent: boolean;
+  bytesIn: number;
 }
 
 /** The encoded request of one attempt: the same bytes for every try. */

@@ -9,12 +9,10 @@ export type {
   Recorder,
   RequestLimits,
   RequestRecording,
-  ResolvedTarget,
   Prepared,
   Sender,
   TargetResolver,
   Translator,
-  TryRecord,
 } from './capabilities.ts';
 export { systemClock, type Clock } from './clock.ts';
 export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel } from './define.ts';
@@ -30,7 +28,9 @@ export type {
   Operation,
   Outbound,
   ReplyReaderLike,
+  ResolvedTarget,
   TraceContext,
+  TryRecord,
 } from './exchange.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';

@@ -4,7 +4,6 @@ import type { Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {
   Cancellation,
-  cancelReply,
   GatewayError,
   type RequestBody,
   toGatewayError,
@@ -14,19 +13,19 @@ import {
   type Exchange,
   type GatewayContext,
   type Outbound,
-  type Reply,
   type ResolvedTarget,
   type Target,
   type TimeoutSettings,
   type TryRecord,
 } from '../plugin/index.ts';
 import { answerByStatus } from './koa-reply.ts';
+import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture } from './response-capture.ts';
 
 type Timeouts = Required<TimeoutSettings>;
 
 /** One run of the attempt chain and all that belongs to it alone. */
-export class TargetAttempt implements Attempt {
+export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly number: number;
   readonly target: Target;
   readonly startedAt: number;
@@ -40,9 +39,9 @@ export class TargetAttempt implements Attempt {
   timeouts: Timeouts;
   readonly #defaults: Timeouts;
   #resolved: ResolvedTarget | undefined;
-  #reply: Reply | undefined;
 
   constructor(exchange: Exchange, body: RequestBody, target: Target, setup: { now: number; timeouts: Timeouts }) {
+    super();
     this.number = exchange.attempts.length;
     this.body = body;
     this.target = target;
@@ -63,16 +62,6 @@ export class TargetAttempt implements Attempt {
   set resolved(resolved: ResolvedTarget | undefined) {
     this.#resolved = resolved;
     this.timeouts = { ...this.#defaults, ...resolved?.timeouts, ...this.target.timeouts };
-  }
-
-  get reply(): Reply | undefined {
-    return this.#reply;
-  }
-
-  set reply(reply: Reply | undefined) {
-    const old = this.#reply;
-    this.#reply = reply;
-    if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
   }
 
   /** What was sent is not needed once a reply is there: prompts of megabytes must not live as long as a slow stream. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
   Cancellation,
-  cancelReply,
   GatewayError,
   type Attempt,
   type Caller,
@@ -10,7 +9,6 @@ import {
   type GatewayConfig,
   type InboundRequest,
   type Operation,
-  type Reply,
   type ReplyEnd,
   type RequestBody,
   type Secret,
@@ -19,6 +17,7 @@ import {
 import { readTraceparent } from '../telemetry/traceparent.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
+import { ReplyHolder } from './reply-holder.ts';
 
 const REQUEST_ID = /^[\w-]{1,128}$/;
 
@@ -29,7 +28,7 @@ export interface ExchangeSetup {
 }
 
 /** The exchange of one request, from the moment its head was read. */
-export class HttpExchange implements Exchange {
+export class HttpExchange extends ReplyHolder implements Exchange {
   readonly id: string;
   readonly startedAt: number;
   readonly operation: Operation | undefined;
@@ -44,28 +43,17 @@ export class HttpExchange implements Exchange {
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};
   error: GatewayError | undefined;
-  #reply: Reply | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
 
   constructor(req: IncomingMessage, { operation, names, clock }: ExchangeSetup) {
+    super();
     const asked = req.headers['x-request-id'];
     this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
     this.startedAt = clock.now();
     this.operation = operation;
     this.request = new HttpRequest(req, names);
     this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? traceId() };
-  }
-
-  get reply(): Reply | undefined {
-    return this.#reply;
-  }
-
-  /** Putting another reply in its place lets go of the old one; a plugin that wraps sets `reply.body` instead. */
-  set reply(reply: Reply | undefined) {
-    const old = this.#reply;
-    this.#reply = reply;
-    if (old && old.body !== reply?.body) cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
   }
 
   /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { packageFile } from '../package-root.ts';
 
 export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway';
 export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway'];
@@ -7,19 +7,10 @@ export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys',
 /** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Sources run from src/, the package from dist/src/: the folder is the nearest one above that has the schemas. */
-function findFolder(from: string): string {
-  const folder = join(from, 'schemas');
-  if (existsSync(join(folder, 'server.json'))) return folder;
-  const above = dirname(from);
-  if (above === from) throw new Error('The schemas folder is missing from the installation.');
-  return findFolder(above);
-}
-
 /** A schema of the package, its local `$ref`s made absolute so that a part can be read without knowing where it came from. */
 export function readSchema(name: SchemaName): Schema {
   // Bytes become types here: the files are the package's own, and ajv refuses what is no schema.
-  const schema = JSON.parse(readFileSync(join(findFolder(import.meta.dirname), `${name}.json`), 'utf8')) as Schema;
+  const schema = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8')) as Schema;
   return absoluteRefs(schema, String(schema['$id']));
 }
 

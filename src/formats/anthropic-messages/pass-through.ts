@@ -1,15 +1,15 @@
 import { createSignals, type Signals } from '../events.ts';
-import { ReplyFault, type ClientContext, type PassThrough, type ReplyContext } from '../format.ts';
+import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
+import { PlainPassThrough } from '../plain-pass-through.ts';
 import { observe } from '../signals.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
-import { interrupted, unreadable } from './errors.ts';
+import { interrupted } from './errors.ts';
 import { parseJson } from './json.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  const reply: ReplyContext = { model: client.model, newCallId: () => '' };
-  return stream ? new StreamPass(reply) : new PlainPass(reply);
+  return stream ? new StreamPass({ model: client.model, newCallId: () => '' }) : new PlainPassThrough(decodeReply, client.model);
 }
 
 const CRLF_END = /\r?\n\r?\n/g;
@@ -103,31 +103,4 @@ function recordEnd(text: string, from: number, returns: boolean): number {
   CRLF_END.lastIndex = from;
   const match = CRLF_END.exec(text);
   return match ? match.index + match[0].length : text.length;
-}
-
-/** A plain body is one JSON document: it is held until it is whole, so that no half of one leaves. */
-class PlainPass implements PassThrough {
-  readonly signals: Signals = createSignals();
-  readonly #reply: ReplyContext;
-  readonly #pieces: Buffer[] = [];
-
-  constructor(reply: ReplyContext) {
-    this.#reply = reply;
-  }
-
-  push(bytes: Buffer): undefined {
-    this.#pieces.push(bytes);
-    this.signals.progress += 1;
-  }
-
-  end(): Buffer | undefined {
-    const body = Buffer.concat(this.#pieces);
-    try {
-      observe(this.signals, decodeReply(parseJson(body.toString('utf8')), this.#reply));
-    } catch (error) {
-      if (!(error instanceof ReplyFault)) throw error;
-      this.signals.failure = unreadable('a body that is not a message');
-    }
-    return this.signals.failure ? undefined : body;
-  }
 }

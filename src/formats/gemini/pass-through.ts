@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createSignals, type Signals } from '../events.ts';
-import { type BodyEdit, type BodyView, type ClientContext, type PassThrough, ReplyFault } from '../format.ts';
+import type { BodyEdit, BodyView, ClientContext, PassThrough } from '../format.ts';
+import { PlainPassThrough } from '../plain-pass-through.ts';
 import { observe } from '../signals.ts';
 import { decodeReply, INTERRUPTED, ReplyReader } from './decode-reply.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
@@ -9,7 +10,7 @@ import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 const watching = (client: ClientContext) => ({ model: client.model, newCallId: () => 'call' });
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  return stream ? new StreamPassThrough(client) : new PlainPassThrough(client);
+  return stream ? new StreamPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
 }
 
 /** Model and streaming are said by the URL: where a body names them, it was for the gateway, and this wire refuses `stream`. */
@@ -17,40 +18,6 @@ export function passThroughEdits(body: BodyView): readonly BodyEdit[] {
   return ['model', 'stream']
     .filter((key) => body.has(key))
     .map((key) => ({ path: [key], value: undefined, source: 'gateway' }));
-}
-
-/** A plain body is one event: it leaves when it is whole. */
-class PlainPassThrough implements PassThrough {
-  readonly signals: Signals = createSignals();
-  readonly #client: ClientContext;
-  readonly #pieces: Buffer[] = [];
-
-  constructor(client: ClientContext) {
-    this.#client = client;
-  }
-
-  push(bytes: Buffer): undefined {
-    this.#pieces.push(bytes);
-    this.signals.progress += 1;
-  }
-
-  end(): Buffer | undefined {
-    const body = Buffer.concat(this.#pieces);
-    try {
-      observe(this.signals, decodeReply(parse(body), watching(this.#client)));
-    } catch (error) {
-      this.signals.failure = unreadable(error);
-    }
-    return this.signals.failure ? undefined : body;
-  }
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new ReplyFault('it is not one JSON document');
-  }
 }
 
 /**
