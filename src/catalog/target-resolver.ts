@@ -1,4 +1,11 @@
-import { GatewayError, nearest, type Exchange, type ResolvedTarget, type Target, type TargetResolver } from '../plugin/index.ts';
+import {
+  GatewayError,
+  nearest,
+  type Exchange,
+  type ResolvedTarget,
+  type Target,
+  type TargetResolver,
+} from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { ProviderName } from '../providers/provider.ts';

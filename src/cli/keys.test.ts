@@ -14,7 +14,10 @@ function create(options: Partial<CreateKeyOptions> & { id: string }) {
 }
 
 async function settingsWith(yaml: string) {
-  const files = { 'c/catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n', 'c/keys.yaml': `keys:\n${yaml}` };
+  const files = {
+    'c/catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n',
+    'c/keys.yaml': `keys:\n${yaml}`,
+  };
   const result = await loadSettings('c', { env: {}, files: memoryFiles(files), now: NOW });
   expect(result.diagnostics).toEqual([]);
   return result.settings!;
@@ -37,9 +40,12 @@ describe('keys create', () => {
     expect(Object.keys(keys.keys[0]!)).toEqual(['id', 'digest']);
   });
 
-  test.each(['0', '007', 'true', 'null', '1e3', '0x1F', 'no'])('prints an id that YAML could take for something else as text: %s', async (id) => {
-    expect((await settingsWith(create({ id }).yaml)).keys.keys[0]?.id).toBe(id);
-  });
+  test.each(['0', '007', 'true', 'null', '1e3', '0x1F', 'no'])(
+    'prints an id that YAML could take for something else as text: %s',
+    async (id) => {
+      expect((await settingsWith(create({ id }).yaml)).keys.keys[0]?.id).toBe(id);
+    },
+  );
 
   test.each([
     ['30m', '2026-11-21T00:30:00.000Z'],
@@ -52,19 +58,39 @@ describe('keys create', () => {
     expect(create({ id: 'a', expires }).text).toContain(`expires_at: ${moment}\n`);
   });
 
-  test.each(['', 'tomorrow', '0d', '90', '-1d', '90y', '2026-11-21', '2020-01-01', '2027-02-30', '2027-13-01', '2027-01-01T12:00', '99999999999d'])(
-    '--expires %j cannot be used, exit code 2 and no key',
-    (expires) => {
-      const { code, text } = create({ id: 'a', expires });
-      expect([code, text]).toEqual([2, expect.stringMatching(/^--expires .* cannot be used: .*\n$/)]);
+  test.each([
+    '',
+    'tomorrow',
+    '0d',
+    '90',
+    '-1d',
+    '90y',
+    '2026-11-21',
+    '2020-01-01',
+    '2027-02-30',
+    '2027-13-01',
+    '2027-01-01T12:00',
+    '99999999999d',
+  ])('--expires %j cannot be used, exit code 2 and no key', (expires) => {
+    const { code, text } = create({ id: 'a', expires });
+    expect([code, text]).toEqual([2, expect.stringMatching(/^--expires .* cannot be used: .*\n$/)]);
+  });
+
+  test.each(['', 'a b', '-a', 'ä', 'a\n', 'a'.repeat(65), '../a'])(
+    '--id %j cannot be used, exit code 2 and no key',
+    (id) => {
+      expect(create({ id })).toMatchObject({ code: 2, key: '', text: expect.stringContaining('--id') });
     },
   );
 
-  test.each(['', 'a b', '-a', 'ä', 'a\n', 'a'.repeat(65), '../a'])('--id %j cannot be used, exit code 2 and no key', (id) => {
-    expect(create({ id })).toMatchObject({ code: 2, key: '', text: expect.stringContaining('--id') });
-  });
-
-  test.each(['', '@', 'a b', '@sim,@other', '@a/b'])('--provider %j cannot be used, exit code 2 and no key', (provider) => {
-    expect(create({ id: 'a', providers: ['@sim', provider] })).toMatchObject({ code: 2, key: '', text: expect.stringContaining('--provider') });
-  });
+  test.each(['', '@', 'a b', '@sim,@other', '@a/b'])(
+    '--provider %j cannot be used, exit code 2 and no key',
+    (provider) => {
+      expect(create({ id: 'a', providers: ['@sim', provider] })).toMatchObject({
+        code: 2,
+        key: '',
+        text: expect.stringContaining('--provider'),
+      });
+    },
+  );
 });

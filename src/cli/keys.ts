@@ -24,12 +24,16 @@ export function createKeyCommand(options: CreateKeyOptions): 0 | 2 {
   }
   const odd = providers.find((name) => !PROVIDER.test(name));
   if (odd !== undefined) {
-    out(`--provider ${JSON.stringify(odd)} cannot be used: give the @slug of a catalog entry, or a provider name such as vertex-ai.\n`);
+    out(
+      `--provider ${JSON.stringify(odd)} cannot be used: give the @slug of a catalog entry, or a provider name such as vertex-ai.\n`,
+    );
     return 2;
   }
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, now);
   if (expires !== undefined && expiresAt === undefined) {
-    out(`--expires ${JSON.stringify(expires)} cannot be used: give a coming moment such as 2027-01-01T00:00:00Z, or a time such as 90d.\n`);
+    out(
+      `--expires ${JSON.stringify(expires)} cannot be used: give a coming moment such as 2027-01-01T00:00:00Z, or a time such as 90d.\n`,
+    );
     return 2;
   }
   const { key, digest } = generate();
@@ -44,7 +48,8 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 
 function readExpiry(text: string, now: number): string | undefined {
   const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const isMoment = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) && isDay(text.slice(0, 10));
+  const isMoment =
+    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) && isDay(text.slice(0, 10));
   const at = count === undefined ? Date.parse(isMoment ? text : '') : now + Number(count) * UNITS[unit!]!;
   // A date beyond the year 9999 has no RFC 3339 form.
   return Number.isNaN(at) || at <= now || at > Date.UTC(9999, 0) ? undefined : new Date(at).toISOString();

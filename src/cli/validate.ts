@@ -18,10 +18,14 @@ export async function validateCommand({ dir, format, env, out, passes = [] }: Va
   const result = await loadSettings(dir, { env });
   if (result.settings) for (const pass of passes) await pass(result.settings, result);
   out(formatDiagnostics(result.diagnostics, format));
-  if (format === 'pretty') out(`${summary(result, dir)}\n`);
+  if (format === 'pretty')
+    out(`${summary(result, dir)}${result.folderExists && !result.settings && passes.length > 0 ? WAITING : ''}\n`);
   if (!result.folderExists) return 2;
   return result.ok ? 0 : 1;
 }
+
+/** Nobody should take the list for complete when it is not. */
+const WAITING = '; plugins and credentials are checked once these are mended';
 
 function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string {
   const found = (['error', 'warning'] as const).flatMap((severity) => {
@@ -30,7 +34,11 @@ function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string
   });
   if (!ok || !settings) return `${dir}: ${found.join(', ')}`;
   const { catalog, keys, gateway } = settings;
-  const sizes = [count(catalog.providers.length, 'provider'), count(keys.keys.length, 'key'), count(gateway.size, 'gateway config')];
+  const sizes = [
+    count(catalog.providers.length, 'provider'),
+    count(keys.keys.length, 'key'),
+    count(gateway.size, 'gateway config'),
+  ];
   return `${dir}: valid (${[...sizes, ...found].join(', ')})`;
 }
 

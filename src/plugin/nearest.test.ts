@@ -46,7 +46,14 @@ describe('nearest', () => {
     const slip = fc.constantFrom(
       (text: string, at: number) => text.slice(0, at) + text.slice(at + 1),
       (text: string, at: number) => text.slice(0, at + 1) + text.slice(at),
-      (text: string, at: number) => text.slice(0, at) + text.slice(at, at + 2).split('').toReversed().join('') + text.slice(at + 2),
+      (text: string, at: number) =>
+        text.slice(0, at) +
+        text
+          .slice(at, at + 2)
+          .split('')
+          .toReversed()
+          .join('') +
+        text.slice(at + 2),
     );
     fc.assert(
       fc.property(word, slip, fc.nat(), (text, misspell, at) => {

@@ -22,12 +22,17 @@ interface Case {
 
 /** `=== title`, then `--- name` before each file's text, the last of them `--- expected`. */
 function readCases(text: string): Case[] {
-  return text.split(/^=== /m).slice(1).map((block) => {
-    const [title = '', ...parts] = block.split(/^--- /m);
-    const files = Object.fromEntries(parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]));
-    const { expected = '', ...texts } = files;
-    return { title: title.trim(), files: texts, expected: expected.trim() };
-  });
+  return text
+    .split(/^=== /m)
+    .slice(1)
+    .map((block) => {
+      const [title = '', ...parts] = block.split(/^--- /m);
+      const files = Object.fromEntries(
+        parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+      );
+      const { expected = '', ...texts } = files;
+      return { title: title.trim(), files: texts, expected: expected.trim() };
+    });
 }
 
 const FOLDER = join(import.meta.dirname, 'goldens');
@@ -35,7 +40,11 @@ const FOLDER = join(import.meta.dirname, 'goldens');
 async function problemsOf(files: Readonly<Record<string, string>>): Promise<string> {
   const texts = Object.entries({ ...SOUND, ...files }).map(([name, text]) => [`configs/${name}`, text]);
   const env = { KEY: 'canary-value', EMPTY: '' };
-  const result = await loadSettings('configs', { env, now: Date.UTC(2026, 10, 21), files: memoryFiles(Object.fromEntries(texts)) });
+  const result = await loadSettings('configs', {
+    env,
+    now: Date.UTC(2026, 10, 21),
+    files: memoryFiles(Object.fromEntries(texts)),
+  });
   return result.diagnostics.map(describe).join('\n');
 }
 
@@ -56,7 +65,10 @@ for (const name of readdirSync(FOLDER)) {
 }
 
 test.each([1_000, 20_000])('nesting %i deep is a mistake like any other', async (depth) => {
-  const problems = await problemsOf({ 'gateway/a.yaml': `plugins: ${'['.repeat(depth)}\n`, 'gateway/b.yaml': 'nmae: b\n' });
+  const problems = await problemsOf({
+    'gateway/a.yaml': `plugins: ${'['.repeat(depth)}\n`,
+    'gateway/b.yaml': 'nmae: b\n',
+  });
   expect(problems).toContain('nested too deeply');
   expect(problems).toContain('configs/gateway/b.yaml:1:1: unknown key `nmae`; did you mean "name"?');
 });
@@ -74,7 +86,10 @@ group('the form of a file', () => {
     expect(await problemsOf({ 'gateway/a.yaml': written })).toBe(expected);
   });
 
-  test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])('may be empty where nothing is required: %j', async (written) => {
-    expect(await problemsOf({ 'server.yaml': written, 'gateway/a.yaml': written })).toBe('');
-  });
+  test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])(
+    'may be empty where nothing is required: %j',
+    async (written) => {
+      expect(await problemsOf({ 'server.yaml': written, 'gateway/a.yaml': written })).toBe('');
+    },
+  );
 });

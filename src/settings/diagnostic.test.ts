@@ -1,11 +1,30 @@
 import { expect, test } from 'vitest';
 import { describe, formatDiagnostics, sortDiagnostics, type Diagnostic } from './diagnostic.ts';
 
-const at = (file: string, line: number, column: number, message = 'wrong'): Diagnostic => ({ file, line, column, severity: 'error', message });
+const at = (file: string, line: number, column: number, message = 'wrong'): Diagnostic => ({
+  file,
+  line,
+  column,
+  severity: 'error',
+  message,
+});
 
 test('diagnostics come in the order of files, lines and columns as numbers, each once', () => {
-  const sorted = sortDiagnostics([at('b', 1, 1), at('a', 10, 1), at('a', 9, 2), at('a', 9, 10), at('a', 9, 2), at('a', 9, 2, 'also')]);
-  expect(sorted.map(describe)).toEqual(['a:9:2: also', 'a:9:2: wrong', 'a:9:10: wrong', 'a:10:1: wrong', 'b:1:1: wrong']);
+  const sorted = sortDiagnostics([
+    at('b', 1, 1),
+    at('a', 10, 1),
+    at('a', 9, 2),
+    at('a', 9, 10),
+    at('a', 9, 2),
+    at('a', 9, 2, 'also'),
+  ]);
+  expect(sorted.map(describe)).toEqual([
+    'a:9:2: also',
+    'a:9:2: wrong',
+    'a:9:10: wrong',
+    'a:10:1: wrong',
+    'b:1:1: wrong',
+  ]);
 });
 
 const TWO: readonly Diagnostic[] = [
@@ -14,7 +33,9 @@ const TWO: readonly Diagnostic[] = [
 ];
 
 test('pretty is one line for each, warnings marked', () => {
-  expect(formatDiagnostics(TWO.slice(0, 1), 'pretty')).toBe('configs/a,b:c.yaml:2:3: 100% wrong; did you mean "right"?\n');
+  expect(formatDiagnostics(TWO.slice(0, 1), 'pretty')).toBe(
+    'configs/a,b:c.yaml:2:3: 100% wrong; did you mean "right"?\n',
+  );
   expect(formatDiagnostics(TWO, 'pretty')).toContain('configs/keys.yaml:1:1: warning: two');
 });
 

@@ -16,7 +16,8 @@ export function sortDiagnostics(diagnostics: Iterable<Diagnostic>): Diagnostic[]
   const byText = new Map<string, Diagnostic>();
   for (const diagnostic of diagnostics) byText.set(describe(diagnostic), diagnostic);
   return [...byText.values()].sort(
-    (a, b) => compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(a.message, b.message),
+    (a, b) =>
+      compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(a.message, b.message),
   );
 }
 

@@ -51,7 +51,10 @@ test.each([
 test('a folder that cannot be listed is a diagnostic, not an exception', async () => {
   const files = { ...memoryFiles({}), list: async () => ({ problem: 'cannot be read (EACCES)' }) };
   const result = await loadSettings('c', { env: {}, files });
-  expect([result.folderExists, result.diagnostics.map(describe)]).toEqual([false, ['c:1:1: this cannot be read (EACCES)']]);
+  expect([result.folderExists, result.diagnostics.map(describe)]).toEqual([
+    false,
+    ['c:1:1: this cannot be read (EACCES)'],
+  ]);
 });
 
 test('a file where the folder of gateway configs belongs is told', async () => {

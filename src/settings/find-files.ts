@@ -30,16 +30,23 @@ export async function findSettingsFiles(
   const gateway = await files.list(gatewayFolder);
   const gatewayNames = 'names' in gateway ? gateway.names : [];
   const top = TOP_LEVEL.filter((name) => names.includes(name)).map((name) => found(folder, name, kindOf(name)));
-  const configs = gatewayNames.filter(isYaml).sort().map((name) => found(folder, `gateway/${name}`, 'gateway'));
+  const configs = gatewayNames
+    .filter(isYaml)
+    .sort()
+    .map((name) => found(folder, `gateway/${name}`, 'gateway'));
   return {
     folderExists: true,
     files: [...top, ...configs.filter(({ id }) => ID.test(id))],
     diagnostics: [
-      ...REQUIRED.filter((name) => !names.includes(name)).map((name) => about(join(folder, name), 'this file is missing')),
+      ...REQUIRED.filter((name) => !names.includes(name)).map((name) =>
+        about(join(folder, name), 'this file is missing'),
+      ),
       ...names.filter((name) => looksYaml(name) && !TOP_LEVEL.includes(name)).map((name) => ignored(folder, name)),
       ...('problem' in gateway ? [notListed(gatewayFolder, gateway)] : []),
       ...configs.filter(({ id }) => !ID.test(id)).map(({ path }) => about(path, BAD_ID)),
-      ...gatewayNames.filter((name) => looksYaml(name) && !isYaml(name)).map((name) => about(join(gatewayFolder, name), NOT_YAML, 'warning')),
+      ...gatewayNames
+        .filter((name) => looksYaml(name) && !isYaml(name))
+        .map((name) => about(join(gatewayFolder, name), NOT_YAML, 'warning')),
     ],
   };
 }

@@ -31,14 +31,20 @@ describe('compileGatewayConfig', () => {
     expect(valueAt(retry, ['on_status_codes', 'default'])).toEqual([...RETRYABLE_STATUS_CODES]);
     expect(target?.retry.attempts).toBe(valueAt(retry, ['attempts', 'default']));
     const [same] = compile({ retry: { min_delay: '500ms', max_delay: '20s' } });
-    expect([valueAt(retry, ['min_delay', 'default']), valueAt(retry, ['max_delay', 'default'])]).toEqual(['500ms', '20s']);
+    expect([valueAt(retry, ['min_delay', 'default']), valueAt(retry, ['max_delay', 'default'])]).toEqual([
+      '500ms',
+      '20s',
+    ]);
     expect(same?.retry).toEqual(target?.retry);
   });
 
   test('names places as `x-gateway-last-used-option-index` says them', () => {
     const file: GatewayFile = {
       strategy: { mode: 'fallback', on_status_codes: [500] },
-      targets: [{ provider: '@a' }, { strategy: { mode: 'fallback' }, targets: [{ provider: '@b' }, { provider: '@c' }] }],
+      targets: [
+        { provider: '@a' },
+        { strategy: { mode: 'fallback' }, targets: [{ provider: '@b' }, { provider: '@c' }] },
+      ],
     };
     const { route } = compileGatewayConfig('id', file);
     expect(targetsOf(route).map(({ path }) => path)).toEqual([
@@ -74,7 +80,10 @@ describe('what a target leaves out', () => {
     ['strict', { strict_open_ai_compliance: true, targets: [{ strict_open_ai_compliance: false }] }, { strict: false }],
     [
       'retry, field by field',
-      { retry: { attempts: 1, min_delay: '1s', on_status_codes: [500] }, targets: [{ retry: { attempts: 0, max_delay: '3s' } }] },
+      {
+        retry: { attempts: 1, min_delay: '1s', on_status_codes: [500] },
+        targets: [{ retry: { attempts: 0, max_delay: '3s' } }],
+      },
       { retry: { attempts: 0, minDelayMs: 1000, maxDelayMs: 3000, onStatusCodes: new Set([500]) } },
     ],
     [
@@ -82,12 +91,25 @@ describe('what a target leaves out', () => {
       { timeouts: { connect: '1s', idle: '2s' }, targets: [{ timeouts: { idle: 5 } }] },
       { timeouts: { connect: 1000, idle: 5 } },
     ],
-    ['request_timeout over total', { timeouts: { total: '9s' }, targets: [{ request_timeout: '1s' }] }, { timeouts: { total: 1000 } }],
-    ['total over request_timeout', { request_timeout: '9s', targets: [{ timeouts: { total: '1s' } }] }, { timeouts: { total: 1000 } }],
+    [
+      'request_timeout over total',
+      { timeouts: { total: '9s' }, targets: [{ request_timeout: '1s' }] },
+      { timeouts: { total: 1000 } },
+    ],
+    [
+      'total over request_timeout',
+      { request_timeout: '9s', targets: [{ timeouts: { total: '1s' } }] },
+      { timeouts: { total: 1000 } },
+    ],
     [
       'override_params, key by key',
       {
-        override_params: { temperature: 1, stop: ['a', 'b'], thinking: { type: 'enabled', budget_tokens: 9 }, user: 'u' },
+        override_params: {
+          temperature: 1,
+          stop: ['a', 'b'],
+          thinking: { type: 'enabled', budget_tokens: 9 },
+          user: 'u',
+        },
         targets: [{ override_params: { stop: ['c'], thinking: { budget_tokens: 1 }, user: null } }],
       },
       { overrideParams: { temperature: 1, stop: ['c'], thinking: { type: 'enabled', budget_tokens: 1 }, user: null } },
@@ -107,7 +129,9 @@ describe('what a target leaves out', () => {
   });
 
   test('keeps keys with the names of objects’ own members', () => {
-    const file: GatewayFile = JSON.parse('{"override_params":{"constructor":{"a":1}},"targets":[{"override_params":{"__proto__":{"b":2}}}]}');
+    const file: GatewayFile = JSON.parse(
+      '{"override_params":{"constructor":{"a":1}},"targets":[{"override_params":{"__proto__":{"b":2}}}]}',
+    );
     const [target] = compile(file);
     expect(JSON.stringify(target?.overrideParams)).toBe('{"constructor":{"a":1},"__proto__":{"b":2}}');
   });

@@ -1,5 +1,11 @@
 import type { GatewayFile, Target as TargetFile, Timeouts } from '../../schemas/types.generated.ts';
-import { parseDuration, type GatewayConfig, type RetrySettings, type Route, type TimeoutSettings } from '../plugin/index.ts';
+import {
+  parseDuration,
+  type GatewayConfig,
+  type RetrySettings,
+  type Route,
+  type TimeoutSettings,
+} from '../plugin/index.ts';
 
 /** Statuses that another try may cure. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
 export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
@@ -50,7 +56,9 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
   const { retry = {} } = file;
   return {
     provider: file.provider ?? around.provider,
-    overrideParams: file.override_params ? mergeParams(around.overrideParams ?? {}, file.override_params) : around.overrideParams,
+    overrideParams: file.override_params
+      ? mergeParams(around.overrideParams ?? {}, file.override_params)
+      : around.overrideParams,
     retry: {
       attempts: retry.attempts ?? around.retry.attempts,
       onStatusCodes: codes(retry.on_status_codes) ?? around.retry.onStatusCodes,
@@ -71,7 +79,9 @@ export function compileTimeouts(file: { [Name in keyof Timeouts]?: Timeouts[Name
     ['idle', file.idle],
     ['total', file.total],
   ] as const;
-  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, parseDuration(value)]])));
+  return Object.fromEntries(
+    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, parseDuration(value)]])),
+  );
 }
 
 type Params = Readonly<Record<string, unknown>>;

@@ -46,7 +46,9 @@ function homeInside(key: string, properties: Schema, { tree }: Place): string | 
 
 /** Another branch of a tagged union has such a key: `api_key` is one of `provider: anthropic`. */
 function homeInBranch(key: string, { path, ...place }: Place): string | undefined {
-  const branches = schemasAt(path, place, { anyTag: true }).filter((schema) => Object.hasOwn(propertiesOf(schema), key));
+  const branches = schemasAt(path, place, { anyTag: true }).filter((schema) =>
+    Object.hasOwn(propertiesOf(schema), key),
+  );
   const tags = branches.flatMap((schema) =>
     Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
       const constant = valueAt(property, ['const']);
@@ -60,13 +62,18 @@ function homeInBranch(key: string, { path, ...place }: Place): string | undefine
 function homeAround(key: string, { path, ...place }: Place): string | undefined {
   for (let depth = path.length - 1; depth >= 0; depth -= 1) {
     const schemas = schemasAt(path.slice(0, depth), place);
-    if (schemas.some((schema) => Object.hasOwn(propertiesOf(schema), key))) return `beside \`${path[depth]}:\`, not under it`;
+    if (schemas.some((schema) => Object.hasOwn(propertiesOf(schema), key)))
+      return `beside \`${path[depth]}:\`, not under it`;
   }
   return undefined;
 }
 
 /** @param anyTag with the branches of a tagged union that the place's tag rules out */
-function schemasAt(path: Path, { tree, root, values }: Omit<Place, 'path'>, { anyTag = false } = {}): readonly Schema[] {
+function schemasAt(
+  path: Path,
+  { tree, root, values }: Omit<Place, 'path'>,
+  { anyTag = false } = {},
+): readonly Schema[] {
   return path.reduce<readonly Schema[]>((containers, key, depth) => {
     const tagOf = (property: string) => valueAt(values.json, [...path.slice(0, depth), property]);
     return tree.child(containers, key, anyTag ? undefined : tagOf);
@@ -77,7 +84,8 @@ export function missingKey(error: ErrorObject, { path, tree }: Place): Finding {
   const missing = String(error.params['missingProperty']);
   const branches = tree.alternatives(error.parentSchema ?? {});
   const tags = tagsOf(branches, missing);
-  if (tags.length === 0) return { path, message: `\`${missing}\` is missing${reason(error, missing)}`, missing: [missing] };
+  if (tags.length === 0)
+    return { path, message: `\`${missing}\` is missing${reason(error, missing)}`, missing: [missing] };
   // Without its tag no branch of a union was looked at, so nobody has told the key that may be the tag, misspelt.
   const known = branches.flatMap((branch) => Object.keys(propertiesOf(branch)));
   const strangers = Object.keys(Object(error.data)).filter((key) => !known.includes(key));
@@ -88,7 +96,9 @@ export function missingKey(error: ErrorObject, { path, tree }: Place): Finding {
 
 /** The values that tell the branches of a union apart. */
 export function tagsOf(branches: readonly Schema[], tag: string): string[] {
-  return branches.map((branch) => valueAt(branch, ['properties', tag, 'const'])).filter((value) => typeof value === 'string');
+  return branches
+    .map((branch) => valueAt(branch, ['properties', tag, 'const']))
+    .filter((value) => typeof value === 'string');
 }
 
 function reason(error: ErrorObject, missing: string): string {
@@ -99,7 +109,12 @@ function reason(error: ErrorObject, missing: string): string {
 }
 
 function misspeltKey(path: Path, meant: string): Finding {
-  return { path, on: 'key', message: `unknown key ${showName(String(path.at(-1)))}, and \`${meant}\` is missing`, suggestion: meant };
+  return {
+    path,
+    on: 'key',
+    message: `unknown key ${showName(String(path.at(-1)))}, and \`${meant}\` is missing`,
+    suggestion: meant,
+  };
 }
 
 /** One mistake, one message: the unknown key that is nearest to a missing one is that one, misspelt. */
@@ -109,7 +124,10 @@ export function mergeMisspelt(findings: readonly Finding[]): Finding[] {
     if (finding.unknown === undefined) return finding;
     const parent = toPointer(finding.path.slice(0, -1));
     const open = findings.filter(({ path, missing }) => missing && toPointer(path) === parent);
-    const meant = nearest(finding.unknown, open.flatMap(({ missing = [] }) => missing));
+    const meant = nearest(
+      finding.unknown,
+      open.flatMap(({ missing = [] }) => missing),
+    );
     const partner = open.find(({ missing = [] }) => meant !== undefined && missing.includes(meant));
     if (meant === undefined || !partner || explained.has(partner)) return finding;
     explained.add(partner);

@@ -24,9 +24,13 @@ export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRi
       const entry = entries.get(digest.toString('hex'));
       const same = timingSafeEqual(digest, entry?.digest ?? NO_DIGEST);
       if (!entry || !same) return undefined;
-      if (clock.wall() >= entry.expiresAt) throw new GatewayError('expired_api_key', `The key ${entry.caller.keyId} has expired.`);
+      if (clock.wall() >= entry.expiresAt)
+        throw new GatewayError('expired_api_key', `The key ${entry.caller.keyId} has expired.`);
       if (!entry.allowsAddress(remoteAddress)) {
-        throw new GatewayError('network_not_allowed', `The key ${entry.caller.keyId} may not be used from this address.`);
+        throw new GatewayError(
+          'network_not_allowed',
+          `The key ${entry.caller.keyId} may not be used from this address.`,
+        );
       }
       return entry.caller;
     },

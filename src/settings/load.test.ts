@@ -39,7 +39,13 @@ test('a sound folder gives typed settings, gateway configs by the name of their 
   const settings = await settingsOf(FILES);
   expect(settings.server).toEqual({ default_config: 'prod' });
   expect([...settings.gateway]).toEqual([['prod', { name: 'Production', provider: '@vertex' }]]);
-  expect(settings.files).toEqual(['c/server.yaml', 'c/catalog.yaml', 'c/secrets/sa.json', 'c/keys.yaml', 'c/gateway/prod.yaml']);
+  expect(settings.files).toEqual([
+    'c/server.yaml',
+    'c/catalog.yaml',
+    'c/secrets/sa.json',
+    'c/keys.yaml',
+    'c/gateway/prod.yaml',
+  ]);
 });
 
 test('server.yaml and the gateway folder may be left out; the other two may not', async () => {
@@ -66,7 +72,10 @@ test('secrets are wrapped, know where they come from, and are in no printed form
   const key = settings.keys.keys[0]?.key;
   if (vertex?.provider !== 'vertex-ai' || claude?.provider !== 'anthropic') throw new Error('unexpected order');
   if (!(vertex.service_account instanceof Secret)) throw new Error('not wrapped');
-  expect([vertex.service_account.source, vertex.service_account.reveal()]).toEqual(['file:secrets/sa.json', '{"canary":"file"}']);
+  expect([vertex.service_account.source, vertex.service_account.reveal()]).toEqual([
+    'file:secrets/sa.json',
+    '{"canary":"file"}',
+  ]);
   expect([claude.api_key.source, claude.api_key.reveal()]).toEqual(['env:ANTHROPIC', 'canary-env']);
   expect([key?.source, key?.reveal()]).toEqual(['env:DEMO', 'demo-key-123']);
   expect(JSON.stringify(settings) + inspect(settings, { depth: 10 })).not.toMatch(/canary|demo-key/);
@@ -75,15 +84,24 @@ test('secrets are wrapped, know where they come from, and are in no printed form
 test('the private key of an inline service account is wrapped, the rest of it is not', async () => {
   const service = 'client_email: a@b.c\n      private_key: ${env:PEM}\n      universe_domain: googleapis.com';
   const catalog = `providers:\n  - slug: v\n    provider: vertex-ai\n    region: us\n    service_account:\n      ${service}\n`;
-  const settings = await settingsOf({ ...FILES, 'c/catalog.yaml': catalog, 'c/gateway/prod.yaml': '' }, { env: { PEM: 'canary' } });
+  const settings = await settingsOf(
+    { ...FILES, 'c/catalog.yaml': catalog, 'c/gateway/prod.yaml': '' },
+    { env: { PEM: 'canary' } },
+  );
   const [entry] = settings.catalog.providers;
-  if (entry?.provider !== 'vertex-ai' || !entry.service_account || entry.service_account instanceof Secret) throw new Error('unexpected');
+  if (entry?.provider !== 'vertex-ai' || !entry.service_account || entry.service_account instanceof Secret)
+    throw new Error('unexpected');
   expect(entry.service_account.private_key).toBeInstanceOf(Secret);
   expect(entry.service_account['universe_domain']).toBe('googleapis.com');
 });
 
 test.each([
-  ['a whole reference becomes the number the schema wants', 'limits: { json_depth: "${env:V}" }', '12', { limits: { json_depth: 12 } }],
+  [
+    'a whole reference becomes the number the schema wants',
+    'limits: { json_depth: "${env:V}" }',
+    '12',
+    { limits: { json_depth: 12 } },
+  ],
   ['a time without a unit is a number', 'timeouts: { idle: "${env:V}" }', '1500', { timeouts: { idle: 1500 } }],
   ['a time with a unit stays text', 'timeouts: { idle: "${env:V}" }', '30s', { timeouts: { idle: '30s' } }],
   ['text stays text where text is wanted', 'listen: { host: "${env:V}" }', '127', { listen: { host: '127' } }],
@@ -91,21 +109,34 @@ test.each([
   ['an escape is a plain ${', 'listen: { host: "$${env:V}$" }', 'a', { listen: { host: '${env:V}$' } }],
   ['a default stands in for an empty variable', 'listen: { host: "${env:V:-b:-c}" }', '', { listen: { host: 'b:-c' } }],
   ['a default may be empty', 'listen: { host: "x${env:W:-}" }', '', { listen: { host: 'x' } }],
-  ['an alias stands for what its anchor names', 'listen: &l { port: 0 }\nstatus: *l', '', { listen: { port: 0 }, status: { port: 0 } }],
+  [
+    'an alias stands for what its anchor names',
+    'listen: &l { port: 0 }\nstatus: *l',
+    '',
+    { listen: { port: 0 }, status: { port: 0 } },
+  ],
 ])('%s', async (_title, yaml, value, expected) => {
   const { server } = await settingsOf({ ...FILES, 'c/server.yaml': `${yaml}\n` }, { env: { ...ENV, V: value } });
   expect(server).toEqual(expected);
 });
 
 test('where no schema speaks, an unquoted reference reads as YAML would read its text', async () => {
-  const yaml = 'override_params:\n  n: ${env:N}\n  quoted: "${env:N}"\n  on: ${env:B}\n  no: ${env:NO}\n  big: ${env:BIG}\n';
+  const yaml =
+    'override_params:\n  n: ${env:N}\n  quoted: "${env:N}"\n  on: ${env:B}\n  no: ${env:NO}\n  big: ${env:BIG}\n';
   const env = { ...ENV, N: '0.5', B: 'true', NO: 'no', BIG: '12345678901234567890' };
   const { gateway } = await settingsOf({ ...FILES, 'c/gateway/prod.yaml': yaml }, { env });
-  expect(gateway.get('prod')?.override_params).toEqual({ n: 0.5, quoted: '0.5', on: true, no: 'no', big: '12345678901234567890' });
+  expect(gateway.get('prod')?.override_params).toEqual({
+    n: 0.5,
+    quoted: '0.5',
+    on: true,
+    no: 'no',
+    big: '12345678901234567890',
+  });
 });
 
 test('the hash changes with values, not with comments or secrets', async () => {
-  const hash = async (files: Record<string, string>, env: Record<string, string> = ENV) => (await settingsOf(files, { env })).hash;
+  const hash = async (files: Record<string, string>, env: Record<string, string> = ENV) =>
+    (await settingsOf(files, { env })).hash;
   const base = await hash(FILES);
   expect(await hash({ ...FILES, 'c/server.yaml': '# a comment\ndefault_config: prod\n' })).toBe(base);
   expect(await hash(FILES, { ANTHROPIC: 'another' })).toBe(base);
@@ -136,11 +167,34 @@ test('a name like those of objects’ own members is an unknown key like any oth
 
 test('whatever stands in a file, loading ends in diagnostics with places inside it, and no secret in them', async () => {
   const original = FILES['c/catalog.yaml'].replace('${env:ANTHROPIC}', 'sk-ant-canary-0123456789');
-  const insertion = fc.constantFrom('{', '}', '[', ']', ':', ' ', '\n', '"', "'", '${', '&a ', '*a ', '|', '- ', '!', '\t', '#', '%', '\0', '\u{1F600}');
-  const edit = fc.record({ at: fc.nat(original.length), remove: fc.nat(12), insert: insertion });
-  const mutated = fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) =>
-    edits.reduce((text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove), original),
+  const insertion = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    ' ',
+    '\n',
+    '"',
+    "'",
+    '${',
+    '&a ',
+    '*a ',
+    '|',
+    '- ',
+    '!',
+    '\t',
+    '#',
+    '%',
+    '\0',
+    '\u{1F600}',
   );
+  const edit = fc.record({ at: fc.nat(original.length), remove: fc.nat(12), insert: insertion });
+  const mutated = fc
+    .array(edit, { minLength: 1, maxLength: 4 })
+    .map((edits) =>
+      edits.reduce((text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove), original),
+    );
   await fc.assert(
     fc.asyncProperty(mutated, async (text) => {
       const { diagnostics } = await load({ ...FILES, 'c/catalog.yaml': text });

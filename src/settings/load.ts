@@ -83,9 +83,12 @@ export class LoadResult {
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
   const { env, files = diskFiles, now = Date.now() } = options;
   const found = await findSettingsFiles(folder, files);
-  const read = await Promise.all(found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas() })));
+  const read = await Promise.all(
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas() })),
+  );
   const pieces = gather(read);
-  const complete = isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
+  const complete =
+    isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
   const settings = complete ? { ...pieces, hash: hashOf(read), files: read.flatMap((file) => file.paths) } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   checkMeaning({ ...pieces, configIds: idsOf(found.files), now }, (name) => result.reporter(name));
@@ -111,7 +114,9 @@ function gather(read: readonly ReadFile[]): Pieces {
     catalog: one('catalog')?.value as CatalogFile | undefined,
     keys: one('keys')?.value as KeysFile | undefined,
     gateway: new Map(
-      read.flatMap(({ found, value }) => (found.kind === 'gateway' && value ? [[found.id, value as GatewayFile] as const] : [])),
+      read.flatMap(({ found, value }) =>
+        found.kind === 'gateway' && value ? [[found.id, value as GatewayFile] as const] : [],
+      ),
     ),
   };
 }
@@ -120,7 +125,8 @@ function isComplete(pieces: Pieces): pieces is Pieces & { server: ServerFile; ca
   return pieces.server !== undefined && pieces.catalog !== undefined && pieces.keys !== undefined;
 }
 
-const idsOf = (files: readonly FoundFile[]): string[] => files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
+const idsOf = (files: readonly FoundFile[]): string[] =>
+  files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
 
 function hashOf(read: readonly ReadFile[]): string {
   const hash = createHash('sha256');

@@ -41,7 +41,9 @@ describe('checkOptions', () => {
     [{ header: 'x', ratio: 0 }, '`ratio` must be more than 0, not 0'],
     [{ header: 'x', match: 'b' }, '`match` must match pattern "^a+$", which "b" does not'],
   ])('tells what is wrong with %j', (options, told) => {
-    expect(problemsOf(options).map(({ message, suggestion }) => [message, suggestion].filter(Boolean).join('; '))).toEqual([told]);
+    expect(
+      problemsOf(options).map(({ message, suggestion }) => [message, suggestion].filter(Boolean).join('; ')),
+    ).toEqual([told]);
   });
 
   test('points into the options', () => {
@@ -53,13 +55,20 @@ describe('checkOptions', () => {
   test('tells an author’s mistake in the schema itself, and does not throw', () => {
     for (const schema of [{ type: 'objekt' }, { $ref: '#/definitions/none' }, { type: 'object', propertys: {} }]) {
       expect(problemsOf({}, schema)).toEqual([
-        { path: ['chains', 'request', 0, 'options'], message: expect.stringContaining('schema for its options is not usable') },
+        {
+          path: ['chains', 'request', 0, 'options'],
+          message: expect.stringContaining('schema for its options is not usable'),
+        },
       ]);
     }
   });
 
   test('takes two plugins whose schemas have one `$id`', () => {
-    const schema = (type: string) => ({ $id: 'https://example.com/options.json', type: 'object', properties: { a: { type } } });
+    const schema = (type: string) => ({
+      $id: 'https://example.com/options.json',
+      type: 'object',
+      properties: { a: { type } },
+    });
     expect(problemsOf({ a: 1 }, schema('string'))).toHaveLength(1);
     expect(problemsOf({ a: 1 }, schema('number'))).toHaveLength(0);
   });

@@ -35,11 +35,25 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
     const diagnostic: Diagnostic = { file: found.path, line: 1, column: 1, severity: 'error', message };
-    return { found, yaml: undefined, value: undefined, diagnostics: [diagnostic], conceal: concealShapes, paths: [found.path] };
+    return {
+      found,
+      yaml: undefined,
+      value: undefined,
+      diagnostics: [diagnostic],
+      conceal: concealShapes,
+      paths: [found.path],
+    };
   }
   const yaml = YamlFile.parse(found.path, content.text);
   if (yaml.syntaxErrors.length > 0) {
-    return { found, yaml, value: undefined, diagnostics: yaml.syntaxErrors, conceal: concealShapes, paths: [found.path] };
+    return {
+      found,
+      yaml,
+      value: undefined,
+      diagnostics: yaml.syntaxErrors,
+      conceal: concealShapes,
+      paths: [found.path],
+    };
   }
 
   const lookup = await prepareReferences(yaml, setup.env, setup.files);
@@ -49,7 +63,13 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
   const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
     const position = yaml.locate(path, on);
-    return { file: yaml.name, ...position, severity: 'error', message, ...(suggestion === undefined ? {} : { suggestion }) };
+    return {
+      file: yaml.name,
+      ...position,
+      severity: 'error',
+      message,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    };
   });
   const diagnostics = [...values.diagnostics, ...misfits];
   const sound = diagnostics.every(({ severity }) => severity === 'warning');
@@ -73,7 +93,9 @@ function seal({ json, origins }: Values): unknown {
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sealAt(inner, [...path, key])]));
     }
     const origin = origins.get(toPointer(path));
-    return origin?.secret && typeof value === 'string' ? new Secret(value, origin.sources.join(', ') || undefined) : value;
+    return origin?.secret && typeof value === 'string'
+      ? new Secret(value, origin.sources.join(', ') || undefined)
+      : value;
   };
   return sealAt(json, []);
 }

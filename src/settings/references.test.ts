@@ -44,7 +44,9 @@ test.each([
   ['${env:${env:A}}', /do not nest/],
   ['${env:A:-{"b":1}}', /cannot hold/],
 ])('%j is a mistake that is told', (text, message) => {
-  const found = parseReferences(text).flatMap((piece) => (typeof piece !== 'string' && piece.kind === 'bad' ? [piece.message] : []));
+  const found = parseReferences(text).flatMap((piece) =>
+    typeof piece !== 'string' && piece.kind === 'bad' ? [piece.message] : [],
+  );
   expect(found).toEqual([expect.stringMatching(message)]);
 });
 
@@ -53,18 +55,24 @@ const part = fc.constantFrom('a', '$', '{', '}', '${', '$${', '${env:A}', '${env
 
 test('nothing of a text is lost: what is written for each piece makes up the text again', () => {
   fc.assert(
-    fc.property(fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')), (text) => {
-      const pieces = parseReferences(text);
-      const written = pieces.map((piece) => (typeof piece === 'string' ? escape(piece) : piece.raw)).join('');
-      expect(written).toBe(text);
-    }),
+    fc.property(
+      fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),
+      (text) => {
+        const pieces = parseReferences(text);
+        const written = pieces.map((piece) => (typeof piece === 'string' ? escape(piece) : piece.raw)).join('');
+        expect(written).toBe(text);
+      },
+    ),
   );
 });
 
 test('text without `${` is itself, and escaped text is what was escaped', () => {
   fc.assert(
-    fc.property(fc.array(part).map((parts) => parts.join('')), (text) => {
-      expect(parseReferences(escape(text))).toEqual([text]);
-    }),
+    fc.property(
+      fc.array(part).map((parts) => parts.join('')),
+      (text) => {
+        expect(parseReferences(escape(text))).toEqual([text]);
+      },
+    ),
   );
 });

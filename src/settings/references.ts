@@ -61,7 +61,10 @@ function parseReference(text: string, start: number): Reference | BadReference {
   if (variable !== undefined) return { kind: 'env', name: variable, fallback, raw };
   const path = FILE.exec(inner)?.[1];
   if (path !== undefined) return { kind: 'file', name: path.trim(), fallback: undefined, raw };
-  return bad(raw, 'not a reference: use `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`; write `$${` for a plain `${`');
+  return bad(
+    raw,
+    'not a reference: use `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`; write `$${` for a plain `${`',
+  );
 }
 
 const bad = (raw: string, message: string): BadReference => ({ kind: 'bad', raw, message });

@@ -14,7 +14,11 @@ export interface ReferenceLookup {
 }
 
 /** Reads all files a settings file refers to. Paths count from the file that names them. */
-export async function prepareReferences(file: YamlFile, env: Environment, files: SettingsFiles): Promise<ReferenceLookup> {
+export async function prepareReferences(
+  file: YamlFile,
+  env: Environment,
+  files: SettingsFiles,
+): Promise<ReferenceLookup> {
   const resolvePath = (path: string) => (isAbsolute(path) ? path : join(dirname(file.name), path));
   const paths = new Set<string>();
   visit(file.document, {

@@ -117,7 +117,9 @@ function wrongType(error: ErrorObject, place: Place): Finding {
   if (error.data === null) return { path, message: `${name} is empty; give it a value or remove it` };
   // Times and sizes take a number or text: an example says more than the two types.
   const example = types.length > 1 && !types.includes('object') ? examplesOf(error.parentSchema) : undefined;
-  const wanted = example ? `must look like ${example}` : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;
+  const wanted = example
+    ? `must look like ${example}`
+    : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;
   return { path, message: `${name} ${wanted}, not ${shown(error.data, place)}${quotesHint(types, error.data)}` };
 }
 

@@ -28,7 +28,8 @@ export class SchemaTree {
 
   /** A schema without its indirections: `$ref` followed, `oneOf` and `anyOf` opened. */
   alternatives(schema: Schema): readonly Schema[] {
-    if (typeof schema['$ref'] === 'string') return this.#resolve(schema['$ref']).flatMap((one) => this.alternatives(one));
+    if (typeof schema['$ref'] === 'string')
+      return this.#resolve(schema['$ref']).flatMap((one) => this.alternatives(one));
     const branches = [schema['oneOf'], schema['anyOf']].flatMap((list) => (Array.isArray(list) ? list : []));
     return [schema, ...branches.filter(isSchema).flatMap((branch) => this.alternatives(branch))];
   }

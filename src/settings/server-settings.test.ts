@@ -45,7 +45,15 @@ describe('compileServerSettings', () => {
   test('reads times as milliseconds and sizes as bytes', () => {
     const { timeouts, limits } = compileServerSettings({
       timeouts: { connect: '250ms', first_byte: '1.5s', first_content: '2m', idle: 900, total: '1h' },
-      limits: { body: '1MiB', header: 4096, reply: '2GiB', hold_bytes: '0B', hold_time: 0, json_depth: 8, connections: 3 },
+      limits: {
+        body: '1MiB',
+        header: 4096,
+        reply: '2GiB',
+        hold_bytes: '0B',
+        hold_time: 0,
+        json_depth: 8,
+        connections: 3,
+      },
     });
     expect(timeouts).toEqual({ connect: 250, firstByte: 1500, firstContent: 120_000, idle: 900, total: 3_600_000 });
     expect(limits).toEqual({

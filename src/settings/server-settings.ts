@@ -78,7 +78,10 @@ function compileServerTimeouts({ timeouts = {} }: ServerFile): Required<TimeoutS
   };
 }
 
-function compileTelemetry({ traces = {}, log = {} }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
+function compileTelemetry({
+  traces = {},
+  log = {},
+}: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
     traces: {
       endpoint: traces.endpoint,

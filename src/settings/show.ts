@@ -39,4 +39,3 @@ export function showValue(value: unknown, origin: Origin | undefined): string {
 export function showName(name: string): string {
   return looksSecret(name) ? 'this key' : nameOf([name]);
 }
-

@@ -8,7 +8,10 @@ import { isSchema } from './schema-tree.ts';
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors
     .filter(isUnion)
-    .reduce<ErrorObject[]>((rest, union) => (requiredNames(union) ? settleRequired(union, rest) : settleBranches(union, rest)), [...errors]);
+    .reduce<ErrorObject[]>(
+      (rest, union) => (requiredNames(union) ? settleRequired(union, rest) : settleBranches(union, rest)),
+      [...errors],
+    );
 }
 
 const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'oneOf' || keyword === 'anyOf';
@@ -16,7 +19,9 @@ const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'oneOf' || ke
 /** The keys of `anyOf: [{required: [a]}, {required: [b]}]`; undefined for any other union. */
 function requiredNames(union: ErrorObject): string[] | undefined {
   const branches: unknown[] = Array.isArray(union.schema) ? union.schema : [];
-  const names = branches.map((branch) => (isSchema(branch) && Object.keys(branch).join() === 'required' ? branch['required'] : undefined));
+  const names = branches.map((branch) =>
+    isSchema(branch) && Object.keys(branch).join() === 'required' ? branch['required'] : undefined,
+  );
   return names.every((name) => Array.isArray(name)) ? names.flat() : undefined;
 }
 
@@ -25,7 +30,9 @@ function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): Err
   const several = names.filter((name) => Object.hasOwn(Object(union.data), name)).length > 1;
   const told: ErrorObject = { ...union, keyword: several ? 'requireOnlyOne' : 'requireOneOf', params: { names } };
   const isBranch = (error: ErrorObject) =>
-    error.keyword === 'required' && error.instancePath === union.instancePath && error.schemaPath.startsWith(`${union.schemaPath}/`);
+    error.keyword === 'required' &&
+    error.instancePath === union.instancePath &&
+    error.schemaPath.startsWith(`${union.schemaPath}/`);
   return errors.filter((error) => !isBranch(error)).map((error) => (error === union ? told : error));
 }
 
@@ -35,9 +42,11 @@ function settleBranches(union: ErrorObject, errors: readonly ErrorObject[]): Err
   const isType = (error: ErrorObject) => error.keyword === 'type' && error.instancePath === union.instancePath;
   const types = before.filter(isType);
   const isDeeper = (error: ErrorObject) =>
-    !isType(error) && (error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`));
+    !isType(error) &&
+    (error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`));
   const branches: unknown[] = Array.isArray(union.schema) ? union.schema : [];
-  if (types.length < branches.length && before.some(isDeeper)) return errors.filter((error) => error !== union && !types.includes(error));
+  if (types.length < branches.length && before.some(isDeeper))
+    return errors.filter((error) => error !== union && !types.includes(error));
   if (types.length === 0) return [...errors];
   const wanted = types.flatMap((error): unknown[] => [error.params['type']].flat());
   const told: ErrorObject = { ...union, keyword: 'type', params: { type: wanted } };

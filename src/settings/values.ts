@@ -16,7 +16,11 @@ export interface Values {
 }
 
 /** Turns a syntax tree into values, guided by the schemas (what is secret, what a reference should become). */
-export function readValues(file: YamlFile, root: readonly Schema[], tools: { tree: SchemaTree; lookup: ReferenceLookup }): Values {
+export function readValues(
+  file: YamlFile,
+  root: readonly Schema[],
+  tools: { tree: SchemaTree; lookup: ReferenceLookup },
+): Values {
   return new ValueReader(file, tools.tree, tools.lookup).read(root);
 }
 
@@ -61,7 +65,12 @@ class ValueReader {
     if (isAlias(node)) {
       const target = node.resolve(this.#file.document);
       if (target && !this.#open.has(target)) return this.#node(target, schemas, path);
-      this.#report(node.range?.[0], target ? 'this alias stands inside what it stands for' : `no anchor \`&${node.source}\` comes before this alias`);
+      this.#report(
+        node.range?.[0],
+        target
+          ? 'this alias stands inside what it stands for'
+          : `no anchor \`&${node.source}\` comes before this alias`,
+      );
       return this.#hole(path);
     }
     if (isScalar(node)) return this.#scalar(node, schemas, path);
@@ -102,11 +111,15 @@ class ValueReader {
     const secret = schemas.some((schema) => schema['x-secret'] === true);
     if (typeof value !== 'string') {
       if (secret) this.#remember(path, { ...NO_ORIGIN, secret });
-      const isJson = value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+      const isJson =
+        value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
       // The parser rounds long numbers, such as ids, without a word.
       const isExact = !INTEGER.test(node.source ?? '') || Number.isSafeInteger(value);
       if (isJson && isExact) return value;
-      this.#report(node.range?.[0], isJson ? 'this number is too long to be kept exactly; put it in quotes' : 'this value has no form in JSON');
+      this.#report(
+        node.range?.[0],
+        isJson ? 'this number is too long to be kept exactly; put it in quotes' : 'this value has no form in JSON',
+      );
       return this.#hole(path);
     }
     const resolved = resolveText(value, this.#lookup);
@@ -115,7 +128,8 @@ class ValueReader {
     const { sources, contents } = resolved;
     if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, contents, unresolved });
     if (sources.length === 0 && !unresolved) this.#warnOfClearText(node, { value, secret });
-    else if (resolved.fallbacks.some(looksSecret)) this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false });
+    else if (resolved.fallbacks.some(looksSecret))
+      this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false });
     return resolved.whole && !unresolved ? coerce(resolved.text, schemas, node.type === 'PLAIN') : resolved.text;
   }
 
@@ -160,7 +174,8 @@ const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 function coerce(text: string, schemas: readonly Schema[], plain: boolean): unknown {
   const types = new Set(schemas.flatMap((schema) => schema['type'] ?? []));
   const wants = (type: string) => (types.size === 0 ? plain : types.has(type));
-  if (INTEGER.test(text)) return (wants('integer') || wants('number')) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+  if (INTEGER.test(text))
+    return (wants('integer') || wants('number')) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
   if (wants('number') && NUMBER.test(text)) return Number(text);
   if (wants('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   return text;

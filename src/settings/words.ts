@@ -19,5 +19,7 @@ export const shortList = (words: readonly string[]): string =>
 export function examplesOf(schema: unknown): string | undefined {
   const given = valueAt(schema, ['examples']);
   if (!Array.isArray(given) || given.length === 0) return undefined;
-  return alternatives(given.map((example) => (typeof example === 'string' ? JSON.stringify(example) : String(example))));
+  return alternatives(
+    given.map((example) => (typeof example === 'string' ? JSON.stringify(example) : String(example))),
+  );
 }

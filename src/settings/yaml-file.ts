@@ -1,4 +1,15 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Pair,
+} from 'yaml';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Path } from './pointer.ts';
 import { syntaxMessage } from './syntax-messages.ts';
@@ -72,7 +83,8 @@ export class YamlFile {
   }
 
   #step(node: Node | undefined, segment: string | number): { key?: unknown; value: unknown } | undefined {
-    if (isSeq(node)) return typeof segment === 'number' && segment < node.items.length ? { value: node.items[segment] } : undefined;
+    if (isSeq(node))
+      return typeof segment === 'number' && segment < node.items.length ? { value: node.items[segment] } : undefined;
     const pair = isMap(node) ? node.items.find((item) => keyText(item) === String(segment)) : undefined;
     return pair && { key: pair.key, value: pair.value };
   }
@@ -82,7 +94,8 @@ export class YamlFile {
     const report = (offset: number, message: string) => {
       const { line, column } = this.positionAt(offset);
       // One slip makes the parser stumble several times on a line.
-      if (found.every((other) => other.line !== line)) found.push({ file: this.name, line, column, severity: 'error', message });
+      if (found.every((other) => other.line !== line))
+        found.push({ file: this.name, line, column, severity: 'error', message });
     };
     for (const error of [...this.document.errors, ...this.document.warnings]) {
       const offset = error.code === 'MISSING_CHAR' ? this.#openedBefore(error.pos[0]) : error.pos[0];

@@ -6,7 +6,14 @@ import { packageFile } from '../../src/package-root.ts';
 interface Message {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: { readonly uri?: string; readonly items?: readonly unknown[]; readonly diagnostics?: readonly { readonly message: string; readonly range: { readonly start: { readonly line: number } } }[] };
+  readonly params?: {
+    readonly uri?: string;
+    readonly items?: readonly unknown[];
+    readonly diagnostics?: readonly {
+      readonly message: string;
+      readonly range: { readonly start: { readonly line: number } };
+    }[];
+  };
 }
 
 /** The YAML language server editors use, over stdio (Language Server Protocol 3.17). */
@@ -24,7 +31,11 @@ export class LanguageServer {
 
   async start(): Promise<void> {
     const ready = new Promise<void>((resolve) => this.#waiting.set('initialize', () => resolve()));
-    this.#send({ id: 1, method: 'initialize', params: { processId: process.pid, rootUri: null, capabilities: { workspace: { configuration: true } } } });
+    this.#send({
+      id: 1,
+      method: 'initialize',
+      params: { processId: process.pid, rootUri: null, capabilities: { workspace: { configuration: true } } },
+    });
     await ready;
     this.#send({ method: 'initialized', params: {} });
     // The schema store is on the internet; modelines are all we test.
@@ -37,7 +48,10 @@ export class LanguageServer {
     this.#opened += 1;
     const uri = pathToFileURL(`${path.replace(/\.yaml$/, '')}.${this.#opened}.yaml`).href;
     const told = new Promise<string[]>((resolve) => this.#waiting.set(uri, resolve));
-    this.#send({ method: 'textDocument/didOpen', params: { textDocument: { uri, languageId: 'yaml', version: 1, text } } });
+    this.#send({
+      method: 'textDocument/didOpen',
+      params: { textDocument: { uri, languageId: 'yaml', version: 1, text } },
+    });
     return told;
   }
 

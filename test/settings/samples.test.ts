@@ -18,7 +18,10 @@ const SECRET_FILES = { '/run/secrets/vertex.json': '{}', '/run/secrets/vertex-se
 
 async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
   const inFolder = Object.entries(files).map(([name, text]) => [`configs/${name}`, text]);
-  const { diagnostics } = await loadSettings('configs', { env: ENV, files: memoryFiles({ ...SECRET_FILES, ...Object.fromEntries(inFolder) }) });
+  const { diagnostics } = await loadSettings('configs', {
+    env: ENV,
+    files: memoryFiles({ ...SECRET_FILES, ...Object.fromEntries(inFolder) }),
+  });
   return diagnostics.map(tell);
 }
 
@@ -34,19 +37,24 @@ describe('the sample settings', () => {
     const samples = globSync('**/*.yaml', { cwd: root }).map((name) => [name, uncommented(read(name))]);
     const text = Object.fromEntries(samples);
     // So that it is not only comments that were tested.
-    for (const word of ['vertex-own-token', 'team-search', 'traces', 'chains']) expect(Object.values(text).join()).toMatch(new RegExp(`^[^#]*${word}`, 'm'));
+    for (const word of ['vertex-own-token', 'team-search', 'traces', 'chains'])
+      expect(Object.values(text).join()).toMatch(new RegExp(`^[^#]*${word}`, 'm'));
     expect(await problemsOf(text)).toEqual([]);
   });
 });
 
 /** Comments that are settings: `# key: …` or `# - …`, where prose has a capital letter or no colon. */
 function uncommented(text: string): string {
-  return text.replaceAll(/^( *)# ( *(?:- )?[a-z_]+:(?: .*)?)$/gm, '$1$2').replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
+  return text
+    .replaceAll(/^( *)# ( *(?:- )?[a-z_]+:(?: .*)?)$/gm, '$1$2')
+    .replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
 }
 
 describe('configs/README.md', () => {
   test('has YAML that is valid, all of it together', async () => {
-    const fences = [...read('README.md').matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(([, name, text]) => [name, text]);
+    const fences = [...read('README.md').matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
+      ([, name, text]) => [name, text],
+    );
     expect(fences.map(([name]) => name)).toEqual(['catalog.yaml', 'keys.yaml', 'gateway/search.yaml']);
     expect(await problemsOf(Object.fromEntries(fences))).toEqual([]);
   });
@@ -55,7 +63,9 @@ describe('configs/README.md', () => {
 /** Every schema within a schema, with its address. */
 function within(schema: unknown, address: string): (readonly [string, Readonly<Record<string, unknown>>])[] {
   if (typeof schema !== 'object' || schema === null) return [];
-  const inner = Object.entries(schema).flatMap(([key, value]) => (key === 'examples' ? [] : within(value, `${address}/${key}`)));
+  const inner = Object.entries(schema).flatMap(([key, value]) =>
+    key === 'examples' ? [] : within(value, `${address}/${key}`),
+  );
   return Array.isArray(schema) ? inner : [[address, { ...schema }], ...inner];
 }
 
@@ -64,30 +74,43 @@ describe('the schemas', () => {
   for (const name of SCHEMA_NAMES) ajv.addSchema(readSchema(name));
   const parts = SCHEMA_NAMES.flatMap((name) => within(readSchema(name), `https://gatehouse.dev/schemas/${name}.json#`));
 
-  const examples = parts.flatMap(([address, { examples: given }]) => (Array.isArray(given) ? given.map((example) => [address, example] as const) : []));
+  const examples = parts.flatMap(([address, { examples: given }]) =>
+    Array.isArray(given) ? given.map((example) => [address, example] as const) : [],
+  );
   test.each(examples)('%s has a valid example: %j', (address, example) => {
     const validate = ajv.compile({ $ref: address });
     expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
   });
 
-  const defaults = parts.flatMap(([address, { default: given }]) => (given === undefined || address.endsWith('/properties') ? [] : [[address, given] as const]));
+  const defaults = parts.flatMap(([address, { default: given }]) =>
+    given === undefined || address.endsWith('/properties') ? [] : [[address, given] as const],
+  );
   test.each(defaults)('%s has a valid default: %j', (address, given) => {
     expect(ajv.compile({ $ref: address })(given)).toBe(true);
   });
 
   test('show by an example what a pattern or a format wants: messages quote it', () => {
-    const silent = parts.filter(([, { pattern, format, examples: given }]) => (pattern ?? format) !== undefined && given === undefined);
+    const silent = parts.filter(
+      ([, { pattern, format, examples: given }]) => (pattern ?? format) !== undefined && given === undefined,
+    );
     expect(silent.map(([address]) => address)).toEqual([]);
   });
 
   test('describe every key', () => {
     const keys = parts.filter(([address]) => /\/properties\/[^/]+$/.test(address));
-    const untold = keys.filter(([, { description, $ref: ref }]) => description === undefined && typeof ref !== 'string');
+    const untold = keys.filter(
+      ([, { description, $ref: ref }]) => description === undefined && typeof ref !== 'string',
+    );
     expect(untold.map(([address]) => address)).toEqual([]);
   });
 
   test('refuse unknown keys everywhere, but in a file that Google writes', () => {
-    const open = parts.filter(([, { type, properties, additionalProperties }]) => type === 'object' && properties !== undefined && additionalProperties !== false);
-    expect(open.map(([address]) => address)).toEqual(['https://gatehouse.dev/schemas/catalog.json#/definitions/service_account']);
+    const open = parts.filter(
+      ([, { type, properties, additionalProperties }]) =>
+        type === 'object' && properties !== undefined && additionalProperties !== false,
+    );
+    expect(open.map(([address]) => address)).toEqual([
+      'https://gatehouse.dev/schemas/catalog.json#/definitions/service_account',
+    ]);
   });
 });

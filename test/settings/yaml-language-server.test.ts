@@ -17,7 +17,8 @@ afterAll(() => server.stop());
 describe('an editor with a YAML language server', () => {
   test('is told the schema of every sample by its first line', () => {
     expect(samples.length).toBeGreaterThanOrEqual(4);
-    for (const name of samples) expect(readFileSync(join(root, name), 'utf8')).toMatch(/^# yaml-language-server: \$schema=\S+\n/);
+    for (const name of samples)
+      expect(readFileSync(join(root, name), 'utf8')).toMatch(/^# yaml-language-server: \$schema=\S+\n/);
   });
 
   test.each(samples)('accepts %s', async (name) => {
@@ -27,13 +28,17 @@ describe('an editor with a YAML language server', () => {
   test.each(samples)('underlines a misspelt key in %s', async (name) => {
     const lines = readFileSync(join(root, name), 'utf8').trimEnd().split('\n');
     const text = [...lines, 'stratgey: 1', ''].join('\n');
-    expect(await server.check(join(root, name), text)).toEqual([`${lines.length + 1}: Property stratgey is not allowed.`]);
+    expect(await server.check(join(root, name), text)).toEqual([
+      `${lines.length + 1}: Property stratgey is not allowed.`,
+    ]);
   });
 
   test('underlines a key that is missing and a value that is not allowed', async () => {
     const text = (modeline: string, rest: string) => `# yaml-language-server: $schema=../schemas/${modeline}\n${rest}`;
     const check = (rest: string) => server.check(join(root, 'catalog.yaml'), text('catalog.json', rest));
-    expect(await check('providers:\n  - slug: a\n    provider: anthropic\n')).toEqual([expect.stringMatching(/^3: .*"api_key"/)]);
+    expect(await check('providers:\n  - slug: a\n    provider: anthropic\n')).toEqual([
+      expect.stringMatching(/^3: .*"api_key"/),
+    ]);
     expect(await check('providers:\n  - slug: a\n    provider: antropic\n')).not.toEqual([]);
   });
 });

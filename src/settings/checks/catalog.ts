@@ -36,5 +36,8 @@ function checkHost({ base_url: baseUrl }: CatalogEntry, report: Report): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   const isLoopbackName = host === 'localhost' || host.endsWith('.localhost');
   if (!isLoopbackName && !(isIP(host) !== 0 && isLocal(host))) return;
-  report({ path: ['base_url'], message: 'base_url is a loopback or private address: set allow_insecure: true if that is meant' });
+  report({
+    path: ['base_url'],
+    message: 'base_url is a loopback or private address: set allow_insecure: true if that is meant',
+  });
 }

@@ -36,7 +36,11 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
 function nodesOf(node: Node): Node[] {
   const { file, route, path } = node;
   if (!file.targets || route.kind !== 'group') return [node];
-  const members = file.targets.map((target, index) => ({ file: target, route: route.members[index]!, path: [...path, 'targets', index] }));
+  const members = file.targets.map((target, index) => ({
+    file: target,
+    route: route.members[index]!,
+    path: [...path, 'targets', index],
+  }));
   return [node, ...members.flatMap(nodesOf)];
 }
 
@@ -44,18 +48,29 @@ function checkBounds(nodes: readonly Node[], report: Report): void {
   const place = { path: ['targets'], on: 'key' } as const;
   const depth = Math.max(...nodes.map(({ path }) => path.length / 2));
   const targets = nodes.filter(({ route }) => route.kind === 'target').length;
-  if (depth > MAX_DEPTH) report({ ...place, message: `targets nest ${depth} levels deep; at most ${MAX_DEPTH} are allowed` });
-  if (targets > MAX_TARGETS) report({ ...place, message: `there are ${targets} targets in all; at most ${MAX_TARGETS} are allowed` });
+  if (depth > MAX_DEPTH)
+    report({ ...place, message: `targets nest ${depth} levels deep; at most ${MAX_DEPTH} are allowed` });
+  if (targets > MAX_TARGETS)
+    report({ ...place, message: `there are ${targets} targets in all; at most ${MAX_TARGETS} are allowed` });
 }
 
 function checkStrategy({ strategy, targets = [] }: Node['file'], { path, report }: Place): void {
   const mode = [...path, 'strategy', 'mode'];
   if (!strategy && targets.length > 1) {
-    report({ path: [...path, 'targets'], on: 'key', message: 'several targets need a `strategy`, such as `mode: fallback`' });
+    report({
+      path: [...path, 'targets'],
+      on: 'key',
+      message: 'several targets need a `strategy`, such as `mode: fallback`',
+    });
   }
-  if (strategy?.mode === 'fallback' && targets.length === 0) report({ path: mode, message: '`mode: fallback` needs `targets`' });
+  if (strategy?.mode === 'fallback' && targets.length === 0)
+    report({ path: mode, message: '`mode: fallback` needs `targets`' });
   if (strategy?.mode === 'single' && targets.length > 1) {
-    report({ path: mode, message: `\`mode: single\` uses one target, but there are ${targets.length}`, suggestion: 'fallback' });
+    report({
+      path: mode,
+      message: `\`mode: single\` uses one target, but there are ${targets.length}`,
+      suggestion: 'fallback',
+    });
   }
   if (strategy?.mode === 'single' && strategy.on_status_codes) {
     const message = '`on_status_codes` has no effect with `mode: single`';
@@ -84,7 +99,8 @@ function checkEntries(name: string, { entries }: Known, { path, report }: Place)
   if (slugs.length === 0 && name !== 'vertex-ai' && providerNames().includes(name)) {
     report({ path, message: `no catalog entry has the provider \`${name}\`` });
   }
-  if (slugs.length > 1) report({ path, message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}` });
+  if (slugs.length > 1)
+    report({ path, message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}` });
 }
 
 /** A model may name its catalog entry, as `@slug/model`: the entry must exist, and be the one the target goes to. */
@@ -97,7 +113,8 @@ function checkModel({ file, route }: Node, known: Known, { path, report }: Place
   } else if (route.kind === 'target') {
     const slug = slugOf(route.overrideParams);
     const { provider } = route;
-    if (slug === undefined || !provider?.startsWith('@') || provider === slug) return;
+    // Of a provider that is not there this would be a second message about one slip.
+    if (slug === undefined || provider === undefined || provider === slug || !slugs?.includes(provider)) return;
     const place = own === undefined && file.provider !== undefined ? [...path, 'provider'] : at;
     report({ path: place, message: `the model names ${slug}, but the provider of this target is ${provider}` });
   }

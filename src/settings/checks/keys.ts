@@ -26,16 +26,21 @@ export function checkKeys({ keys }: KeysFile, known: Known, report: Report): voi
 function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void {
   checkExpiry(key, known, { path: [...path, 'expires_at'], report });
   checkForm(key, { path: [...path, 'key'], report });
-  for (const [index, network] of (key.networks ?? []).entries()) checkNetwork(network, { path: [...path, 'networks', index], report });
+  for (const [index, network] of (key.networks ?? []).entries())
+    checkNetwork(network, { path: [...path, 'networks', index], report });
   for (const [index, name] of (key.providers ?? []).entries()) {
     checkAllowedProvider(name, known, { path: [...path, 'providers', index], report });
   }
-  for (const [index, id] of (key.configs ?? []).entries()) checkConfigId(id, known, { path: [...path, 'configs', index], report });
+  for (const [index, id] of (key.configs ?? []).entries())
+    checkConfigId(id, known, { path: [...path, 'configs', index], report });
   const { default_config: defaultConfig } = key;
   if (defaultConfig === undefined) return;
   checkConfigId(defaultConfig, known, { path: [...path, 'default_config'], report });
   if (key.configs && !key.configs.includes(defaultConfig)) {
-    report({ path: [...path, 'default_config'], message: `\`configs\` of this key does not allow \`${defaultConfig}\`` });
+    report({
+      path: [...path, 'default_config'],
+      message: `\`configs\` of this key does not allow \`${defaultConfig}\``,
+    });
   }
 }
 
@@ -48,7 +53,8 @@ function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, { now }: Known, 
   if (expiresAt === undefined) return;
   const moment = Date.parse(expiresAt);
   // RFC 3339 has leap seconds, JavaScript has not: the key would never expire.
-  if (Number.isNaN(moment)) report({ path, message: `\`expires_at\` is not a moment that can be read, such as "2027-01-01T00:00:00Z"` });
+  if (Number.isNaN(moment))
+    report({ path, message: `\`expires_at\` is not a moment that can be read, such as "2027-01-01T00:00:00Z"` });
   else if (moment <= now) report({ path, severity: 'warning', message: `the key \`${id}\` has expired` });
 }
 
@@ -56,7 +62,8 @@ function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, { now }: Known, 
 function checkForm({ key }: GatewayKey, { path, report }: Place): void {
   const text = key?.reveal() ?? '';
   if (!/^gatehouse_[a-z0-9]{12}_/.test(text) || isWellFormedKey(text)) return;
-  const message = 'this looks like a key of `gatehouse keys create`, but its checksum does not fit: it may be cut or mistyped';
+  const message =
+    'this looks like a key of `gatehouse keys create`, but its checksum does not fit: it may be cut or mistyped';
   report({ path, severity: 'warning', message });
 }
 
@@ -66,7 +73,8 @@ function checkAllowedProvider(name: string, known: Known, { path, report }: Plac
   if (!known.entries) return;
   const pattern = new Globs([name]);
   const names = [...providerNames(), ...known.entries.map(({ slug }) => `@${slug}`)];
-  if (!names.some((one) => pattern.matches(one))) report({ path, severity: 'warning', message: `nothing in the catalog fits ${name}` });
+  if (!names.some((one) => pattern.matches(one)))
+    report({ path, severity: 'warning', message: `nothing in the catalog fits ${name}` });
 }
 
 function checkNetwork(network: string, { path, report }: Place): void {

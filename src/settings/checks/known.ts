@@ -30,7 +30,8 @@ export function checkProviderName(name: string, known: Known, { path, report }: 
   if (!known.entries) return;
   const slugs = known.entries.map(({ slug }) => `@${slug}`);
   if (name.startsWith('@')) {
-    if (!slugs.includes(name)) report({ path, message: `there is no catalog entry ${name}`, ...withSuggestion(name, slugs) });
+    if (!slugs.includes(name))
+      report({ path, message: `there is no catalog entry ${name}`, ...withSuggestion(name, slugs) });
     return;
   }
   const kinds = providerNames();

@@ -7,7 +7,8 @@ import { checkTimeouts } from './times.ts';
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
 export function checkServer(file: ServerFile, known: Known, report: Report): void {
-  if (file.default_config !== undefined) checkConfigId(file.default_config, known, { path: ['default_config'], report });
+  if (file.default_config !== undefined)
+    checkConfigId(file.default_config, known, { path: ['default_config'], report });
   checkTimeouts(file.timeouts, { path: ['timeouts'], report });
   const { listen, status } = compileServerSettings(file);
   const sameHost = listen.host === status.host || [listen.host, status.host].some((host) => ANY_ADDRESS.includes(host));
