@@ -111,15 +111,9 @@ class ValueReader {
     const secret = schemas.some((schema) => schema['x-secret'] === true);
     if (typeof value !== 'string') {
       if (secret) this.#remember(path, { ...NO_ORIGIN, secret });
-      const isJson =
-        value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
-      // The parser rounds long numbers, such as ids, without a word.
-      const isExact = !INTEGER.test(node.source ?? '') || Number.isSafeInteger(value);
-      if (isJson && isExact) return value;
-      this.#report(
-        node.range?.[0],
-        isJson ? 'this number is too long to be kept exactly; put it in quotes' : 'this value has no form in JSON',
-      );
+      const problem = jsonProblem(node);
+      if (problem === undefined) return value;
+      this.#report(node.range?.[0], problem);
       return this.#hole(path);
     }
     const resolved = resolveText(value, this.#lookup);
@@ -162,6 +156,15 @@ function firstAlias(file: YamlFile): number | undefined {
     },
   });
   return offset;
+}
+
+/** Why a value that is no text cannot be passed on as it stands. */
+function jsonProblem({ value, source = '' }: Scalar): string | undefined {
+  if (value === null || typeof value === 'boolean') return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'this value has no form in JSON';
+  // The parser rounds long numbers, such as ids, without a word.
+  const isRounded = /^[-+]?[0-9]+$|^0[xo]/.test(source) && !Number.isSafeInteger(value);
+  return isRounded ? 'this number is too long to be kept exactly; put it in quotes' : undefined;
 }
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;

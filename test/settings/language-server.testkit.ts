@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { packageFile } from '../../src/package-root.ts';
+
+const require = createRequire(import.meta.url);
 
 interface Message {
   readonly id?: number;
@@ -24,7 +26,7 @@ export class LanguageServer {
   #opened = 0;
 
   constructor() {
-    const bin = packageFile('node_modules/yaml-language-server/bin/yaml-language-server');
+    const bin = require.resolve('yaml-language-server/bin/yaml-language-server');
     this.#process = spawn(process.execPath, [bin, '--stdio'], { stdio: ['pipe', 'pipe', 'ignore'] });
     this.#process.stdout!.on('data', (bytes: Buffer) => this.#read(bytes));
   }
