@@ -16,8 +16,33 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chain: ['plugin'],
   operations: ['plugin', 'formats'],
   settings: ['plugin', 'catalog', 'providers'],
-  server: ['plugin', 'formats', 'state', 'telemetry', 'upstream', 'providers', 'catalog', 'chain', 'operations', 'settings', 'plugins'],
-  cli: ['plugin', 'server', 'settings', 'chain', 'catalog', 'providers', 'operations', 'telemetry', 'upstream', 'formats', 'state', 'plugins'],
+  server: [
+    'plugin',
+    'formats',
+    'state',
+    'telemetry',
+    'upstream',
+    'providers',
+    'catalog',
+    'chain',
+    'operations',
+    'settings',
+    'plugins',
+  ],
+  cli: [
+    'plugin',
+    'server',
+    'settings',
+    'chain',
+    'catalog',
+    'providers',
+    'operations',
+    'telemetry',
+    'upstream',
+    'formats',
+    'state',
+    'plugins',
+  ],
   plugins: ['plugin'],
 };
 
@@ -29,11 +54,13 @@ interface Import {
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/(?:^|\n)\s*(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|import\('([^']+)'\)/g)].map((match) => ({
-    from: file,
-    to: match[3] ?? match[4]!,
-    typeOnly: match[2] !== undefined,
-  }));
+  return [...text.matchAll(/(?:^|\n)\s*(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|import\('([^']+)'\)/g)].map(
+    (match) => ({
+      from: file,
+      to: match[3] ?? match[4]!,
+      typeOnly: match[2] !== undefined,
+    }),
+  );
 }
 
 /** `src/upstream/pool.ts` → `upstream`; `plugins/auth/index.ts` → `plugins`. */
@@ -42,7 +69,9 @@ function roomOf(file: string): string {
   return first === 'src' ? second! : first!;
 }
 
-const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter((file) => !/\.(test|testkit|bench)\.ts$/.test(file));
+const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
+  (file) => !/\.(test|testkit|bench)\.ts$/.test(file),
+);
 const imports = sources.flatMap(importsOf);
 const local = imports
   .filter(({ to }) => to.startsWith('.'))
@@ -65,19 +94,30 @@ describe('the rooms', () => {
   });
 
   it('let the public plugin API import formats for their types only, but for the signals', () => {
-    const wrong = local.filter(({ from, target, typeOnly }) => roomOf(from) === 'plugin' && roomOf(target) === 'formats' && !typeOnly);
+    const wrong = local.filter(
+      ({ from, target, typeOnly }) => roomOf(from) === 'plugin' && roomOf(target) === 'formats' && !typeOnly,
+    );
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it('let built-in plugins use nothing of Gatehouse but the public API', () => {
-    const wrong = local.filter(({ from, target }) => roomOf(from) === 'plugins' && roomOf(target) !== 'plugins' && target !== 'src/plugin/index.ts');
+    const wrong = local.filter(
+      ({ from, target }) =>
+        roomOf(from) === 'plugins' && roomOf(target) !== 'plugins' && target !== 'src/plugin/index.ts',
+    );
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it('keep the formats pure: no I/O, no clock, no Koa, no configuration', () => {
-    const wrong = imports.filter(({ from, to }) => roomOf(from) === 'formats' && !to.startsWith('.') && to !== 'node:buffer');
+    const wrong = imports.filter(
+      ({ from, to }) => roomOf(from) === 'formats' && !to.startsWith('.') && to !== 'node:buffer',
+    );
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
-    const impure = sources.filter((file) => roomOf(file) === 'formats' && /\bDate\.now\(|new Date\(\)|Math\.random\(|process\.env/.test(readFileSync(join(root, file), 'utf8')));
+    const impure = sources.filter(
+      (file) =>
+        roomOf(file) === 'formats' &&
+        /\bDate\.now\(|new Date\(\)|Math\.random\(|process\.env/.test(readFileSync(join(root, file), 'utf8')),
+    );
     expect(impure).toEqual([]);
   });
 
@@ -87,7 +127,8 @@ describe('the rooms', () => {
 
   it('name a provider only in its own folder, the catalog and the settings', () => {
     const elsewhere = sources.filter((file) => !/^src\/(providers|catalog|settings|formats|telemetry)\//.test(file));
-    const code = (file: string): string => readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    const code = (file: string): string =>
+      readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     const naming = elsewhere.filter((file) => /['"`](vertex-ai|anthropic)['"`]/.test(code(file)));
     expect(naming).toEqual([]);
   });

@@ -13,7 +13,8 @@ import { packageFile } from '../src/package-root.ts';
 const run = promisify(execFile);
 const root = packageFile('');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const fences = (text: string, language: string): string[] => [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].flatMap(([, kind, code]) => (kind === language ? [code!] : []));
+const fences = (text: string, language: string): string[] =>
+  [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].flatMap(([, kind, code]) => (kind === language ? [code!] : []));
 
 let gateway: Gateway;
 let folder: string;
@@ -41,7 +42,9 @@ const here = (text: string): string => text.replaceAll('http://127.0.0.1:8787', 
 
 describe('README.md', () => {
   it('has a curl line that works as it stands', async () => {
-    const lines = fences(readme, 'sh').flatMap((code) => code.split('\n')).filter((line) => line.startsWith('curl '));
+    const lines = fences(readme, 'sh')
+      .flatMap((code) => code.split('\n'))
+      .filter((line) => line.startsWith('curl '));
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
       const { stdout } = await run('bash', ['-c', here(line).replace('curl', 'curl -sS --fail')]);
@@ -65,11 +68,26 @@ describe('README.md', () => {
       const path = /^# configs\/(\S+\.yaml)/.exec(code)?.[1];
       expect(path, `a YAML example names its file first:\n${code}`).toBeDefined();
       mkdirSync(dirname(join(dir, path!)), { recursive: true });
-      writeFileSync(join(dir, path!), code.replace('/run/secrets/vertex-service-account.json', join(dir, 'account.json')));
+      writeFileSync(
+        join(dir, path!),
+        code.replace('/run/secrets/vertex-service-account.json', join(dir, 'account.json')),
+      );
     }
     const { generateKeyPairSync } = await import('node:crypto');
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
-    writeFileSync(join(dir, 'account.json'), JSON.stringify({ type: 'service_account', project_id: 'test-project', private_key: privateKey, client_email: 'a@b.iam.gserviceaccount.com' }));
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    });
+    writeFileSync(
+      join(dir, 'account.json'),
+      JSON.stringify({
+        type: 'service_account',
+        project_id: 'test-project',
+        private_key: privateKey,
+        client_email: 'a@b.iam.gserviceaccount.com',
+      }),
+    );
     writeFileSync(join(dir, 'keys.yaml'), 'keys: []\n');
     const loaded = await loadSettings(dir, { env: { ANTHROPIC_API_KEY: 'x' } });
     await checkSettings(loaded, dir);
@@ -77,8 +95,13 @@ describe('README.md', () => {
   });
 
   it('names only files that are there', () => {
-    for (const file of globSync('{README.md,src/README.md,src/plugin/README.md,configs/README.md,plugins/**/README.md}', { cwd: root })) {
-      const links = [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => join(root, dirname(file), path!));
+    for (const file of globSync(
+      '{README.md,src/README.md,src/plugin/README.md,configs/README.md,plugins/**/README.md}',
+      { cwd: root },
+    )) {
+      const links = [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) =>
+        join(root, dirname(file), path!),
+      );
       for (const path of links) expect(() => readFileSync(path), `${file} links to ${path}`).not.toThrow(/ENOENT/);
     }
   });
@@ -88,11 +111,21 @@ describe('src/plugin/README.md', () => {
   it('has an example plugin that loads and works', async () => {
     const [code] = fences(readFileSync(join(root, 'src/plugin/README.md'), 'utf8'), 'js');
     const dir = sampleWithFreePorts();
-    writeFileSync(join(dir, 'tenant-header.mjs'), code!.replace("'gatehouse/plugin'", `'${pathToFileURL(join(root, 'src/plugin/index.ts')).href}'`));
-    writeFileSync(join(dir, 'server.yaml'), 'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nplugins: [./tenant-header.mjs]\nchains:\n  request: [{ plugin: tenant-header, options: { header: x-tenant } }, route]\n');
+    writeFileSync(
+      join(dir, 'tenant-header.mjs'),
+      code!.replace("'gatehouse/plugin'", `'${pathToFileURL(join(root, 'src/plugin/index.ts')).href}'`),
+    );
+    writeFileSync(
+      join(dir, 'server.yaml'),
+      'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nplugins: [./tenant-header.mjs]\nchains:\n  request: [{ plugin: tenant-header, options: { header: x-tenant } }, route]\n',
+    );
     const extended = await startGateway({ configs: dir, env: {}, logTo: { write: () => {} } });
     try {
-      const response = await fetch(`${extended.data.url}/v1/chat/completions`, { method: 'POST', headers: { 'x-gateway-api-key': 'gatehouse-demo-key', 'content-type': 'application/json' }, body: '{"model":"@simulator/demo","messages":[{"role":"user","content":"hi"}]}' });
+      const response = await fetch(`${extended.data.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'x-gateway-api-key': 'gatehouse-demo-key', 'content-type': 'application/json' },
+        body: '{"model":"@simulator/demo","messages":[{"role":"user","content":"hi"}]}',
+      });
       expect([response.status, response.headers.get('x-tenant')]).toEqual([200, 'demo']);
     } finally {
       await extended.close();

@@ -3,7 +3,9 @@ import { compose, type Chain, type Instance } from './compose.ts';
 import type { PluginRegistry } from './registry.ts';
 
 /** A place in a chain as the settings write it: a name, or a name with options. */
-export type ChainItem = string | { readonly plugin: string; readonly name?: string; readonly options?: Readonly<Record<string, unknown>> };
+export type ChainItem =
+  | string
+  | { readonly plugin: string; readonly name?: string; readonly options?: Readonly<Record<string, unknown>> };
 
 export interface CompiledChain {
   readonly run: Chain;
@@ -25,7 +27,12 @@ export interface CompileSetup {
   /** Makes the host a plugin is created with: the capabilities it may have, and a log of its own. */
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
   /** Checks options against a plugin's schema and reports what is wrong; true when nothing is. */
-  readonly checkOptions: (schema: object, options: unknown, path: readonly (string | number)[], report: Report) => boolean;
+  readonly checkOptions: (
+    schema: object,
+    options: unknown,
+    path: readonly (string | number)[],
+    report: Report,
+  ) => boolean;
   /** Nearest of some names to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
@@ -60,10 +67,20 @@ interface Place {
 
 function toPlace(item: ChainItem, path: readonly (string | number)[]): Place {
   if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
-  return { plugin: item.plugin, instance: item.name ?? item.plugin, options: item.options ?? {}, path, namePath: [...path, 'plugin'] };
+  return {
+    plugin: item.plugin,
+    instance: item.name ?? item.plugin,
+    options: item.options ?? {},
+    path,
+    namePath: [...path, 'plugin'],
+  };
 }
 
-function findPlugin({ plugin: name, namePath }: Place, { level, report }: ChainSource, { registry, nearest }: CompileSetup): Plugin | undefined {
+function findPlugin(
+  { plugin: name, namePath }: Place,
+  { level, report }: ChainSource,
+  { registry, nearest }: CompileSetup,
+): Plugin | undefined {
   const entry = registry.get(name);
   if (!entry) {
     const suggestion = nearest(name, registry.names);
@@ -72,12 +89,18 @@ function findPlugin({ plugin: name, namePath }: Place, { level, report }: ChainS
   }
   const { plugin, builtin } = entry;
   if (plugin.level !== level) {
-    report({ path: namePath, message: `plugin "${name}" belongs in the ${plugin.level} chain, this is the ${level} chain` });
+    report({
+      path: namePath,
+      message: `plugin "${name}" belongs in the ${plugin.level} chain, this is the ${level} chain`,
+    });
     return undefined;
   }
   const refused = builtin ? undefined : plugin.needs.find((need) => BUILTIN_ONLY.has(need));
   if (refused) {
-    report({ path: namePath, message: `plugin "${name}" asks for "${refused}", which plugins from outside are not granted` });
+    report({
+      path: namePath,
+      message: `plugin "${name}" asks for "${refused}", which plugins from outside are not granted`,
+    });
     return undefined;
   }
   return plugin;
@@ -90,26 +113,38 @@ interface Context {
 
 /** @param missing names the plugin requires that nothing before it provides */
 function checkPlace(plugin: Plugin, place: Place, missing: readonly string[], { source, setup }: Context): boolean {
-  for (const name of missing) source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
+  for (const name of missing)
+    source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
   const optionsFit = setup.checkOptions(plugin.options, place.options, [...place.path, 'options'], source.report);
   return missing.length === 0 && optionsFit;
 }
 
 function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
-  const providers = registry.names.flatMap((other) => registry.get(other)?.plugin ?? []).filter(({ provides }) => provides.includes(name));
+  const providers = registry.names
+    .flatMap((other) => registry.get(other)?.plugin ?? [])
+    .filter(({ provides }) => provides.includes(name));
   const near = providers.find((provider) => provider.level === level);
-  if (near) return `plugin "${plugin}" needs "${name}" from a plugin earlier in the chain; put "${near.name}" before it`;
+  if (near)
+    return `plugin "${plugin}" needs "${name}" from a plugin earlier in the chain; put "${near.name}" before it`;
   const [far] = providers;
   const hint = far ? `; "${far.name}" provides it, in the ${far.level} chain` : '';
   return `plugin "${plugin}" needs "${name}" from a plugin before it${hint}`;
 }
 
-async function createInstance(plugin: Plugin, place: Place, { report }: ChainSource, { host }: CompileSetup): Promise<Instance | undefined> {
+async function createInstance(
+  plugin: Plugin,
+  place: Place,
+  { report }: ChainSource,
+  { host }: CompileSetup,
+): Promise<Instance | undefined> {
   try {
     const middleware = await plugin.create({ options: place.options, host: host(plugin, place.instance) });
     return { name: place.instance, repeats: plugin.repeats, middleware };
   } catch (error) {
-    report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${error instanceof Error ? error.message : String(error)}` });
+    report({
+      path: place.namePath,
+      message: `plugin "${plugin.name}" cannot start: ${error instanceof Error ? error.message : String(error)}`,
+    });
     return undefined;
   }
 }

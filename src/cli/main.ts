@@ -33,16 +33,26 @@ const commands: Readonly<Record<string, (args: string[]) => number | Promise<num
 
   validate(args) {
     const { configs: dir, format } = parse(args, { ...configs, format: { type: 'string', default: 'pretty' } });
-    if (format !== 'pretty' && format !== 'json' && format !== 'github') throw new UsageError(`--format must be pretty, json or github, not ${format}`);
+    if (format !== 'pretty' && format !== 'json' && format !== 'github')
+      throw new UsageError(`--format must be pretty, json or github, not ${format}`);
     return validateCommand({ dir, format, env: process.env, out, passes: [(_, loaded) => checkSettings(loaded, dir)] });
   },
 
   keys(args) {
     const [action, ...rest] = args;
     if (action !== 'create') throw new UsageError('keys needs an action: keys create');
-    const { id, provider, expires } = parse(rest, { id: { type: 'string' }, provider: { type: 'string', multiple: true }, expires: { type: 'string' } });
+    const { id, provider, expires } = parse(rest, {
+      id: { type: 'string' },
+      provider: { type: 'string', multiple: true },
+      expires: { type: 'string' },
+    });
     if (id === undefined) throw new UsageError('keys create needs --id NAME');
-    return createKeyCommand({ id, out, ...(provider && { providers: provider }), ...(expires !== undefined && { expires }) });
+    return createKeyCommand({
+      id,
+      out,
+      ...(provider && { providers: provider }),
+      ...(expires !== undefined && { expires }),
+    });
   },
 
   simulator(args) {

@@ -46,7 +46,11 @@ function explainFailure(error: unknown): number {
     process.stderr.write(`gatehouse: ${error.message}\n`);
     return 1;
   }
-  if (error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL')) {
+  if (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'EADDRINUSE' || error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL')
+  ) {
     process.stderr.write(`gatehouse: cannot listen: ${error.message}; change listen or status in server.yaml\n`);
     return 3;
   }

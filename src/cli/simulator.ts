@@ -1,7 +1,13 @@
 import { startSimulator } from '../providers/simulator/server.ts';
 
 /** `gatehouse simulator`: the simulated upstream by itself, until it is told to stop. */
-export async function simulatorCommand({ port, out }: { readonly port: number; readonly out: (text: string) => void }): Promise<number> {
+export async function simulatorCommand({
+  port,
+  out,
+}: {
+  readonly port: number;
+  readonly out: (text: string) => void;
+}): Promise<number> {
   const simulator = await startSimulator({ port });
   out(`The simulator listens on ${simulator.url}; its models are described in src/providers/simulator/README.md\n`);
   await new Promise<void>((resolve) => process.once('SIGTERM', resolve).once('SIGINT', resolve));

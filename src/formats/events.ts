@@ -83,12 +83,34 @@ export type GenerationEvent =
       readonly data: string;
       readonly signature?: string;
     }
-  | { readonly type: 'code'; readonly choice: number; readonly block: number; readonly language: string; readonly code: string; readonly id?: string; readonly signature?: string }
-  | { readonly type: 'code_result'; readonly choice: number; readonly block: number; readonly outcome: string; readonly output: string; readonly id?: string; readonly signature?: string }
+  | {
+      readonly type: 'code';
+      readonly choice: number;
+      readonly block: number;
+      readonly language: string;
+      readonly code: string;
+      readonly id?: string;
+      readonly signature?: string;
+    }
+  | {
+      readonly type: 'code_result';
+      readonly choice: number;
+      readonly block: number;
+      readonly outcome: string;
+      readonly output: string;
+      readonly id?: string;
+      readonly signature?: string;
+    }
   | { readonly type: 'citation'; readonly choice: number; readonly citation: UrlCitation }
   | { readonly type: 'logprobs'; readonly choice: number; readonly tokens: readonly LogprobToken[] }
   /** A block or a reply-level extra that only `format` understands, verbatim (server tool results, grounding metadata). */
-  | { readonly type: 'opaque'; readonly choice: number; readonly block: number; readonly format: FormatName; readonly value: JsonObject }
+  | {
+      readonly type: 'opaque';
+      readonly choice: number;
+      readonly block: number;
+      readonly format: FormatName;
+      readonly value: JsonObject;
+    }
   /** Running totals: the last one holds. Formats emit it whenever the provider says more; folding keeps the last. */
   | { readonly type: 'usage'; readonly usage: Usage; readonly raw?: JsonObject }
   | {

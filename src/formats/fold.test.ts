@@ -25,13 +25,17 @@ it('joins the fragments of a block and puts its signature on it', () => {
 });
 
 it('keeps a signature that stands alone, on an empty text', () => {
-  expect(fold([{ type: 'signature', ...at, block: 3, signature: 's' }, { type: 'end' }]).choices[0]?.parts).toEqual([{ type: 'text', text: '', signature: 's' }]);
+  expect(fold([{ type: 'signature', ...at, block: 3, signature: 's' }, { type: 'end' }]).choices[0]?.parts).toEqual([
+    { type: 'text', text: '', signature: 's' },
+  ]);
 });
 
 it('joins the arguments of parallel calls, also when they are interleaved', () => {
-  const call = (number: number) => ({ type: 'tool_call', ...at, block: number, call: number, id: `id${number}`, name: 'f' }) as const;
+  const call = (number: number) =>
+    ({ type: 'tool_call', ...at, block: number, call: number, id: `id${number}`, name: 'f' }) as const;
   const args = (number: number, text: string) => ({ type: 'tool_arguments', ...at, call: number, text }) as const;
-  const parts = fold([call(0), call(1), args(0, '{"a"'), args(1, '{}'), args(0, ':1}'), { type: 'end' }]).choices[0]?.parts;
+  const parts = fold([call(0), call(1), args(0, '{"a"'), args(1, '{}'), args(0, ':1}'), { type: 'end' }]).choices[0]
+    ?.parts;
   expect(parts).toEqual([
     { type: 'tool_call', id: 'id0', name: 'f', arguments: '{"a":1}' },
     { type: 'tool_call', id: 'id1', name: 'f', arguments: '{}' },

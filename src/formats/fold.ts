@@ -102,7 +102,14 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
       return;
     case 'tool_call': {
       const { id, name, custom, signature } = event;
-      const part: ToolCallPart = { type: 'tool_call', id, name, arguments: '', ...(custom && { custom }), ...(signature && { signature }) };
+      const part: ToolCallPart = {
+        type: 'tool_call',
+        id,
+        name,
+        arguments: '',
+        ...(custom && { custom }),
+        ...(signature && { signature }),
+      };
       draft.blocks.set(`call ${event.call}`, draft.parts.push(part) - 1);
       return;
     }
@@ -132,11 +139,29 @@ function wholePart(event: Extract<ChoiceEvent, { type: 'media' | 'code' | 'code_
   const signature = 'signature' in event && event.signature ? { signature: event.signature } : {};
   switch (event.type) {
     case 'media':
-      return { type: 'media', media: mediaKind(event.mime), mime: event.mime, source: { kind: 'data', data: event.data }, ...signature };
+      return {
+        type: 'media',
+        media: mediaKind(event.mime),
+        mime: event.mime,
+        source: { kind: 'data', data: event.data },
+        ...signature,
+      };
     case 'code':
-      return { type: 'code', language: event.language, code: event.code, ...(event.id && { id: event.id }), ...signature };
+      return {
+        type: 'code',
+        language: event.language,
+        code: event.code,
+        ...(event.id && { id: event.id }),
+        ...signature,
+      };
     case 'code_result':
-      return { type: 'code_result', outcome: event.outcome, output: event.output, ...(event.id && { id: event.id }), ...signature };
+      return {
+        type: 'code_result',
+        outcome: event.outcome,
+        output: event.output,
+        ...(event.id && { id: event.id }),
+        ...signature,
+      };
     case 'opaque':
       return { type: 'opaque', format: event.format, value: event.value };
   }

@@ -12,7 +12,11 @@ export class RequestFault extends Error {
     this.param = param;
   }
 }
-export type RequestFaultCode = 'invalid_request' | 'missing_required_parameter' | 'unsupported_parameter' | 'invalid_value';
+export type RequestFaultCode =
+  | 'invalid_request'
+  | 'missing_required_parameter'
+  | 'unsupported_parameter'
+  | 'invalid_value';
 
 /** A reply that is not what its format promises (garbled JSON, a missing field without which nothing can be read). */
 export class ReplyFault extends Error {

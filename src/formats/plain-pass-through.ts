@@ -33,7 +33,11 @@ export class PlainPassThrough implements PassThrough {
     } catch (error) {
       if (!(error instanceof SyntaxError) && !(error instanceof ReplyFault)) throw error;
       const reason = error instanceof ReplyFault ? error.message.replace(/\.$/, '') : 'it is not complete JSON';
-      this.signals.failure = { status: 502, kind: 'unreadable_reply', message: `The upstream sent a reply that cannot be read: ${reason}.` };
+      this.signals.failure = {
+        status: 502,
+        kind: 'unreadable_reply',
+        message: `The upstream sent a reply that cannot be read: ${reason}.`,
+      };
     }
     return this.signals.failure ? undefined : body;
   }

@@ -19,7 +19,14 @@ function readInPieces(bytes: Buffer, lengths: readonly number[]): { events: SseE
 describe('server-sent events', () => {
   it.each([
     ['one event', 'data: a\n\n', [{ event: undefined, data: 'a' }]],
-    ['CRLF, as Google sends', 'data: a\r\n\r\ndata: b\r\n\r\n', [{ event: undefined, data: 'a' }, { event: undefined, data: 'b' }]],
+    [
+      'CRLF, as Google sends',
+      'data: a\r\n\r\ndata: b\r\n\r\n',
+      [
+        { event: undefined, data: 'a' },
+        { event: undefined, data: 'b' },
+      ],
+    ],
     ['named events', 'event: ping\ndata: {}\n\n', [{ event: 'ping', data: '{}' }]],
     ['several data lines, joined', 'data: a\ndata: b\n\n', [{ event: undefined, data: 'a\nb' }]],
     ['comments and blank runs', ': hello\n\n\n\ndata: a\n\n', [{ event: undefined, data: 'a' }]],
@@ -34,19 +41,34 @@ describe('server-sent events', () => {
 
   it('come out the same however the bytes are split', () => {
     const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n]/g, ''));
-    const event = fc.record({ name: fc.option(fc.constantFrom('ping', 'delta')), data: fc.array(line, { minLength: 1, maxLength: 3 }) });
+    const event = fc.record({
+      name: fc.option(fc.constantFrom('ping', 'delta')),
+      data: fc.array(line, { minLength: 1, maxLength: 3 }),
+    });
     fc.assert(
-      fc.property(fc.array(event), fc.constantFrom('\n', '\r\n'), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (list, eol, lengths) => {
-        const text = list.map(({ name, data }) => [...(name ? [`event: ${name}`] : []), ...data.map((part) => `data: ${part}`), '', ''].join(eol)).join('');
-        const { events, rest } = readInPieces(Buffer.from(text), lengths);
-        expect(events).toEqual(list.map(({ name, data }) => ({ event: name ?? undefined, data: data.join('\n') })));
-        expect(rest).toBe('');
-      }),
+      fc.property(
+        fc.array(event),
+        fc.constantFrom('\n', '\r\n'),
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+        (list, eol, lengths) => {
+          const text = list
+            .map(({ name, data }) =>
+              [...(name ? [`event: ${name}`] : []), ...data.map((part) => `data: ${part}`), '', ''].join(eol),
+            )
+            .join('');
+          const { events, rest } = readInPieces(Buffer.from(text), lengths);
+          expect(events).toEqual(list.map(({ name, data }) => ({ event: name ?? undefined, data: data.join('\n') })));
+          expect(rest).toBe('');
+        },
+      ),
     );
   });
 
   it('hold back the tail of an event that was cut', () => {
-    expect(readInPieces(Buffer.from('data: a\n\ndata: b\n'), [4])).toEqual({ events: [{ event: undefined, data: 'a' }], rest: 'data: b\n' });
+    expect(readInPieces(Buffer.from('data: a\n\ndata: b\n'), [4])).toEqual({
+      events: [{ event: undefined, data: 'a' }],
+      rest: 'data: b\n',
+    });
   });
 
   it('are refused when one grows beyond its bound', () => {

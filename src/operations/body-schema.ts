@@ -38,7 +38,9 @@ function toFault(errors: readonly ErrorObject[]): BodyFault {
 function explain(error: ErrorObject): string {
   if (error.keyword === 'enum') {
     const allowed: unknown = error.params['allowedValues'];
-    return Array.isArray(allowed) ? `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}` : 'has a value that is not allowed';
+    return Array.isArray(allowed)
+      ? `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}`
+      : 'has a value that is not allowed';
   }
   if (error.keyword === 'discriminator') return 'has a `type` that is not known here';
   if (error.keyword === 'type') return `must be ${[error.params['type']].flat().join(' or ').replaceAll(',', ' or ')}`;

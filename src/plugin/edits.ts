@@ -26,7 +26,11 @@ function applyAt(object: Record<string, unknown>, path: readonly string[], value
  * The edits that lay `params` over a body: objects merge key by key, arrays and scalars replace, null deletes. Paths end at
  * the first value that is not an object, so that every leaf's origin can be told.
  */
-export function mergeEdits(params: Readonly<Record<string, unknown>>, source: string, under: readonly string[] = []): Edit[] {
+export function mergeEdits(
+  params: Readonly<Record<string, unknown>>,
+  source: string,
+  under: readonly string[] = [],
+): Edit[] {
   return Object.entries(params).flatMap(([key, value]): Edit[] => {
     const path = [...under, key];
     if (isObject(value) && Object.keys(value).length > 0) return mergeEdits(value, source, path);

@@ -14,8 +14,18 @@ describe('the table of errors', () => {
 
   it('stands in src/plugin/README.md, every code once, and nothing else does', () => {
     const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8');
-    const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(([, code, status, type, retry, help]) => [code, Number(status), type, retry, help]);
-    expect(rows).toEqual(Object.entries(ERRORS).map(([code, kind]) => [code, kind.status, kind.type, kind.retryable ? 'yes' : 'no', kind.help]));
+    const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(
+      ([, code, status, type, retry, help]) => [code, Number(status), type, retry, help],
+    );
+    expect(rows).toEqual(
+      Object.entries(ERRORS).map(([code, kind]) => [
+        code,
+        kind.status,
+        kind.type,
+        kind.retryable ? 'yes' : 'no',
+        kind.help,
+      ]),
+    );
   });
 
   it('hides what went wrong inside from the client', () => {

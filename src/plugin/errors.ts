@@ -20,14 +20,24 @@ export type ErrorType =
   | 'insufficient_quota'
   | 'server_error';
 
-const invalid = (status: number, help: string): ErrorKind => ({ status, type: 'invalid_request_error', retryable: false, help });
+const invalid = (status: number, help: string): ErrorKind => ({
+  status,
+  type: 'invalid_request_error',
+  retryable: false,
+  help,
+});
 const denied = (status: 401 | 403, help: string): ErrorKind => ({
   status,
   type: status === 401 ? 'authentication_error' : 'permission_error',
   retryable: false,
   help,
 });
-const failed = (status: number, help: string, retryable = true): ErrorKind => ({ status, type: 'server_error', retryable, help });
+const failed = (status: number, help: string, retryable = true): ErrorKind => ({
+  status,
+  type: 'server_error',
+  retryable,
+  help,
+});
 
 export const ERRORS = {
   // What the client sent
@@ -45,7 +55,10 @@ export const ERRORS = {
   model_not_found: invalid(404, 'No such model where the request was sent.'),
   unknown_provider: invalid(400, 'No catalog entry has this slug. See `catalog.yaml`.'),
   ambiguous_provider: invalid(400, 'Several catalog entries fit the provider name; name one by `@slug`.'),
-  provider_required: invalid(400, 'Nothing says where to send the request: use `@slug/model`, `x-gateway-provider` or a config.'),
+  provider_required: invalid(
+    400,
+    'Nothing says where to send the request: use `@slug/model`, `x-gateway-provider` or a config.',
+  ),
   provider_conflict: invalid(400, 'The model names another catalog entry than the target of the config.'),
   unknown_config: invalid(400, 'No gateway config has this id. See `configs/gateway/`.'),
   upstream_credentials_required: denied(401, 'This catalog entry needs the caller’s own token in `Authorization`.'),
@@ -53,7 +66,10 @@ export const ERRORS = {
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   // Who the client is
   missing_api_key: denied(401, 'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer` or `x-api-key`.'),
-  invalid_api_key: denied(401, 'The gateway key is not known here; or the upstream refused the credentials it was sent, then the message is its own.'),
+  invalid_api_key: denied(
+    401,
+    'The gateway key is not known here; or the upstream refused the credentials it was sent, then the message is its own.',
+  ),
   expired_api_key: denied(401, 'The key has expired.'),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
   provider_not_allowed: denied(403, 'The key may not use this catalog entry.'),
@@ -63,15 +79,29 @@ export const ERRORS = {
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
   upstream_permission: denied(403, 'The upstream refuses this to the credentials in use.'),
-  insufficient_quota: { status: 402, type: 'insufficient_quota', retryable: false, help: 'The upstream account has no credit left.' },
-  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true, help: 'The upstream’s rate limit; `retry-after` says how long.' },
+  insufficient_quota: {
+    status: 402,
+    type: 'insufficient_quota',
+    retryable: false,
+    help: 'The upstream account has no credit left.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retryable: true,
+    help: 'The upstream’s rate limit; `retry-after` says how long.',
+  },
   upstream_conflict: { ...invalid(409, 'The upstream reports a conflict.'), retryable: true },
   upstream_error: failed(502, 'The upstream failed or answered something that cannot be read.'),
   overloaded: failed(503, 'The upstream is overloaded.'),
   // What happened on the way
   connection_failed: failed(502, 'No connection to the upstream, or it broke before a reply.'),
   tls_failed: failed(502, 'The upstream’s certificate or TLS handshake was refused.'),
-  egress_refused: failed(502, 'The egress guard refused the upstream’s address; see `limits` and `allow_insecure`.', false),
+  egress_refused: failed(
+    502,
+    'The egress guard refused the upstream’s address; see `limits` and `allow_insecure`.',
+    false,
+  ),
   credentials_failed: failed(502, 'No token for the catalog entry; the message names the entry and the reason.'),
   timeout_connect: failed(504, '`timeouts.connect` passed before a connection stood.'),
   timeout_first_byte: failed(504, '`timeouts.first_byte` passed before the upstream’s first byte.'),

@@ -17,7 +17,15 @@ export type {
 export { systemClock, type Clock } from './clock.ts';
 export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel } from './define.ts';
 export { applyEdit, mergeEdits, type Edit } from './edits.ts';
-export { ERRORS, GatewayError, toGatewayError, UpstreamError, type ErrorCode, type ErrorDetails, type ErrorType } from './errors.ts';
+export {
+  ERRORS,
+  GatewayError,
+  toGatewayError,
+  UpstreamError,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorType,
+} from './errors.ts';
 export type {
   Attempt,
   AttemptContext,

@@ -16,7 +16,9 @@ describe('scanning the outline of a body', () => {
   it('finds each top-level value, whatever stands inside strings', () => {
     const text = ' { "model" : "a\\"b, \\"model\\": 1" , "n":-1.5e3,"x":{"model":"no"},"stream":true, "z": null } ';
     const spans = scan(text);
-    expect(Object.fromEntries([...spans].map(([key, { from, to, kind }]) => [key, [text.slice(from, to), kind]]))).toEqual({
+    expect(
+      Object.fromEntries([...spans].map(([key, { from, to, kind }]) => [key, [text.slice(from, to), kind]])),
+    ).toEqual({
       model: ['"a\\"b, \\"model\\": 1"', 'string'],
       n: ['-1.5e3', 'number'],
       x: ['{"model":"no"}', 'object'],
@@ -64,25 +66,31 @@ describe('scanning the outline of a body', () => {
         const spans = scanTopLevel(bytes, 512);
         const parsed = JSON.parse(text) as Record<string, unknown>;
         expect([...spans.keys()]).toEqual(expect.arrayContaining(Object.keys(parsed)));
-        for (const [key, { from, to }] of spans) expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(parsed[key]);
+        for (const [key, { from, to }] of spans)
+          expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(parsed[key]);
       }),
     );
   });
 
   it('refuses what JSON.parse refuses when one byte of a body is changed', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), fc.integer({ min: 0x20, max: 0x7e }), (value, at, byte) => {
-        const bytes = Buffer.from(JSON.stringify(value));
-        bytes[at % bytes.length] = byte;
-        const text = bytes.toString('utf8');
-        let parses = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          parses = false;
-        }
-        expect(codeOf(text, 512) === 'invalid_json').toBe(!parses);
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.nat(),
+        fc.integer({ min: 0x20, max: 0x7e }),
+        (value, at, byte) => {
+          const bytes = Buffer.from(JSON.stringify(value));
+          bytes[at % bytes.length] = byte;
+          const text = bytes.toString('utf8');
+          let parses = true;
+          try {
+            JSON.parse(text);
+          } catch {
+            parses = false;
+          }
+          expect(codeOf(text, 512) === 'invalid_json').toBe(!parses);
+        },
+      ),
     );
   });
 });

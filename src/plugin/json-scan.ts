@@ -48,7 +48,9 @@ class Scanner {
     const spans = new Map<string, Span>();
     this.#members(1, (key) => {
       if (spans.has(key)) {
-        throw new GatewayError('duplicate_parameter', `The body has the key ${JSON.stringify(key)} twice.`, { param: key });
+        throw new GatewayError('duplicate_parameter', `The body has the key ${JSON.stringify(key)} twice.`, {
+          param: key,
+        });
       }
       const from = this.#at;
       const kind = this.#value(2);
@@ -118,7 +120,10 @@ class Scanner {
     }
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       if (depth > this.#maxDepth) {
-        throw new GatewayError('body_too_deep', `The body nests deeper than ${this.#maxDepth} levels (limits.json_depth).`);
+        throw new GatewayError(
+          'body_too_deep',
+          `The body nests deeper than ${this.#maxDepth} levels (limits.json_depth).`,
+        );
       }
       if (byte === OPEN_OBJECT) this.#members(depth);
       else this.#items(depth);

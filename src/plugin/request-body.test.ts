@@ -15,7 +15,9 @@ describe('a request body and its edits', () => {
   it('splices a replaced top-level value and leaves every other byte as it came', () => {
     const body = RequestBody.read(Buffer.from('{ "model" : "@a/m",  "x": 1.50, "stream" : true }'), 64);
     expect(merge(body, { model: 'm' }).encode().toString()).toBe('{ "model" : "m",  "x": 1.50, "stream" : true }');
-    expect(merge(body, { seed: 7 }).encode().toString()).toBe('{"seed":7, "model" : "@a/m",  "x": 1.50, "stream" : true }');
+    expect(merge(body, { seed: 7 }).encode().toString()).toBe(
+      '{"seed":7, "model" : "@a/m",  "x": 1.50, "stream" : true }',
+    );
     expect(merge(read({}), { seed: 7 }).encode().toString()).toBe('{"seed":7}');
   });
 
@@ -35,13 +37,21 @@ describe('a request body and its edits', () => {
 
   it('tells a top-level value before and after an edit without parsing the rest', () => {
     const body = read({ model: 'm', stream: false, messages: [] });
-    expect([body.string('model'), body.value('stream'), body.has('seed'), body.value('seed')]).toEqual(['m', false, false, undefined]);
+    expect([body.string('model'), body.value('stream'), body.has('seed'), body.value('seed')]).toEqual([
+      'm',
+      false,
+      false,
+      undefined,
+    ]);
     const edited = merge(body, { model: 'n', stream: null, seed: 1 });
     expect([edited.string('model'), edited.has('stream'), edited.value('seed')]).toEqual(['n', false, 1]);
   });
 
   it('outlines itself: flags, numbers and short strings as they will be sent, nothing large', () => {
-    const body = merge(read({ model: 'm', stream: true, temperature: 0.5, user: 'x'.repeat(300), messages: [1], stop: null }), { model: 'n', seed: 3, stop: 'x' });
+    const body = merge(
+      read({ model: 'm', stream: true, temperature: 0.5, user: 'x'.repeat(300), messages: [1], stop: null }),
+      { model: 'n', seed: 3, stop: 'x' },
+    );
     expect(body.outline().json()).toEqual({ model: 'n', stream: true, temperature: 0.5, seed: 3, stop: 'x' });
   });
 

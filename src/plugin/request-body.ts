@@ -76,7 +76,8 @@ export class RequestBody {
     for (const { path } of this.#edits) {
       const [key = ''] = path;
       const value = this.value(key);
-      if (typeof value !== 'object' && value !== undefined && JSON.stringify(value).length <= OUTLINE_VALUE_BYTES) kept[key] = value;
+      if (typeof value !== 'object' && value !== undefined && JSON.stringify(value).length <= OUTLINE_VALUE_BYTES)
+        kept[key] = value;
     }
     return RequestBody.read(Buffer.from(JSON.stringify(kept)), 1);
   }
@@ -131,6 +132,9 @@ function parse(bytes: Buffer): Record<string, unknown> {
     // The scan has made sure that this is an object.
     return JSON.parse(bytes.toString('utf8')) as Record<string, unknown>;
   } catch (error) {
-    throw new GatewayError('invalid_json', `The body is not valid JSON: ${String(error instanceof Error ? error.message : error)}.`);
+    throw new GatewayError(
+      'invalid_json',
+      `The body is not valid JSON: ${String(error instanceof Error ? error.message : error)}.`,
+    );
   }
 }

@@ -15,14 +15,18 @@ export function createDataServer(handle: ReturnType<typeof createRequestPath>, s
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
-  for (const operation of operations) router.register(operation.path, [operation.method.toLowerCase()], (ctx) => handle(ctx, operation));
+  for (const operation of operations)
+    router.register(operation.path, [operation.method.toLowerCase()], (ctx) => handle(ctx, operation));
   app.use(router.routes());
   app.use((ctx) => handle(ctx, undefined, refusal(ctx)));
   // Clients that leave are no errors; failures are logged where they happen, with their request id.
   app.silent = true;
 
   const answer = app.callback();
-  const server = createServer({ maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: settings.timeouts.total }, (req, res) => void answer(req, res));
+  const server = createServer(
+    { maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: settings.timeouts.total },
+    (req, res) => void answer(req, res),
+  );
   server.headersTimeout = Math.min(60_000, settings.timeouts.total);
   // Long streams must not be cut by a socket timeout nobody set: the timeouts of the request path rule.
   server.timeout = 0;
@@ -31,7 +35,8 @@ export function createDataServer(handle: ReturnType<typeof createRequestPath>, s
 
 function refusal(ctx: Koa.Context): GatewayError {
   const methods = operations.filter(({ path }) => path === ctx.path).map(({ method }) => method);
-  if (methods.length === 0) return new GatewayError('not_found', `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.`);
+  if (methods.length === 0)
+    return new GatewayError('not_found', `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.`);
   ctx.set('allow', methods.join(', '));
   return new GatewayError('method_not_allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
 }

@@ -61,7 +61,16 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
   const log = createLogger({ level: 'silent' });
   const metrics = createMetrics({ clock, build: version(), routes: [], process: false });
   const upstream = createUpstream({ clock });
-  const parts: Parts = { configs, clock, log, metrics, upstream, tracing: undefined, access: 'off', random: Math.random };
+  const parts: Parts = {
+    configs,
+    clock,
+    log,
+    metrics,
+    upstream,
+    tracing: undefined,
+    access: 'off',
+    random: Math.random,
+  };
   const snapshot = await compileSnapshot(loaded, await share(loaded, parts));
   await snapshot?.close();
   await upstream.close();
@@ -75,16 +84,33 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const log = createLogger({ level: server.telemetry.log.level, clock, ...(logTo && { destination: logTo }) });
   const metrics = createMetrics({ clock, build: version(), routes: operations.map(({ path }) => path) });
   const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
-  const tracing = await startTracing({ env, yaml: loaded.settings.server.telemetry?.traces, version: version().version, log });
+  const tracing = await startTracing({
+    env,
+    yaml: loaded.settings.server.telemetry?.traces,
+    version: version().version,
+    log,
+  });
 
-  const parts: Parts = { configs: options.configs, clock, log, metrics, upstream, tracing, access: server.telemetry.log.access, random };
+  const parts: Parts = {
+    configs: options.configs,
+    clock,
+    log,
+    metrics,
+    upstream,
+    tracing,
+    access: server.telemetry.log.access,
+    random,
+  };
   const snapshot = await compileSnapshot(loaded, await share(loaded, parts));
   if (!snapshot) {
     await Promise.all([upstream.close(), tracing?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
   await snapshot.open();
-  metrics.settingsLoaded(snapshot.hash, loaded.settings.catalog.providers.map(({ slug }) => slug));
+  metrics.settingsLoaded(
+    snapshot.hash,
+    loaded.settings.catalog.providers.map(({ slug }) => slug),
+  );
   return serve({ ...parts, snapshot, settings: loaded.settings });
 }
 
@@ -100,15 +126,26 @@ interface Parts {
 }
 
 /** What outlives snapshots, made once. */
-async function share(loaded: LoadResult, { configs, clock, log, random, metrics, upstream, tracing, access }: Parts): Promise<Shared> {
+async function share(
+  loaded: LoadResult,
+  { configs, clock, log, random, metrics, upstream, tracing, access }: Parts,
+): Promise<Shared> {
   const builtins = new PluginRegistry(builtinPlugins);
   return {
     clock,
     log,
     random,
     upstream,
-    tokens: new TokenStore(clock, { observe: ({ key, error }) => metrics.tokenRefreshed(key, error ? 'failure' : 'success') }),
-    recorder: createRecorder({ clock, metrics, log, accessLog: createAccessLog({ log, mode: access }), tracer: tracing?.tracer }),
+    tokens: new TokenStore(clock, {
+      observe: ({ key, error }) => metrics.tokenRefreshed(key, error ? 'failure' : 'success'),
+    }),
+    recorder: createRecorder({
+      clock,
+      metrics,
+      log,
+      accessLog: createAccessLog({ log, mode: access }),
+      tracer: tracing?.tracer,
+    }),
     labels: new ModelLabels(),
     registry: loaded.settings ? await loadPluginModules(builtins, loaded, configs) : builtins,
   };
@@ -119,7 +156,11 @@ async function serve(parts: Parts & { snapshot: Snapshot; settings: Settings }):
   const { server } = snapshot;
   let draining = false;
   const data = createDataServer(createRequestPath({ current: () => snapshot, clock, log }), server);
-  const status = createStatusServer({ metrics, clock, isReady: () => (draining ? { ready: false, reasons: ['draining'] } : { ready: true, reasons: [] }) });
+  const status = createStatusServer({
+    metrics,
+    clock,
+    isReady: () => (draining ? { ready: false, reasons: ['draining'] } : { ready: true, reasons: [] }),
+  });
   const servers: readonly Server[] = [data, status];
   const addresses: Address[] = [];
   try {

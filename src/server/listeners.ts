@@ -8,7 +8,10 @@ export interface Address {
   readonly url: string;
 }
 
-export function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<Address> {
+export function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Address> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

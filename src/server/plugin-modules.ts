@@ -6,7 +6,11 @@ import type { Plugin } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
 
 /** Imports the modules `server.yaml` lists and adds their plugins; what cannot be used is reported at its line. */
-export async function loadPluginModules(builtins: PluginRegistry, loaded: LoadResult, folder: string): Promise<PluginRegistry> {
+export async function loadPluginModules(
+  builtins: PluginRegistry,
+  loaded: LoadResult,
+  folder: string,
+): Promise<PluginRegistry> {
   const report = loaded.reporter('server.yaml');
   let registry = builtins;
   for (const [index, specifier] of (loaded.settings?.server.plugins ?? []).entries()) {
@@ -29,7 +33,8 @@ function locate(specifier: string, folder: string): string {
 }
 
 function toPlugins(module: unknown): readonly Plugin[] {
-  const exported: unknown = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+  const exported: unknown =
+    typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
   const plugins = [exported].flat();
   if (plugins.length > 0 && plugins.every(isPlugin)) return plugins;
   throw new Error('its default export is no plugin made by definePlugin');
@@ -40,5 +45,11 @@ function isPlugin(value: unknown): value is Plugin {
   if (typeof value !== 'object' || value === null) return false;
   const has = (key: string): unknown => Reflect.get(value, key);
   const lists = ['needs', 'requires', 'provides'].every((key) => Array.isArray(has(key)));
-  return lists && typeof has('name') === 'string' && typeof has('level') === 'string' && typeof has('create') === 'function' && typeof has('options') === 'object';
+  return (
+    lists &&
+    typeof has('name') === 'string' &&
+    typeof has('level') === 'string' &&
+    typeof has('create') === 'function' &&
+    typeof has('options') === 'object'
+  );
 }

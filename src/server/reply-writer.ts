@@ -1,6 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Format } from '../formats/format.ts';
-import { cancelReply, GatewayError, type Clock, type Reply, type ReplyEnd, type Sink, type Source } from '../plugin/index.ts';
+import {
+  cancelReply,
+  GatewayError,
+  type Clock,
+  type Reply,
+  type ReplyEnd,
+  type Sink,
+  type Source,
+} from '../plugin/index.ts';
 
 /** A client that has the end of its reply waiting and does not read is let go after this time. */
 const LINGER_MS = 30_000;
@@ -95,7 +103,9 @@ class ReplyWriter implements Sink {
     if (!this.#reply.stream) return void this.#res.destroy();
     this.#uncork();
     const { status, message, type, code, param } = error;
-    this.#res.end(this.#setup.format.encodeStreamError({ status, message, type, code, param, requestId: this.#setup.requestId }));
+    this.#res.end(
+      this.#setup.format.encodeStreamError({ status, message, type, code, param, requestId: this.#setup.requestId }),
+    );
     this.#linger();
   }
 

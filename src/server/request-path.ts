@@ -2,7 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import { GatewayError, toGatewayError, type Clock, type GatewayContext, type Operation, type Reply, type ReplyEnd } from '../plugin/index.ts';
+import {
+  GatewayError,
+  toGatewayError,
+  type Clock,
+  type GatewayContext,
+  type Operation,
+  type Reply,
+  type ReplyEnd,
+} from '../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './headers.ts';
 import { answerByStatus } from './koa-reply.ts';
@@ -49,7 +57,10 @@ export function createRequestPath({ current, clock, log }: RequestPathSetup) {
       requestId: exchange.id,
       format: operation?.format ?? openaiChat,
       error: exchange.error,
-      onEnd: (end: ReplyEnd) => exchange.end(end, (fault) => log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply')),
+      onEnd: (end: ReplyEnd) =>
+        exchange.end(end, (fault) =>
+          log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply'),
+        ),
     });
   };
 }
@@ -78,7 +89,12 @@ function bareError(exchange: HttpExchange, error: GatewayError): Reply {
   const format = exchange.operation?.format ?? openaiChat;
   const encoded = format.encodeError({ status, message, type, code, param, requestId: exchange.id });
   const body = Buffer.from(JSON.stringify(encoded.body));
-  return { status: encoded.status, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body, stream: false };
+  return {
+    status: encoded.status,
+    headers: { 'content-type': 'application/json', 'content-length': String(body.length) },
+    body,
+    stream: false,
+  };
 }
 
 function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
@@ -94,5 +110,8 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
 
 /** Parameter names go out as they are where HTTP allows it (RFC 9110, section 5.5), bounded. */
 function lossHeader(params: readonly string[]): string {
-  return [...new Set(params)].join(',').replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 1024);
+  return [...new Set(params)]
+    .join(',')
+    .replaceAll(/[^\x20-\x7e]/g, '?')
+    .slice(0, 1024);
 }

@@ -12,7 +12,10 @@ function context() {
   const app = new Koa();
   bindReplies(app);
   // What Koa reads of the two is on these objects.
-  const ctx = app.createContext({ headers: {}, url: '/', method: 'POST', socket: {}, httpVersionMajor: 1 } as unknown as IncomingMessage, captured as unknown as ServerResponse);
+  const ctx = app.createContext(
+    { headers: {}, url: '/', method: 'POST', socket: {}, httpVersionMajor: 1 } as unknown as IncomingMessage,
+    captured as unknown as ServerResponse,
+  );
   // The attempt whose reply it is about.
   const attempt: { reply: Reply | undefined } = { reply: undefined };
   Object.assign(ctx, { attempt });
@@ -26,7 +29,11 @@ describe('what Koa middleware sets', () => {
     ctx.set('X-Tea', 'green');
     ctx.append('x-tea', 'black');
     ctx.type = 'text/plain';
-    expect([captured.statusCode, captured.getHeaders(), captured.hasHeader('X-TEA')]).toEqual([418, { 'x-tea': ['green', 'black'], 'content-type': 'text/plain; charset=utf-8' }, true]);
+    expect([captured.statusCode, captured.getHeaders(), captured.hasHeader('X-TEA')]).toEqual([
+      418,
+      { 'x-tea': ['green', 'black'], 'content-type': 'text/plain; charset=utf-8' },
+      true,
+    ]);
     ctx.remove('x-tea');
     expect(captured.getHeaderNames()).toEqual(['content-type']);
   });
@@ -84,7 +91,11 @@ describe('what Koa middleware sets', () => {
     const { body } = attempt.reply!;
     if (Buffer.isBuffer(body)) throw new Error('a stream became a buffer');
     const seen: string[] = [];
-    body.open({ push: (bytes) => void seen.push(bytes.toString()), end: () => void seen.push('end'), fail: (error: GatewayError) => void seen.push(error.code) });
+    body.open({
+      push: (bytes) => void seen.push(bytes.toString()),
+      end: () => void seen.push('end'),
+      fail: (error: GatewayError) => void seen.push(error.code),
+    });
     stream.write('a');
     await new Promise(setImmediate);
     body.pause();

@@ -1,7 +1,17 @@
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import { entryOf } from '../catalog/catalog-target.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
-import { GatewayError, UpstreamError, type Attempt, type Clock, type Exchange, type Outbound, type Reply, type Sender, type TryRecord } from '../plugin/index.ts';
+import {
+  GatewayError,
+  UpstreamError,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type Outbound,
+  type Reply,
+  type Sender,
+  type TryRecord,
+} from '../plugin/index.ts';
 import type { CommittedReply, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
 import { readRetryAfter, toUpstreamError, type UpstreamErrorContext } from '../upstream/upstream-error.ts';
 
@@ -18,11 +28,13 @@ export function createSender(setup: SenderSetup): Sender {
       const { outbound } = attempt;
       if (!outbound) throw new GatewayError('internal_error', 'The send plugin ran before a request was encoded.');
       const entry = attempt.resolved && entryOf(attempt.resolved);
-      if (!entry) throw new GatewayError('internal_error', 'The send plugin was given a target that no catalog entry made.');
+      if (!entry)
+        throw new GatewayError('internal_error', 'The send plugin was given a target that no catalog entry made.');
       const job: Job = { setup, exchange, attempt, outbound, entry };
       let answer = await tryOnce(job);
       // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
-      if (!answer.result.ok && answer.result.status === 401 && entry.provider.forgetCredentials?.()) answer = await tryOnce(job);
+      if (!answer.result.ok && answer.result.status === 401 && entry.provider.forgetCredentials?.())
+        answer = await tryOnce(job);
       const { result, errors } = answer;
       if (result.ok) return toReply(result, outbound);
       const error = refusal(result, outbound, errors, setup.clock);
@@ -53,7 +65,11 @@ async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job): Prom
     const credentials = await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
     const errors = { provider: entry.provider.slug, secrets: secretsOf(credentials) };
     const request: OutboundRequest = {
-      origin: { url: outbound.origin, allowInsecure: entry.provider.allowInsecure, connections: entry.connections ?? limits.connections },
+      origin: {
+        url: outbound.origin,
+        allowInsecure: entry.provider.allowInsecure,
+        connections: entry.connections ?? limits.connections,
+      },
       method: 'POST',
       path: outbound.path,
       headers: { ...outbound.headers, ...credentials },
@@ -88,17 +104,28 @@ function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
 }
 
 function newTry(startedAt: number): TryRecord {
-  return { startedAt, firstByteAt: undefined, firstContentAt: undefined, endedAt: undefined, status: undefined, error: undefined, resent: false, bytesIn: 0 };
+  return {
+    startedAt,
+    firstByteAt: undefined,
+    firstContentAt: undefined,
+    endedAt: undefined,
+    status: undefined,
+    error: undefined,
+    resent: false,
+    bytesIn: 0,
+  };
 }
 
 /** Credentials that cannot be had are a failure of this target: retry and fallback may go on. */
 function atTarget(thrown: unknown, slug: string): unknown {
-  if (!(thrown instanceof GatewayError) || thrown.code !== 'credentials_failed' || thrown instanceof UpstreamError) return thrown;
+  if (!(thrown instanceof GatewayError) || thrown.code !== 'credentials_failed' || thrown instanceof UpstreamError)
+    return thrown;
   return new UpstreamError(thrown.code, thrown.message, { cause: thrown, provider: slug });
 }
 
 /** Reply headers a client can use; everything else of the upstream stays inside (design.md, section 6). */
-const FORWARDED = /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
+const FORWARDED =
+  /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
 
 function toReply(result: CommittedReply, outbound: Outbound): Reply {
   const headers: Record<string, string> = {};
@@ -108,7 +135,12 @@ function toReply(result: CommittedReply, outbound: Outbound): Reply {
   return { status: result.status, headers, body: result.body, stream: outbound.stream };
 }
 
-function refusal(result: RefusedReply, { decodeError }: Outbound, errors: UpstreamErrorContext, clock: Clock): UpstreamError {
+function refusal(
+  result: RefusedReply,
+  { decodeError }: Outbound,
+  errors: UpstreamErrorContext,
+  clock: Clock,
+): UpstreamError {
   const failure = decodeError(result.status, result.text);
   return toUpstreamError(failure, { ...errors, retryAfterMs: readRetryAfter(result.headers, failure, clock.wall()) });
 }

@@ -72,9 +72,18 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const workshop = new Workshop(loaded, shared);
   const { clock } = shared;
 
-  const base = { translate: createTranslator(clock), targets, defaultFormat: openaiChat, limits: server.limits, recorder: shared.recorder };
+  const base = {
+    translate: createTranslator(clock),
+    targets,
+    defaultFormat: openaiChat,
+    limits: server.limits,
+    recorder: shared.recorder,
+  };
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits });
-  const attemptChain = await workshop.chain({ ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) }, { ...base, send });
+  const attemptChain = await workshop.chain(
+    { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
+    { ...base, send },
+  );
   const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
   const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
   const keys = createKeyRing(settings.keys, clock);
@@ -110,13 +119,23 @@ const outerEntry = (server: ServerSettings): OuterChain => ({ items: server.chai
 
 /** Attempts run in every request chain: only what all of these provide is sure to be there. */
 function providedToAttempts(settings: Settings, server: ServerSettings, registry: PluginRegistry): string[] {
-  const requestChains = [server.chains.request, ...[...settings.gateway.values()].flatMap(({ plugins }) => (plugins ? [plugins] : []))];
-  const [first = [], ...others] = requestChains.map((items) => providedBy([outerEntry(server), { items, runner: 'attempts' }], 'attempt', registry));
+  const requestChains = [
+    server.chains.request,
+    ...[...settings.gateway.values()].flatMap(({ plugins }) => (plugins ? [plugins] : [])),
+  ];
+  const [first = [], ...others] = requestChains.map((items) =>
+    providedBy([outerEntry(server), { items, runner: 'attempts' }], 'attempt', registry),
+  );
   return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
 /** A chain of server.yaml. */
-const serverChain = (server: ServerSettings, level: PluginLevel): ChainPlace => ({ level, file: 'server.yaml', path: ['chains', level], items: server.chains[level] });
+const serverChain = (server: ServerSettings, level: PluginLevel): ChainPlace => ({
+  level,
+  file: 'server.yaml',
+  path: ['chains', level],
+  items: server.chains[level],
+});
 
 /** Builds chains for one snapshot and remembers what their plugins want closed. */
 class Workshop {
@@ -129,8 +148,16 @@ class Workshop {
     this.#shared = shared;
   }
 
-  chain({ level, file, path, items, provided = [] }: ChainPlace, granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
-    const setup: CompileSetup = { registry: this.#shared.registry, host: (plugin, instance) => this.#host(plugin, instance, granted), checkOptions, nearest };
+  chain(
+    { level, file, path, items, provided = [] }: ChainPlace,
+    granted: Partial<Capabilities>,
+  ): Promise<CompiledChain | undefined> {
+    const setup: CompileSetup = {
+      registry: this.#shared.registry,
+      host: (plugin, instance) => this.#host(plugin, instance, granted),
+      checkOptions,
+      nearest,
+    };
     return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
   }
 
@@ -140,12 +167,19 @@ class Workshop {
 
   #host(plugin: Plugin, instance: string, granted: Partial<Capabilities>): Host<CapabilityName> {
     const { clock, random, log } = this.#shared;
-    const capabilities = Object.fromEntries(plugin.needs.map((need) => {
-      const capability = granted[need];
-      if (capability === undefined) throw new Error(`"${need}" is not to be had in the ${plugin.level} chain`);
-      return [need, capability];
-    }));
-    const host = { clock, random, log: log.child({ plugin: instance }), onClose: (task: () => void | Promise<void>) => void this.#closers.push(task) };
+    const capabilities = Object.fromEntries(
+      plugin.needs.map((need) => {
+        const capability = granted[need];
+        if (capability === undefined) throw new Error(`"${need}" is not to be had in the ${plugin.level} chain`);
+        return [need, capability];
+      }),
+    );
+    const host = {
+      clock,
+      random,
+      log: log.child({ plugin: instance }),
+      onClose: (task: () => void | Promise<void>) => void this.#closers.push(task),
+    };
     // The plugin's own type says which capabilities it reads: those it named.
     return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
   }
@@ -161,7 +195,12 @@ class Workshop {
   }
 }
 
-async function compileConfigs(settings: Settings, server: ServerSettings, workshop: Workshop, granted: Partial<Capabilities>): Promise<ConfigDirectory> {
+async function compileConfigs(
+  settings: Settings,
+  server: ServerSettings,
+  workshop: Workshop,
+  granted: Partial<Capabilities>,
+): Promise<ConfigDirectory> {
   const provided = workshop.providedToRequests(server);
   const standard = await workshop.chain({ ...serverChain(server, 'request'), provided }, granted);
   const configs = new Map<string, GatewayConfig>();
@@ -169,9 +208,21 @@ async function compileConfigs(settings: Settings, server: ServerSettings, worksh
   for (const [id, file] of settings.gateway) {
     const config = compileGatewayConfig(id, file);
     configs.set(id, config);
-    const own = file.plugins && (await workshop.chain({ level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided }, granted));
+    const own =
+      file.plugins &&
+      (await workshop.chain(
+        { level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided },
+        granted,
+      ));
     chains.set(config, (own ?? standard)?.run ?? nothing);
   }
-  const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => (chains.get(config) ?? standard?.run ?? nothing)(ctx);
-  return { get: (id) => configs.get(id), ids: [...configs.keys()], fallbackId: server.defaultConfig, direct: compileGatewayConfig('', {}), run };
+  const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> =>
+    (chains.get(config) ?? standard?.run ?? nothing)(ctx);
+  return {
+    get: (id) => configs.get(id),
+    ids: [...configs.keys()],
+    fallbackId: server.defaultConfig,
+    direct: compileGatewayConfig('', {}),
+    run,
+  };
 }

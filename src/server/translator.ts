@@ -1,7 +1,23 @@
-import { RequestFault, type ClientContext, type Format, type ReplyContext, type RequestTarget } from '../formats/format.ts';
+import {
+  RequestFault,
+  type ClientContext,
+  type Format,
+  type ReplyContext,
+  type RequestTarget,
+} from '../formats/format.ts';
 import { formats } from '../formats/index.ts';
 import { translatingReader } from '../formats/readers.ts';
-import { GatewayError, type Attempt, type Clock, type Exchange, type Operation, type Prepared, type RequestBody, type ResolvedTarget, type Translator } from '../plugin/index.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type Operation,
+  type Prepared,
+  type RequestBody,
+  type ResolvedTarget,
+  type Translator,
+} from '../plugin/index.ts';
 import { callId } from './ids.ts';
 
 /** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
@@ -11,7 +27,14 @@ export function createTranslator(clock: Clock): Translator {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
       const upstream = formats[resolved.format];
-      const job: Job = { exchange, attempt, resolved, operation, upstream, client: clientContext(exchange, attempt, resolved, clock) };
+      const job: Job = {
+        exchange,
+        attempt,
+        resolved,
+        operation,
+        upstream,
+        client: clientContext(exchange, attempt, resolved, clock),
+      };
       const prepared = upstream === operation.format ? passThrough(job) : translate(job);
       return prepared;
     },
@@ -27,7 +50,12 @@ interface Job {
   readonly client: ClientContext;
 }
 
-function clientContext(exchange: Exchange, { body, target }: Attempt, resolved: ResolvedTarget, clock: Clock): ClientContext {
+function clientContext(
+  exchange: Exchange,
+  { body, target }: Attempt,
+  resolved: ResolvedTarget,
+  clock: Clock,
+): ClientContext {
   const streamOptions = body.has('stream_options') ? body.value('stream_options') : undefined;
   return {
     id: `chatcmpl-${exchange.id.replaceAll('-', '')}`,
@@ -40,7 +68,11 @@ function clientContext(exchange: Exchange, { body, target }: Attempt, resolved: 
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-const targetOf = ({ resolved, client }: Job): RequestTarget => ({ model: resolved.model, host: resolved.host, strict: client.strict });
+const targetOf = ({ resolved, client }: Job): RequestTarget => ({
+  model: resolved.model,
+  host: resolved.host,
+  strict: client.strict,
+});
 
 const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 
@@ -66,7 +98,9 @@ function translate(job: Job): Prepared {
   const { exchange, attempt, resolved, operation, upstream, client } = job;
   if (!exchange.request.bodyValidated) validateWhole(operation, attempt.body);
   const reply: ReplyContext = { model: resolved.model, newCallId: callId };
-  const encoded = withFaults(() => upstream.encodeRequest(operation.format.decodeRequest(attempt.body.json()), targetOf(job), reply));
+  const encoded = withFaults(() =>
+    upstream.encodeRequest(operation.format.decodeRequest(attempt.body.json()), targetOf(job), reply),
+  );
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: client };
   return {
@@ -93,14 +127,18 @@ function place(resolved: ResolvedTarget) {
 /** A large body was only scanned when it came in; whoever reads it whole checks it whole. */
 function validateWhole(operation: Operation, body: RequestBody): void {
   const fault = operation.validate(body.json());
-  if (fault) throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, { param: fault.param });
+  if (fault)
+    throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
+      param: fault.param,
+    });
 }
 
 function withFaults<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof RequestFault) throw new GatewayError(error.code, error.message, { param: error.param, cause: error });
+    if (error instanceof RequestFault)
+      throw new GatewayError(error.code, error.message, { param: error.param, cause: error });
     throw error;
   }
 }

@@ -113,6 +113,11 @@ export interface Upstream {
   send(request: OutboundRequest, timings?: TryTimings): Promise<CommittedReply | RefusedReply>;
   exchange(request: SmallRequest): Promise<SmallReply>;
   /** Connections and requests under way, per origin URL: for tests, drain and metrics. */
-  stats(): readonly { readonly origin: string; readonly running: number; readonly connected: number; readonly queued: number }[];
+  stats(): readonly {
+    readonly origin: string;
+    readonly running: number;
+    readonly connected: number;
+    readonly queued: number;
+  }[];
   close(): Promise<void>;
 }

@@ -27,7 +27,11 @@ class Call implements Dispatcher.DispatchHandler {
 }
 
 /** A closed loop: `concurrency` callers, each sending its next request when the last is answered, `total` requests in all. */
-export async function load(target: { url: string; path: string; headers: Record<string, string>; body: string }, concurrency: number, total: number): Promise<LoadResult> {
+export async function load(
+  target: { url: string; path: string; headers: Record<string, string>; body: string },
+  concurrency: number,
+  total: number,
+): Promise<LoadResult> {
   const pool = new Pool(target.url, { connections: concurrency, pipelining: 1 });
   const latencies: number[] = [];
   let sent = 0;
@@ -37,7 +41,10 @@ export async function load(target: { url: string; path: string; headers: Record<
       sent += 1;
       const from = performance.now();
       const ok = await new Promise<boolean>((resolve) => {
-        pool.dispatch({ path: target.path, method: 'POST', headers: target.headers, body: target.body }, new Call(resolve));
+        pool.dispatch(
+          { path: target.path, method: 'POST', headers: target.headers, body: target.body },
+          new Call(resolve),
+        );
       });
       latencies.push(performance.now() - from);
       if (!ok) failures += 1;

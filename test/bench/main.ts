@@ -35,7 +35,11 @@ const children: ChildProcess[] = [];
 
 function start(core: number, file: string, ...args: string[]): Promise<{ pid: number; port: number }> {
   const command = cpus().length > 1 ? ['taskset', '-c', String(core), process.execPath] : [process.execPath];
-  const child = spawn(command[0]!, [...command.slice(1), file, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_ENV: 'production' } });
+  const child = spawn(command[0]!, [...command.slice(1), file, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
   children.push(child);
   return new Promise((resolve, reject) => {
     let text = '';
@@ -50,13 +54,19 @@ function start(core: number, file: string, ...args: string[]): Promise<{ pid: nu
 
 /** CPU time of all threads of a process, in milliseconds: exact, where utime and stime count in ticks. */
 function cpuMs(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
+  return readdirSync(`/proc/${pid}/task`).reduce(
+    (sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
+    0,
+  );
 }
 
 function writeConfigs(upstream: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
   mkdirSync(join(dir, 'gateway'));
-  writeFileSync(join(dir, 'server.yaml'), 'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n');
+  writeFileSync(
+    join(dir, 'server.yaml'),
+    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n',
+  );
   writeFileSync(
     join(dir, 'catalog.yaml'),
     `providers:
@@ -75,8 +85,17 @@ const messages = [
 ];
 
 async function measure(target: Target, stream: boolean, row: Row): Promise<void> {
-  const body = JSON.stringify({ model: target.model, max_tokens: 256, messages, ...(stream && { stream: true, stream_options: { include_usage: true } }) });
-  const headers = { 'content-type': 'application/json', 'x-gateway-api-key': KEY, authorization: 'Bearer upstream-token' };
+  const body = JSON.stringify({
+    model: target.model,
+    max_tokens: 256,
+    messages,
+    ...(stream && { stream: true, stream_options: { include_usage: true } }),
+  });
+  const headers = {
+    'content-type': 'application/json',
+    'x-gateway-api-key': KEY,
+    authorization: 'Bearer upstream-token',
+  };
   const call = { url: target.url, path: target.path, headers, body };
   const total = Math.round((stream ? 250 : 4000) * SCALE);
   await load(call, 32, Math.round(total / 4));
@@ -89,7 +108,8 @@ async function measure(target: Target, stream: boolean, row: Row): Promise<void>
   row.failures += busy.failures + calm.failures;
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 function table(title: string, rows: readonly Row[]): string {
   const proxy = rows.find(({ target }) => target.startsWith('bare'))!;
@@ -100,7 +120,14 @@ function table(title: string, rows: readonly Row[]): string {
     const added = row === direct ? '' : ((median(row.p50) - median(direct.p50)) * 1000).toFixed(0);
     return `| ${row.target} | ${cpu?.toFixed(0) ?? ''} | ${ratio} | ${(median(row.p50) * 1000).toFixed(0)} | ${added} | ${(median(row.p99) * 1000).toFixed(0)} | ${row.failures} |`;
   });
-  return [`### ${title}`, '', '| target | CPU µs/request | × bare proxy | p50 µs | added µs | p99 µs | failures |', '| --- | ---: | ---: | ---: | ---: | ---: | ---: |', ...lines, ''].join('\n');
+  return [
+    `### ${title}`,
+    '',
+    '| target | CPU µs/request | × bare proxy | p50 µs | added µs | p99 µs | failures |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...lines,
+    '',
+  ].join('\n');
 }
 
 async function main(): Promise<void> {
@@ -117,19 +144,41 @@ async function main(): Promise<void> {
       const gatewayUrl = `http://127.0.0.1:${gateway.port}`;
       const targets: Target[] = [
         { name: 'direct', pid: undefined, url: upstreamUrl, path, model: 'bench' },
-        { name: 'bare node:http + undici proxy', pid: proxy.pid, url: `http://127.0.0.1:${proxy.port}`, path, model: 'bench' },
+        {
+          name: 'bare node:http + undici proxy',
+          pid: proxy.pid,
+          url: `http://127.0.0.1:${proxy.port}`,
+          path,
+          model: 'bench',
+        },
         { name: 'Gatehouse, same format (OpenAI)', pid: gateway.pid, url: gatewayUrl, path, model: '@same/bench' },
-        { name: 'Gatehouse, mapped to Anthropic', pid: gateway.pid, url: gatewayUrl, path, model: '@claude/claude-3-5-haiku-20241022' },
-        { name: 'Gatehouse, mapped to Gemini', pid: gateway.pid, url: gatewayUrl, path, model: '@gemini/gemini-2.5-flash' },
+        {
+          name: 'Gatehouse, mapped to Anthropic',
+          pid: gateway.pid,
+          url: gatewayUrl,
+          path,
+          model: '@claude/claude-3-5-haiku-20241022',
+        },
+        {
+          name: 'Gatehouse, mapped to Gemini',
+          pid: gateway.pid,
+          url: gatewayUrl,
+          path,
+          model: '@gemini/gemini-2.5-flash',
+        },
       ];
       for (const stream of [false, true]) {
-        const rows = results.get(stream) ?? targets.map(({ name }): Row => ({ target: name, cpu: [], p50: [], p99: [], failures: 0 }));
+        const rows =
+          results.get(stream) ??
+          targets.map(({ name }): Row => ({ target: name, cpu: [], p50: [], p99: [], failures: 0 }));
         results.set(stream, rows);
         for (const [index, target] of targets.entries()) await measure(target, stream, rows[index]!);
       }
       for (const child of children.splice(1)) child.kill('SIGKILL');
     }
-    console.log(`Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, median of ${REPETITIONS} repetitions with fresh processes\n`);
+    console.log(
+      `Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, median of ${REPETITIONS} repetitions with fresh processes\n`,
+    );
     console.log(table('1 KB chat, not streamed', results.get(false)!));
     console.log(table('Stream of 200 events, a write each', results.get(true)!));
   } finally {

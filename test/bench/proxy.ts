@@ -18,7 +18,11 @@ class Pipe implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
   }
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     const { connection: _connection, 'keep-alive': _keepAlive, 'transfer-encoding': _encoding, ...kept } = headers;
     this.#res.writeHead(status, kept);
   }
@@ -37,7 +41,10 @@ const server = createServer((req, res) => {
   const pieces: Buffer[] = [];
   req.on('data', (piece: Buffer) => pieces.push(piece));
   req.on('end', () => {
-    pool.dispatch({ path: req.url!, method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(pieces) }, new Pipe(res));
+    pool.dispatch(
+      { path: req.url!, method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(pieces) },
+      new Pipe(res),
+    );
   });
 });
 server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ port: (server.address() as { port: number }).port })));

@@ -15,34 +15,96 @@ const tokens = Array.from({ length: EVENTS - 4 }, (_, index) => `word${index} `)
 
 const openaiUsage = { prompt_tokens: 20, completion_tokens: 200, total_tokens: 220 };
 const chunk = (delta: object, finish: string | null = null) =>
-  data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1795132800, model: 'bench', choices: [{ index: 0, delta, finish_reason: finish }], usage: null });
+  data({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1795132800,
+    model: 'bench',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    usage: null,
+  });
 
 const REPLIES = {
   openai: {
-    plain: json({ id: 'chatcmpl-1', object: 'chat.completion', created: 1795132800, model: 'bench', choices: [{ index: 0, finish_reason: 'stop', logprobs: null, message: { role: 'assistant', content: TEXT, refusal: null } }], usage: openaiUsage }),
+    plain: json({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1795132800,
+      model: 'bench',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'stop',
+          logprobs: null,
+          message: { role: 'assistant', content: TEXT, refusal: null },
+        },
+      ],
+      usage: openaiUsage,
+    }),
     stream: [
       chunk({ role: 'assistant', content: '' }),
       ...tokens.map((text) => chunk({ content: text })),
       chunk({}, 'stop'),
-      data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1795132800, model: 'bench', choices: [], usage: openaiUsage }),
+      data({
+        id: 'chatcmpl-1',
+        object: 'chat.completion.chunk',
+        created: 1795132800,
+        model: 'bench',
+        choices: [],
+        usage: openaiUsage,
+      }),
       'data: [DONE]\n\n',
     ],
   },
   anthropic: {
-    plain: json({ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-3-5-haiku-20241022', content: [{ type: 'text', text: TEXT }], stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 20, output_tokens: 200 } }),
+    plain: json({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-3-5-haiku-20241022',
+      content: [{ type: 'text', text: TEXT }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 20, output_tokens: 200 },
+    }),
     stream: [
-      named({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-3-5-haiku-20241022', content: [], stop_reason: null, usage: { input_tokens: 20, output_tokens: 1 } } } as { type: string }),
+      named({
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-3-5-haiku-20241022',
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: 20, output_tokens: 1 },
+        },
+      } as { type: string }),
       named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as { type: string }),
-      ...tokens.map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as { type: string })),
-      named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } } as { type: string }),
+      ...tokens.map((text) =>
+        named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as { type: string }),
+      ),
+      named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } } as {
+        type: string;
+      }),
       named({ type: 'message_stop' }),
     ],
   },
   gemini: {
-    plain: json({ candidates: [{ content: { role: 'model', parts: [{ text: TEXT }] }, finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 200, totalTokenCount: 220 }, modelVersion: 'gemini-2.5-flash', responseId: 'r' }),
+    plain: json({
+      candidates: [{ content: { role: 'model', parts: [{ text: TEXT }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 200, totalTokenCount: 220 },
+      modelVersion: 'gemini-2.5-flash',
+      responseId: 'r',
+    }),
     stream: tokens.map((text, index) =>
       data({
-        candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(index === tokens.length - 1 && { finishReason: 'STOP' }) }],
+        candidates: [
+          {
+            content: { role: 'model', parts: [{ text }] },
+            ...(index === tokens.length - 1 && { finishReason: 'STOP' }),
+          },
+        ],
         usageMetadata: { promptTokenCount: 20, candidatesTokenCount: index + 1, totalTokenCount: 21 + index },
         modelVersion: 'gemini-2.5-flash',
         responseId: 'r',
@@ -51,7 +113,9 @@ const REPLIES = {
   },
 } as const;
 
-const STREAMS = new Map(Object.entries(REPLIES).map(([name, { stream }]) => [name, stream.map((event) => Buffer.from(event))]));
+const STREAMS = new Map(
+  Object.entries(REPLIES).map(([name, { stream }]) => [name, stream.map((event) => Buffer.from(event))]),
+);
 
 function familyOf(url: string): keyof typeof REPLIES {
   if (url.includes('/messages')) return 'anthropic';

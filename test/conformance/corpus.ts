@@ -64,7 +64,21 @@ export async function driveFamily(family: string, split: 'bytes' | 'event'): Pro
     const out = join(folder, 'got.jsonl');
     const model = family === 'vertex-anthropic' ? '@replay/anthropic.replay--{id}' : '@replay/replay--{id}';
     const headers = ['--header', `x-gateway-api-key: ${KEY}`, '--header', 'authorization: Bearer caller-token'];
-    const args = ['--file', file, '--gateway', gateway.url, '--out', out, '--replay-port', String(port), '--model', model, '--split', split, ...headers];
+    const args = [
+      '--file',
+      file,
+      '--gateway',
+      gateway.url,
+      '--out',
+      out,
+      '--replay-port',
+      String(port),
+      '--model',
+      model,
+      '--split',
+      split,
+      ...headers,
+    ];
     await promisify(execFile)(process.execPath, [join(corpus, 'drive.mjs'), ...args]);
     const checker = (await import(pathToFileURL(join(corpus, 'check-shapes.mjs')).href)) as Checker;
     return judge(lines<Exchange>(file), lines<Exchange & { strict: boolean }>(out), checker);
@@ -74,7 +88,11 @@ export async function driveFamily(family: string, split: 'bytes' | 'event'): Pro
   }
 }
 
-function judge(records: readonly Exchange[], got: readonly (Exchange & { strict: boolean })[], { check, derive }: Checker): Outcome {
+function judge(
+  records: readonly Exchange[],
+  got: readonly (Exchange & { strict: boolean })[],
+  { check, derive }: Checker,
+): Outcome {
   const byId = new Map(records.map((record) => [record.id, record]));
   const known = got.filter(({ id }) => byId.has(id));
   return {

@@ -10,7 +10,11 @@ import { startTestGateway, writeSettings } from '../support/gateway.ts';
 import { geminiReply, json, startUpstream } from '../support/upstream.ts';
 
 /** Every secret a request meets is a word of its own here; none may be found in anything that comes out. */
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+});
 const CANARIES = {
   gatewayKey: 'canary-gateway-key-7f3a91',
   vendorKey: 'canary-vendor-key-55ab02',
@@ -28,22 +32,73 @@ describe('secrets', () => {
     });
     let failing = false;
     const upstream = await startUpstream((request, res) => {
-      if (request.url === '/token') return failing ? json(res, { error: 'invalid_grant', error_description: `assertion ${request.text}` }, 400) : json(res, { access_token: CANARIES.accessToken, expires_in: 3600, token_type: 'Bearer' });
+      if (request.url === '/token')
+        return failing
+          ? json(res, { error: 'invalid_grant', error_description: `assertion ${request.text}` }, 400)
+          : json(res, { access_token: CANARIES.accessToken, expires_in: 3600, token_type: 'Bearer' });
       // An upstream that repeats what it was sent must not make us repeat it.
-      if (request.url.includes('echo')) return json(res, { error: { code: 400, message: `bad header ${request.headers.authorization ?? request.headers['x-api-key']}`, status: 'INVALID_ARGUMENT' } }, 400);
-      if (request.url.includes('messages')) return json(res, { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }, 401);
+      if (request.url.includes('echo'))
+        return json(
+          res,
+          {
+            error: {
+              code: 400,
+              message: `bad header ${request.headers.authorization ?? request.headers['x-api-key']}`,
+              status: 'INVALID_ARGUMENT',
+            },
+          },
+          400,
+        );
+      if (request.url.includes('messages'))
+        return json(res, { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }, 401);
       return json(res, geminiReply('hi'));
     });
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-canary-'));
     const account = join(folder, 'account.json');
-    writeFileSync(account, JSON.stringify({ type: 'service_account', project_id: 'test-project', private_key_id: 'k1', private_key: privateKey, client_email: 'a@test-project.iam.gserviceaccount.com', token_uri: `${upstream.url}/token` }));
+    writeFileSync(
+      account,
+      JSON.stringify({
+        type: 'service_account',
+        project_id: 'test-project',
+        private_key_id: 'k1',
+        private_key: privateKey,
+        client_email: 'a@test-project.iam.gserviceaccount.com',
+        token_uri: `${upstream.url}/token`,
+      }),
+    );
     const settings = {
-      server: { telemetry: { traces: { endpoint: `${collector.url}/v1/traces`, protocol: 'http/json' }, log: { level: 'debug' } }, egress: { token_uris: [`${upstream.url}/token`] } },
+      server: {
+        telemetry: {
+          traces: { endpoint: `${collector.url}/v1/traces`, protocol: 'http/json' },
+          log: { level: 'debug' },
+        },
+        egress: { token_uris: [`${upstream.url}/token`] },
+      },
       catalog: {
         providers: [
-          { slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: `\${file:${account}}`, base_url: upstream.url, allow_insecure: true },
-          { slug: 'own', provider: 'vertex-ai', region: 'us-central1', project_id: 'test-project', base_url: upstream.url, allow_insecure: true },
-          { slug: 'claude', provider: 'anthropic', api_key: '${env:CANARY_VENDOR}', base_url: upstream.url, allow_insecure: true },
+          {
+            slug: 'vertex',
+            provider: 'vertex-ai',
+            region: 'us-central1',
+            service_account: `\${file:${account}}`,
+            base_url: upstream.url,
+            allow_insecure: true,
+          },
+          {
+            slug: 'own',
+            provider: 'vertex-ai',
+            region: 'us-central1',
+            project_id: 'test-project',
+            base_url: upstream.url,
+            allow_insecure: true,
+          },
+          {
+            slug: 'claude',
+            provider: 'anthropic',
+            api_key: '${env:CANARY_VENDOR}',
+            base_url: upstream.url,
+            allow_insecure: true,
+          },
         ],
       },
       keys: { keys: [{ id: 'k', key: '${env:CANARY_KEY}' }] },
@@ -77,18 +132,44 @@ describe('secrets', () => {
     failing = true;
     const broken = await startTestGateway(settings, { env });
     try {
-      const response = await fetch(`${broken.url}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': CANARIES.gatewayKey }, body: JSON.stringify({ model: '@vertex/gemini-2.5-flash', messages: [{ role: 'user', content: 'hi' }] }) });
+      const response = await fetch(`${broken.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gateway-api-key': CANARIES.gatewayKey },
+        body: JSON.stringify({ model: '@vertex/gemini-2.5-flash', messages: [{ role: 'user', content: 'hi' }] }),
+      });
       const text = await response.text();
-      expect([response.status, text]).toEqual([502, expect.stringMatching(/credentials_failed.*|.*vertex.*invalid_grant/)]);
+      expect([response.status, text]).toEqual([
+        502,
+        expect.stringMatching(/credentials_failed.*|.*vertex.*invalid_grant/),
+      ]);
       outputs.push(text);
     } finally {
       await broken.close();
     }
 
     // Settings that are wrong in every place that holds a secret.
-    const dir = writeSettings({ ...settings, keys: { keys: [{ id: 'k', key: '${env:CANARY_KEY}', digest: 'sha256:no' }] }, catalog: { providers: [{ slug: 'claude', provider: 'anthropic', api_key: CANARIES.vendorKey, extra: CANARIES.vendorKey }, { slug: 'v', provider: 'vertex-ai', region: 'X', service_account: { client_email: 7, private_key: CANARIES.privateKey } }] } });
-    for (const format of ['pretty', 'json', 'github'] as const) expect(await validateCommand({ dir, format, env, out: (text) => outputs.push(text) })).toBe(1);
-    const refused = await startGateway({ configs: dir, env, logTo: { write: (line) => void outputs.push(line) } }).catch((error: unknown) => error);
+    const dir = writeSettings({
+      ...settings,
+      keys: { keys: [{ id: 'k', key: '${env:CANARY_KEY}', digest: 'sha256:no' }] },
+      catalog: {
+        providers: [
+          { slug: 'claude', provider: 'anthropic', api_key: CANARIES.vendorKey, extra: CANARIES.vendorKey },
+          {
+            slug: 'v',
+            provider: 'vertex-ai',
+            region: 'X',
+            service_account: { client_email: 7, private_key: CANARIES.privateKey },
+          },
+        ],
+      },
+    });
+    for (const format of ['pretty', 'json', 'github'] as const)
+      expect(await validateCommand({ dir, format, env, out: (text) => outputs.push(text) })).toBe(1);
+    const refused = await startGateway({
+      configs: dir,
+      env,
+      logTo: { write: (line) => void outputs.push(line) },
+    }).catch((error: unknown) => error);
     outputs.push(inspect(refused, { depth: 20 }));
 
     await collector.close();
@@ -96,9 +177,14 @@ describe('secrets', () => {
     for (const path of [folder, dir]) rmSync(path, { recursive: true, force: true });
     expect(spans.length).toBeGreaterThan(0);
     const everything = [gateway.logText(), broken.logText(), ...spans, ...outputs].join('\n');
-    for (const [name, canary] of Object.entries(CANARIES)) expect(everything.includes(canary), `${name} came out`).toBe(false);
+    for (const [name, canary] of Object.entries(CANARIES))
+      expect(everything.includes(canary), `${name} came out`).toBe(false);
     // The canaries were really in play: the upstream saw those that belong to it, and only those.
     const sent = JSON.stringify(upstream.seen.map(({ headers }) => headers));
-    expect([CANARIES.accessToken, CANARIES.callerToken, CANARIES.vendorKey, CANARIES.gatewayKey].map((canary) => sent.includes(canary))).toEqual([true, true, true, false]);
+    expect(
+      [CANARIES.accessToken, CANARIES.callerToken, CANARIES.vendorKey, CANARIES.gatewayKey].map((canary) =>
+        sent.includes(canary),
+      ),
+    ).toEqual([true, true, true, false]);
   });
 });

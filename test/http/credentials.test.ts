@@ -3,7 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { geminiReply, json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+});
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -13,12 +17,32 @@ afterEach(async () => {
 });
 
 async function start(token: Script, model: Script = (_, res) => json(res, geminiReply('hi'))): Promise<void> {
-  upstream = await startUpstream((request, res, index) => (request.url === '/token' ? token(request, res, index) : model(request, res, index)));
-  const account = { type: 'service_account', project_id: 'test-project', private_key_id: 'k1', private_key: '${env:SA_KEY}', client_email: 'a@test-project.iam.gserviceaccount.com', token_uri: `${upstream.url}/token` };
+  upstream = await startUpstream((request, res, index) =>
+    request.url === '/token' ? token(request, res, index) : model(request, res, index),
+  );
+  const account = {
+    type: 'service_account',
+    project_id: 'test-project',
+    private_key_id: 'k1',
+    private_key: '${env:SA_KEY}',
+    client_email: 'a@test-project.iam.gserviceaccount.com',
+    token_uri: `${upstream.url}/token`,
+  };
   gateway = await startTestGateway(
     {
       server: { egress: { token_uris: [`${upstream.url}/token`] } },
-      catalog: { providers: [{ slug: 'vertex', provider: 'vertex-ai', region: 'us-central1', service_account: account, base_url: upstream.url, allow_insecure: true }] },
+      catalog: {
+        providers: [
+          {
+            slug: 'vertex',
+            provider: 'vertex-ai',
+            region: 'us-central1',
+            service_account: account,
+            base_url: upstream.url,
+            allow_insecure: true,
+          },
+        ],
+      },
     },
     // Keys come with their line breaks escaped as often as not.
     { env: { SA_KEY: privateKey.replaceAll('\n', '\\n') } },
@@ -43,7 +67,9 @@ describe('Google access tokens', () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => chat()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(tokenCalls().length).toBe(1);
-    expect(new Set(upstream.seen.filter(({ url }) => url !== '/token').map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer token-1']));
+    expect(
+      new Set(upstream.seen.filter(({ url }) => url !== '/token').map(({ headers }) => headers.authorization)),
+    ).toEqual(new Set(['Bearer token-1']));
   });
 
   it('are asked for with a signed assertion as RFC 7523 wants it', async () => {
@@ -51,17 +77,33 @@ describe('Google access tokens', () => {
     await chat();
     const form = new URLSearchParams(tokenCalls()[0]!.text);
     expect(form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
-    const [head, claims] = form.get('assertion')!.split('.').slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>);
+    const [head, claims] = form
+      .get('assertion')!
+      .split('.')
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>);
     expect(head).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'k1' });
-    expect(claims).toMatchObject({ iss: 'a@test-project.iam.gserviceaccount.com', scope: 'https://www.googleapis.com/auth/cloud-platform', aud: `${upstream.url}/token` });
+    expect(claims).toMatchObject({
+      iss: 'a@test-project.iam.gserviceaccount.com',
+      scope: 'https://www.googleapis.com/auth/cloud-platform',
+      aud: `${upstream.url}/token`,
+    });
     expect(Number(claims!['exp']) - Number(claims!['iat'])).toBe(3600);
   });
 
   it.each<[string, Script, RegExp]>([
-    ['a refusal', (_, res) => json(res, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400), /invalid_grant.*Invalid JWT Signature/],
+    [
+      'a refusal',
+      (_, res) => json(res, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400),
+      /invalid_grant.*Invalid JWT Signature/,
+    ],
     ['a reply without a token', (_, res) => json(res, { token_type: 'Bearer' }), /./],
     ['an empty token', (_, res) => json(res, { access_token: '', expires_in: 3600 }), /./],
-    ['a page', (_, res) => void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'), /./],
+    [
+      'a page',
+      (_, res) => void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+      /./,
+    ],
     ['a redirect', (_, res) => void res.writeHead(302, { location: 'http://169.254.169.254/' }).end(), /./],
     ['silence', (_, res) => void res.destroy(), /./],
   ])('that end in %s are a 502 that names the entry, and the model is not asked', async (_, token, reason) => {
@@ -75,7 +117,11 @@ describe('Google access tokens', () => {
   });
 
   it('that the upstream refuses are fetched anew once, when they are not brand new', async () => {
-    await start(granted, (request, res) => (request.headers.authorization === 'Bearer token-1' ? json(res, { error: { code: 401, message: 'expired', status: 'UNAUTHENTICATED' } }, 401) : json(res, geminiReply('hi'))));
+    await start(granted, (request, res) =>
+      request.headers.authorization === 'Bearer token-1'
+        ? json(res, { error: { code: 401, message: 'expired', status: 'UNAUTHENTICATED' } }, 401)
+        : json(res, geminiReply('hi')),
+    );
     expect((await chat()).status).toBe(401);
     expect(tokenCalls().length).toBe(1);
   });
@@ -92,8 +138,16 @@ describe('requests without the catalog', () => {
       return Promise.resolve(['10.0.0.1']);
     };
     gateway = await startTestGateway({}, { lookup });
-    const answer = await chat('gemini-2.5-flash', { 'x-gateway-provider': 'vertex-ai', 'x-gateway-vertex-project-id': 'my-project', 'x-gateway-vertex-region': 'europe-west4', authorization: 'ya29.x' });
-    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([502, 'egress_refused']);
+    const answer = await chat('gemini-2.5-flash', {
+      'x-gateway-provider': 'vertex-ai',
+      'x-gateway-vertex-project-id': 'my-project',
+      'x-gateway-vertex-region': 'europe-west4',
+      authorization: 'ya29.x',
+    });
+    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+      502,
+      'egress_refused',
+    ]);
     expect(asked).toEqual(['europe-west4-aiplatform.googleapis.com']);
   });
 });

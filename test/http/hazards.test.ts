@@ -3,7 +3,18 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import OpenAI, { APIError } from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
-import { anthropicEvents, anthropicReply, entriesFor, json, openaiChunk, openaiReply, sse, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+import {
+  anthropicEvents,
+  anthropicReply,
+  entriesFor,
+  json,
+  openaiChunk,
+  openaiReply,
+  sse,
+  startUpstream,
+  type Script,
+  type ScriptedUpstream,
+} from '../support/upstream.ts';
 
 let upstream: ScriptedUpstream | undefined;
 let gateway: TestGateway | undefined;
@@ -22,7 +33,11 @@ const messages = [{ role: 'user' as const, content: 'hi' }];
 
 function open(url: string, body: object, headers: Record<string, string> = {}): ClientRequest {
   const text = JSON.stringify({ messages, ...body });
-  const request = httpRequest(`${url}/v1/chat/completions`, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, ...headers } });
+  const request = httpRequest(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, ...headers },
+  });
   request.on('error', () => {});
   request.end(text);
   return request;
@@ -44,7 +59,12 @@ describe('clients that leave', () => {
     let release = false;
     const { url, gateway: running } = await start(
       async (_, res) => {
-        if (release) return sse(res, [openaiChunk({ role: 'assistant', content: 'x' }), openaiChunk({}, 'stop'), 'data: [DONE]\n\n']);
+        if (release)
+          return sse(res, [
+            openaiChunk({ role: 'assistant', content: 'x' }),
+            openaiChunk({}, 'stop'),
+            'data: [DONE]\n\n',
+          ]);
         // An endless stream: only an abort ends it.
         res.writeHead(200, { 'content-type': 'text/event-stream' });
         const timer = setInterval(() => res.write(`data: ${JSON.stringify(openaiChunk({ content: 'more ' }))}\n\n`), 2);
@@ -63,7 +83,10 @@ describe('clients that leave', () => {
         }),
       );
     }
-    await until(() => upstream!.seen.length === 50 && upstream!.seen.every(({ aborted }) => aborted), 'every upstream request was aborted');
+    await until(
+      () => upstream!.seen.length === 50 && upstream!.seen.every(({ aborted }) => aborted),
+      'every upstream request was aborted',
+    );
     await until(() => upstream!.sockets.size === 0, 'no upstream socket was open');
     expect(running.upstream.stats().map(({ running: inFlight, queued }) => [inFlight, queued])).toEqual([[0, 0]]);
     release = true;
@@ -80,7 +103,11 @@ describe('clients that leave', () => {
 
   it('while they send their body leave nothing behind', async () => {
     const { url, logs } = await start(() => {});
-    const request = httpRequest(`${url}/v1/chat/completions`, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'content-length': 1000 } });
+    const request = httpRequest(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'content-length': 1000 },
+    });
     request.on('error', () => {});
     request.write('{"model":');
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -126,16 +153,33 @@ describe('two tenants on one pooled connection', () => {
       exported.push(request.text);
       json(res, {});
     });
-    await start((_, res) => json(res, openaiReply('ok')), {
-      server: { telemetry: { traces: { endpoint: `${collector.url}/v1/traces`, protocol: 'http/json' } } },
-      keys: { keys: [{ id: 'red', key: '${env:NONE:-red-key-0123456789}' }, { id: 'blue', key: '${env:NONE:-blue-key-0123456789}' }] },
-    }, { connections: 1 });
-    const traceOf = (tenant: string, index: number) => `${tenant === 'red' ? 'a'.repeat(28) : 'b'.repeat(28)}${String(index).padStart(4, '0')}`;
+    await start(
+      (_, res) => json(res, openaiReply('ok')),
+      {
+        server: { telemetry: { traces: { endpoint: `${collector.url}/v1/traces`, protocol: 'http/json' } } },
+        keys: {
+          keys: [
+            { id: 'red', key: '${env:NONE:-red-key-0123456789}' },
+            { id: 'blue', key: '${env:NONE:-blue-key-0123456789}' },
+          ],
+        },
+      },
+      { connections: 1 },
+    );
+    const traceOf = (tenant: string, index: number) =>
+      `${tenant === 'red' ? 'a'.repeat(28) : 'b'.repeat(28)}${String(index).padStart(4, '0')}`;
     const ask = async (tenant: string, index: number) => {
-      const headers = { 'x-gateway-api-key': `${tenant}-key-0123456789`, 'x-request-id': `${tenant}-${index}`, traceparent: `00-${traceOf(tenant, index)}-00f067aa0ba902b7-01` };
+      const headers = {
+        'x-gateway-api-key': `${tenant}-key-0123456789`,
+        'x-request-id': `${tenant}-${index}`,
+        traceparent: `00-${traceOf(tenant, index)}-00f067aa0ba902b7-01`,
+      };
       const response = await reply(open(gateway!.url, { model: `@openai/gpt-${tenant}` }, headers));
       await textOf(response);
-      expect(response.headers).toMatchObject({ 'x-gateway-request-id': `${tenant}-${index}`, 'x-gateway-trace-id': traceOf(tenant, index) });
+      expect(response.headers).toMatchObject({
+        'x-gateway-request-id': `${tenant}-${index}`,
+        'x-gateway-trace-id': traceOf(tenant, index),
+      });
     };
     await Promise.all(Array.from({ length: 40 }, (_, index) => ask(index % 2 ? 'red' : 'blue', index)));
     await until(() => gateway!.logs.length === 40, 'every request was logged');
@@ -149,7 +193,9 @@ describe('two tenants on one pooled connection', () => {
 
     await gateway!.close();
     gateway = undefined;
-    const spans = exported.flatMap((text) => (JSON.parse(text) as Exported).resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans)));
+    const spans = exported.flatMap((text) =>
+      (JSON.parse(text) as Exported).resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans)),
+    );
     // One server span, one for the model, one for the HTTP request, of each of forty.
     expect(spans.length).toBe(120);
     for (const span of spans) {
@@ -164,15 +210,32 @@ describe('two tenants on one pooled connection', () => {
 });
 
 interface Exported {
-  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly { readonly traceId: string; readonly spanId: string; readonly parentSpanId?: string; readonly name: string }[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly {
+      readonly spans: readonly {
+        readonly traceId: string;
+        readonly spanId: string;
+        readonly parentSpanId?: string;
+        readonly name: string;
+      }[];
+    }[];
+  }[];
 }
 
 describe('a stream that breaks', () => {
   const client = () => new OpenAI({ baseURL: `${gateway!.url}/v1`, apiKey: KEY, maxRetries: 0 });
 
   it.each([
-    ['in the middle of an event, same format', '@openai/m', [openaiChunk({ role: 'assistant', content: 'Hel' }), 'data: {"id":"chatcmpl-up","choi', null]],
-    ['in the middle of an event, mapped', '@claude/claude-3-5-haiku-20241022', [...anthropicEvents('Hel').slice(0, 3), 'event: content_block_delta\ndata: {"type":"content_b', null]],
+    [
+      'in the middle of an event, same format',
+      '@openai/m',
+      [openaiChunk({ role: 'assistant', content: 'Hel' }), 'data: {"id":"chatcmpl-up","choi', null],
+    ],
+    [
+      'in the middle of an event, mapped',
+      '@claude/claude-3-5-haiku-20241022',
+      [...anthropicEvents('Hel').slice(0, 3), 'event: content_block_delta\ndata: {"type":"content_b', null],
+    ],
     ['without its end, mapped', '@claude/claude-3-5-haiku-20241022', anthropicEvents('Hel').slice(0, 3)],
   ])('%s gives the openai SDK the text so far and a clean error', async (_, model, events) => {
     await start((_request, res) => sse(res, events));
@@ -187,8 +250,18 @@ describe('a stream that breaks', () => {
   });
 
   it('by an error event of the provider gives that error', async () => {
-    await start((_request, res) => sse(res, [...anthropicEvents('Hel').slice(0, 3), { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }]));
-    const stream = await client().chat.completions.create({ model: '@claude/claude-3-5-haiku-20241022', max_tokens: 9, messages, stream: true });
+    await start((_request, res) =>
+      sse(res, [
+        ...anthropicEvents('Hel').slice(0, 3),
+        { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      ]),
+    );
+    const stream = await client().chat.completions.create({
+      model: '@claude/claude-3-5-haiku-20241022',
+      max_tokens: 9,
+      messages,
+      stream: true,
+    });
     const failure = await (async () => {
       for await (const _ of stream);
     })().catch((error: unknown) => error);
@@ -197,12 +270,23 @@ describe('a stream that breaks', () => {
 
   it('before any content is a plain HTTP error, since nothing has left', async () => {
     await start((_request, res) => sse(res, [...anthropicEvents('Hel').slice(0, 2), null]));
-    await expect(client().chat.completions.create({ model: '@claude/claude-3-5-haiku-20241022', max_tokens: 9, messages, stream: true })).rejects.toMatchObject({ status: 502, code: 'stream_interrupted' });
+    await expect(
+      client().chat.completions.create({
+        model: '@claude/claude-3-5-haiku-20241022',
+        max_tokens: 9,
+        messages,
+        stream: true,
+      }),
+    ).rejects.toMatchObject({ status: 502, code: 'stream_interrupted' });
   });
 
   it('once it has ended says nothing more: exactly one end', async () => {
-    await start((_request, res) => sse(res, [...anthropicEvents('Hello'), 'event: content_block_delta\ndata: {"type":"content_b']));
-    const text = await textOf(await reply(open(gateway!.url, { model: '@claude/claude-3-5-haiku-20241022', max_tokens: 9, stream: true })));
+    await start((_request, res) =>
+      sse(res, [...anthropicEvents('Hello'), 'event: content_block_delta\ndata: {"type":"content_b']),
+    );
+    const text = await textOf(
+      await reply(open(gateway!.url, { model: '@claude/claude-3-5-haiku-20241022', max_tokens: 9, stream: true })),
+    );
     expect(text.match(/data: \[DONE\]/g)).toHaveLength(1);
     expect(text).not.toContain('"error"');
   });
@@ -214,12 +298,31 @@ describe('a failed attempt', () => {
       (request, res) =>
         request.url.includes('messages')
           ? json(res, anthropicReply('rescued'), 200, { 'anthropic-ratelimit-requests-remaining': '7' })
-          : json(res, { error: { message: 'busy' } }, 503, { 'retry-after': '9', 'x-ratelimit-remaining-requests': '0', 'x-secret-internal': 'no' }),
-      { gateway: { two: { strategy: { mode: 'fallback' }, targets: [{ provider: '@openai' }, { provider: '@claude', override_params: { model: 'claude-3-5-haiku-20241022', max_tokens: 5 } }] } } },
+          : json(res, { error: { message: 'busy' } }, 503, {
+              'retry-after': '9',
+              'x-ratelimit-remaining-requests': '0',
+              'x-secret-internal': 'no',
+            }),
+      {
+        gateway: {
+          two: {
+            strategy: { mode: 'fallback' },
+            targets: [
+              { provider: '@openai' },
+              { provider: '@claude', override_params: { model: 'claude-3-5-haiku-20241022', max_tokens: 5 } },
+            ],
+          },
+        },
+      },
     );
     const response = await reply(open(gateway!.url, { model: 'm' }, { 'x-gateway-config': 'two' }));
     expect(JSON.parse(await textOf(response))).toMatchObject({ choices: [{ message: { content: 'rescued' } }] });
-    expect(response.headers).toMatchObject({ 'x-gateway-last-used-option-index': 'config.targets[1]', 'x-gateway-provider': 'claude', 'anthropic-ratelimit-requests-remaining': '7' });
-    for (const name of ['retry-after', 'x-ratelimit-remaining-requests', 'x-secret-internal']) expect(response.headers).not.toHaveProperty(name);
+    expect(response.headers).toMatchObject({
+      'x-gateway-last-used-option-index': 'config.targets[1]',
+      'x-gateway-provider': 'claude',
+      'anthropic-ratelimit-requests-remaining': '7',
+    });
+    for (const name of ['retry-after', 'x-ratelimit-remaining-requests', 'x-secret-internal'])
+      expect(response.headers).not.toHaveProperty(name);
   });
 });

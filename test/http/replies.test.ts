@@ -2,7 +2,18 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
-import { anthropicEvents, anthropicReply, entriesFor, json, openaiChunk, openaiReply, sse, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+import {
+  anthropicEvents,
+  anthropicReply,
+  entriesFor,
+  json,
+  openaiChunk,
+  openaiReply,
+  sse,
+  startUpstream,
+  type Script,
+  type ScriptedUpstream,
+} from '../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -16,8 +27,14 @@ async function start(script: Script, settings: TestSettings = {}): Promise<void>
   gateway = await startTestGateway({ catalog: { providers: entriesFor(upstream.url) }, ...settings });
 }
 
-async function send(body: object, headers: Record<string, string> = {}): Promise<{ response: IncomingMessage; text: Promise<string> }> {
-  const request = httpRequest(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, ...headers } });
+async function send(
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<{ response: IncomingMessage; text: Promise<string> }> {
+  const request = httpRequest(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, ...headers },
+  });
   request.end(JSON.stringify({ max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], ...body }));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (async () => {
@@ -57,7 +74,9 @@ describe('a reply', () => {
       'x-gateway-retry-attempt-count': '0',
     });
     const { response: other } = await send({ model: CLAUDE }, { 'x-request-id': 'not an id' });
-    expect(other.headers['x-gateway-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(other.headers['x-gateway-request-id']).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
   });
 
   it('uses the prefixes of the settings', async () => {
@@ -68,19 +87,33 @@ describe('a reply', () => {
   });
 
   it('of the same format is the upstream’s, byte for byte', async () => {
-    const odd = ' { "id":"x" ,"object":"chat.completion","created":1,"model":"m","choices":[ {"index":0,"message":{"role":"assistant","content":"h\\u0069"},"finish_reason":"stop","new_field":1.50} ] } ';
+    const odd =
+      ' { "id":"x" ,"object":"chat.completion","created":1,"model":"m","choices":[ {"index":0,"message":{"role":"assistant","content":"h\\u0069"},"finish_reason":"stop","new_field":1.50} ] } ';
     await start((_, res) => void res.writeHead(200, { 'content-type': 'application/json' }).end(odd));
     expect(await (await send({ model: '@openai/m' })).text).toBe(odd);
   });
 
   it('of the same format streams the upstream’s bytes, less the usage nobody asked for', async () => {
-    const events = [openaiChunk({ role: 'assistant', content: '' }), openaiChunk({ content: 'a "usage" of words' }), openaiChunk({}, 'stop')];
-    const usage = { ...openaiChunk({}), choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } };
+    const events = [
+      openaiChunk({ role: 'assistant', content: '' }),
+      openaiChunk({ content: 'a "usage" of words' }),
+      openaiChunk({}, 'stop'),
+    ];
+    const usage = {
+      ...openaiChunk({}),
+      choices: [],
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    };
     await start((_, res) => sse(res, [...events, usage, 'data: [DONE]\n\n']));
     const plain = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
     expect(await (await send({ model: '@openai/m', stream: true })).text).toBe(`${plain}data: [DONE]\n\n`);
-    expect(await (await send({ model: '@openai/m', stream: true, stream_options: { include_usage: true } })).text).toBe(`${plain}data: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`);
-    expect(upstream.seen.map(({ json: body }) => body['stream_options'])).toEqual([{ include_usage: true }, { include_usage: true }]);
+    expect(await (await send({ model: '@openai/m', stream: true, stream_options: { include_usage: true } })).text).toBe(
+      `${plain}data: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`,
+    );
+    expect(upstream.seen.map(({ json: body }) => body['stream_options'])).toEqual([
+      { include_usage: true },
+      { include_usage: true },
+    ]);
   });
 
   it('begins to leave with its first content, not at its end', async () => {
@@ -89,7 +122,8 @@ describe('a reply', () => {
       await sse(res, anthropicEvents('first').slice(0, 3), false);
       finish = () => void sse(res, []).catch(() => {});
       await new Promise<void>((resolve) => (finish = resolve));
-      for (const event of anthropicEvents('first').slice(3)) res.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
+      for (const event of anthropicEvents('first').slice(3))
+        res.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
       res.end();
     });
     const { response, text } = await send({ model: CLAUDE, stream: true });
@@ -119,29 +153,58 @@ describe('a reply', () => {
 
   it.each([
     ['a page', (res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), 'upstream_error'],
-    ['half a document', (res) => void res.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"msg'), 'upstream_error'],
+    [
+      'half a document',
+      (res) => void res.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"msg'),
+      'upstream_error',
+    ],
     ['nothing', (res) => void res.writeHead(200, { 'content-type': 'application/json' }).end(), 'upstream_error'],
     ['a redirect', (res) => void res.writeHead(307, { location: 'http://169.254.169.254/' }).end(), 'upstream_error'],
-  ] as [string, (res: Parameters<Script>[1]) => void, string][])('that is %s is a 502 that says so', async (_, answer, code) => {
-    await start((_request, res) => answer(res));
-    const { response, text } = await send({ model: CLAUDE });
-    expect([response.statusCode, JSON.parse(await text)]).toMatchObject([502, { error: { code } }]);
-    expect(upstream.seen.length).toBe(1);
-  });
+  ] as [string, (res: Parameters<Script>[1]) => void, string][])(
+    'that is %s is a 502 that says so',
+    async (_, answer, code) => {
+      await start((_request, res) => answer(res));
+      const { response, text } = await send({ model: CLAUDE });
+      expect([response.statusCode, JSON.parse(await text)]).toMatchObject([502, { error: { code } }]);
+      expect(upstream.seen.length).toBe(1);
+    },
+  );
 });
 
 describe('what is recorded', () => {
   it('is one line per request when its reply has ended, with tokens, target and timing', async () => {
     await start((_, res) => sse(res, anthropicEvents('hi')));
-    await (await send({ model: CLAUDE, stream: true, seed: 1 }, { 'x-request-id': 'r1', 'user-agent': 'test/1' })).text;
+    await (
+      await send({ model: CLAUDE, stream: true, seed: 1 }, { 'x-request-id': 'r1', 'user-agent': 'test/1' })
+    ).text;
     await until(() => gateway.logs.length > 0, 'the line was written');
     expect(gateway.logs).toHaveLength(1);
-    expect(gateway.logs[0]).toMatchObject({ level: 'info', request_id: 'r1', method: 'POST', route: '/v1/chat/completions', status: 200, stream: true, key_id: 'test', provider: 'claude', request_model: 'claude-3-5-haiku-20241022', tokens: { input: 3, output: 2 } });
+    expect(gateway.logs[0]).toMatchObject({
+      level: 'info',
+      request_id: 'r1',
+      method: 'POST',
+      route: '/v1/chat/completions',
+      status: 200,
+      stream: true,
+      key_id: 'test',
+      provider: 'claude',
+      request_model: 'claude-3-5-haiku-20241022',
+      tokens: { input: 3, output: 2 },
+    });
   });
 
   it('is in the metrics, tokens of a passed-through stream included', async () => {
-    await start((_, res) => sse(res, [openaiChunk({ content: 'x' }), openaiChunk({}, 'stop'), { ...openaiChunk({}), choices: [], usage: { prompt_tokens: 11, completion_tokens: 22, total_tokens: 33 } }, 'data: [DONE]\n\n']));
-    await (await send({ model: '@openai/gpt-4o', stream: true })).text;
+    await start((_, res) =>
+      sse(res, [
+        openaiChunk({ content: 'x' }),
+        openaiChunk({}, 'stop'),
+        { ...openaiChunk({}), choices: [], usage: { prompt_tokens: 11, completion_tokens: 22, total_tokens: 33 } },
+        'data: [DONE]\n\n',
+      ]),
+    );
+    await (
+      await send({ model: '@openai/gpt-4o', stream: true })
+    ).text;
     await until(() => gateway.logs.length > 0, 'the request was recorded');
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     expect(metrics).toMatch(/gatehouse_requests_total\{[^}]*status_class="2xx"[^}]*\} 1/);

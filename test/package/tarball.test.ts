@@ -17,7 +17,9 @@ beforeAll(async () => {
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  await run('npm', ['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], { cwd: folder });
+  await run('npm', ['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], {
+    cwd: folder,
+  });
 }, 240_000);
 afterAll(() => {
   child?.kill('SIGKILL');
@@ -35,19 +37,37 @@ async function freePort(): Promise<number> {
 describe('the packed tarball', () => {
   it('holds what runs and what people edit, and no sources or tests', () => {
     const inside = readdirSync(join(folder, 'node_modules/gatehouse'), { recursive: true, encoding: 'utf8' });
-    expect(inside).toEqual(expect.arrayContaining(['package.json', 'LICENSE', 'README.md', 'schemas/server.json', 'configs/server.yaml', 'dist/src/cli/main.js', 'dist/src/plugin/index.d.ts']));
+    expect(inside).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'LICENSE',
+        'README.md',
+        'schemas/server.json',
+        'configs/server.yaml',
+        'dist/src/cli/main.js',
+        'dist/src/plugin/index.d.ts',
+      ]),
+    );
     expect(inside.filter((path) => /\.test\.|testkit|^src|^test|^node_modules/.test(path))).toEqual([]);
   });
 
   it('checks its own sample settings', async () => {
-    const { stdout } = await run(process.execPath, [bin, 'validate', '--configs', join(folder, 'node_modules/gatehouse/configs')]);
+    const { stdout } = await run(process.execPath, [
+      bin,
+      'validate',
+      '--configs',
+      join(folder, 'node_modules/gatehouse/configs'),
+    ]);
     expect(stdout).toContain('valid');
   });
 
   it('starts with plain node and answers the curl line it prints', async () => {
     cpSync(join(folder, 'node_modules/gatehouse/configs'), join(folder, 'configs'), { recursive: true });
     const [port, status] = [await freePort(), await freePort()];
-    writeFileSync(join(folder, 'configs/server.yaml'), `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: ${status} }\n`);
+    writeFileSync(
+      join(folder, 'configs/server.yaml'),
+      `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: ${status} }\n`,
+    );
     const started = spawn(process.execPath, [bin, 'serve'], { cwd: folder });
     child = started;
     let text = '';
@@ -61,7 +81,10 @@ describe('the packed tarball', () => {
       });
     });
     const { stdout } = await run('bash', ['-c', `${line.replace('curl', 'curl -sS')}`]);
-    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', choices: [{ message: { role: 'assistant' } }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ message: { role: 'assistant' } }],
+    });
     expect(await (await fetch(`http://127.0.0.1:${status}/readyz`)).text()).toContain('ok');
     const ended = new Promise((resolve) => started.once('exit', resolve));
     started.kill('SIGTERM');
@@ -69,7 +92,10 @@ describe('the packed tarball', () => {
   });
 
   it('gives plugin authors the public API by name', async () => {
-    writeFileSync(join(folder, 'plugin.mjs'), "import { definePlugin, GatewayError } from 'gatehouse/plugin';\nconsole.log(typeof definePlugin, typeof GatewayError);\n");
+    writeFileSync(
+      join(folder, 'plugin.mjs'),
+      "import { definePlugin, GatewayError } from 'gatehouse/plugin';\nconsole.log(typeof definePlugin, typeof GatewayError);\n",
+    );
     expect((await run(process.execPath, ['plugin.mjs'], { cwd: folder })).stdout.trim()).toBe('function function');
   });
 });

@@ -33,14 +33,24 @@ export function writeSettings(settings: TestSettings): string {
   const server = settings.server ?? {};
   const listen = { listen: { host: '127.0.0.1', port: 0 }, status: { host: '127.0.0.1', port: 0 } };
   writeFileSync(join(dir, 'server.yaml'), typeof server === 'string' ? server : text({ ...listen, ...server }));
-  writeFileSync(join(dir, 'catalog.yaml'), text(settings.catalog ?? { providers: [{ slug: 'sim', provider: 'simulator' }] }));
-  writeFileSync(join(dir, 'keys.yaml'), text(settings.keys ?? { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}` }] }));
-  for (const [id, config] of Object.entries(settings.gateway ?? {})) writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
+  writeFileSync(
+    join(dir, 'catalog.yaml'),
+    text(settings.catalog ?? { providers: [{ slug: 'sim', provider: 'simulator' }] }),
+  );
+  writeFileSync(
+    join(dir, 'keys.yaml'),
+    text(settings.keys ?? { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}` }] }),
+  );
+  for (const [id, config] of Object.entries(settings.gateway ?? {}))
+    writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
   return dir;
 }
 
 /** A real gateway on loopback, its log kept in memory. */
-export async function startTestGateway(settings: TestSettings = {}, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+export async function startTestGateway(
+  settings: TestSettings = {},
+  options: Partial<GatewayOptions> = {},
+): Promise<TestGateway> {
   const dir = writeSettings(settings);
   const lines: string[] = [];
   const logTo = { write: (line: string) => void lines.push(line) };

@@ -30,7 +30,14 @@ export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
     const pieces: Buffer[] = [];
     for await (const piece of req) pieces.push(piece as Buffer);
     const text = Buffer.concat(pieces).toString();
-    const request: SeenRequest = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, text, json: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}, aborted: false };
+    const request: SeenRequest = {
+      method: req.method ?? '',
+      url: req.url ?? '',
+      headers: req.headers,
+      text,
+      json: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {},
+      aborted: false,
+    };
     res.on('close', () => {
       if (!res.writableFinished) request.aborted = true;
     });
@@ -122,6 +129,21 @@ export const geminiReply = (text: string) => ({
 /** Catalog entries for one upstream: the same URL as an OpenAI-compatible, an Anthropic and a Vertex host. */
 export const entriesFor = (url: string, more: object = {}) => [
   { slug: 'openai', provider: 'simulator', base_url: url, allow_insecure: true, ...more },
-  { slug: 'claude', provider: 'anthropic', api_key: '${env:NONE:-upstream-secret-key}', base_url: url, allow_insecure: true, ...more },
-  { slug: 'gemini', provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1', base_url: url, allow_insecure: true, ...more },
+  {
+    slug: 'claude',
+    provider: 'anthropic',
+    api_key: '${env:NONE:-upstream-secret-key}',
+    base_url: url,
+    allow_insecure: true,
+    ...more,
+  },
+  {
+    slug: 'gemini',
+    provider: 'vertex-ai',
+    project_id: 'test-project',
+    region: 'us-central1',
+    base_url: url,
+    allow_insecure: true,
+    ...more,
+  },
 ];

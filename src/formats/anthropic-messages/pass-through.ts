@@ -9,7 +9,9 @@ import { interrupted } from './errors.ts';
 import { parseJson } from './json.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  return stream ? new StreamPass({ model: client.model, newCallId: () => '' }) : new PlainPassThrough(decodeReply, client.model);
+  return stream
+    ? new StreamPass({ model: client.model, newCallId: () => '' })
+    : new PlainPassThrough(decodeReply, client.model);
 }
 
 const CRLF_END = /\r?\n\r?\n/g;
