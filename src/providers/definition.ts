@@ -12,6 +12,8 @@ export interface ProviderSetup {
   readonly tokens: TokenStore;
   /** Token endpoints the operator allows besides Google's. */
   readonly tokenUris: ReadonlySet<string>;
+  /** Told after every call of a token endpoint, with the error where it failed. */
+  readonly tokenFetched: (slug: string, error: unknown) => void;
   /** Paths are relative to the entry. */
   readonly report: Report;
 }

@@ -17,6 +17,7 @@ export function testSetup(
     clock,
     tokens: new TokenStore(clock),
     tokenUris: new Set(tokenUris),
+    tokenFetched: () => {},
     report: (problem) => problems.push(problem),
     upstreamExchange: async (request) => {
       sent.push(request);

@@ -136,9 +136,11 @@ async function share(
     log,
     random,
     upstream,
-    tokens: new TokenStore(clock, {
-      observe: ({ key, error }) => metrics.tokenRefreshed(key, error ? 'failure' : 'success'),
-    }),
+    tokens: new TokenStore(clock),
+    tokenFetched(slug, error) {
+      metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+      if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
+    },
     recorder: createRecorder({
       clock,
       metrics,

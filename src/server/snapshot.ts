@@ -51,6 +51,8 @@ export interface Shared {
   readonly random: () => number;
   readonly upstream: Upstream;
   readonly tokens: TokenStore;
+  /** An access token was fetched for a catalog entry, or could not be. */
+  readonly tokenFetched: (slug: string, error: unknown) => void;
   readonly recorder: Recorder;
   readonly labels: ModelLabels;
   readonly registry: PluginRegistry;
@@ -65,6 +67,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
     tokens: shared.tokens,
+    tokenFetched: shared.tokenFetched,
     tokenUris: new Set(server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });

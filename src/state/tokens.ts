@@ -8,9 +8,6 @@ export interface MintedToken {
 }
 export type Mint = () => Promise<MintedToken>;
 
-/** Told after every call of the token endpoint: a background refresh has no caller who would see it fail. */
-export type MintObserver = (outcome: { readonly key: string; readonly error: unknown }) => void;
-
 const MINUTE = 60_000;
 /** google-auth-library refreshes at the same mark (wire.md C12). */
 const REFRESH_EARLY_MS = 5 * MINUTE;
@@ -44,12 +41,10 @@ interface Slot {
 export class TokenStore {
   readonly #clock: Clock;
   readonly #slots: LRUCache<string, Slot>;
-  readonly #observe: MintObserver | undefined;
 
-  constructor(clock: Clock, options: { readonly max?: number; readonly observe?: MintObserver } = {}) {
+  constructor(clock: Clock, options: { readonly max?: number } = {}) {
     this.#clock = clock;
     this.#slots = new LRUCache({ max: options.max ?? 1_000 });
-    this.#observe = options.observe;
   }
 
   /** The token itself when one is at hand (no promise on the hot path). Rejects with what `mint` threw. */
@@ -59,11 +54,11 @@ export class TokenStore {
     const now = this.#clock.now();
     if (token && now < token.refreshAt) return token.value;
     if (token && now < token.unusableAt) {
-      // The observer has been told; the caller has a good token and need not know.
-      if (this.#mayMint(slot, now)) this.#mint(key, slot, mint).catch(() => {});
+      // Whoever minted knows of a failure; the caller has a good token and need not.
+      if (this.#mayMint(slot, now)) this.#mint(slot, mint).catch(() => {});
       return token.value;
     }
-    return this.#wait(key, slot, mint);
+    return this.#wait(slot, mint);
   }
 
   /** The upstream refused the token: the next caller gets a new one. */
@@ -85,10 +80,10 @@ export class TokenStore {
     return !slot.pending && !(slot.failure && now < slot.failure.until);
   }
 
-  async #wait(key: string, slot: Slot, mint: Mint): Promise<string> {
+  async #wait(slot: Slot, mint: Mint): Promise<string> {
     try {
       if (slot.failure && this.#clock.now() < slot.failure.until) throw slot.failure.error;
-      return await (slot.pending ?? this.#mint(key, slot, mint));
+      return await (slot.pending ?? this.#mint(slot, mint));
     } catch (error) {
       // The last minute of an old token is better than a refusal while the endpoint is down.
       if (slot.token && this.#clock.now() < slot.token.expiresAt) return slot.token.value;
@@ -96,25 +91,23 @@ export class TokenStore {
     }
   }
 
-  #mint(key: string, slot: Slot, mint: Mint): Promise<string> {
-    const pending = this.#settle(key, slot, mint);
+  #mint(slot: Slot, mint: Mint): Promise<string> {
+    const pending = this.#settle(slot, mint);
     slot.pending = pending;
     return pending;
   }
 
-  async #settle(key: string, slot: Slot, mint: Mint): Promise<string> {
+  async #settle(slot: Slot, mint: Mint): Promise<string> {
     try {
       // Through a promise, so that a mint that throws at once is settled after `pending` is set, not before.
       const minted = await Promise.resolve().then(mint);
       slot.token = hold(minted, this.#clock.now());
       slot.failure = undefined;
-      this.#observe?.({ key, error: undefined });
       return minted.value;
     } catch (error) {
       const now = this.#clock.now();
       const served = slot.token !== undefined && now < slot.token.unusableAt;
       slot.failure = { error, until: now + (served ? REFRESH_HOLD_MS : FAILURE_HOLD_MS) };
-      this.#observe?.({ key, error });
       throw error;
     } finally {
       slot.pending = undefined;

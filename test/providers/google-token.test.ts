@@ -49,6 +49,7 @@ function create(answer: { status: number; body: string }, listed = true) {
       clock: systemClock,
       tokens: new TokenStore(systemClock),
       tokenUris: new Set(listed ? [uri] : []),
+      tokenFetched: () => {},
       report: (problem) => problems.push(problem),
     },
   );

@@ -14,7 +14,17 @@ export interface Credentials {
 
 /** Google tokens for a service account. */
 export function serviceAccountCredentials(slug: string, account: ServiceAccount, setup: ProviderSetup): Credentials {
-  const mint = () => mintGoogleToken(account, setup);
+  // A refresh in the background has no caller who would see it fail.
+  const mint = async () => {
+    try {
+      const minted = await mintGoogleToken(account, setup);
+      setup.tokenFetched(slug, undefined);
+      return minted;
+    } catch (error) {
+      setup.tokenFetched(slug, error);
+      throw error;
+    }
+  };
   let last: { readonly token: string; readonly headers: Headers } | undefined;
   const headersFor = (token: string): Headers => {
     if (last?.token !== token) last = { token, headers: { authorization: `Bearer ${token}` } };
