@@ -7,6 +7,8 @@ export interface CreateKeyOptions {
   readonly providers?: readonly string[];
   /** A moment (`2027-01-01`, RFC 3339), or how long from now: `90d`, `12h`. */
   readonly expires?: string;
+  /** Ids that keys.yaml has already. */
+  readonly taken?: readonly string[];
   readonly now?: number;
   readonly generate?: () => NewKey;
   readonly out: (text: string) => void;
@@ -15,8 +17,8 @@ export interface CreateKeyOptions {
 const PROVIDER = /^@?[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$/;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** `gatehouse keys create`. Exit code 0: printed; 2: an argument cannot be used. */
-export function createKeyCommand(options: CreateKeyOptions): 0 | 2 {
+/** `gatehouse keys create`. Exit code 0: printed; 1: the id is taken; 2: an argument cannot be used. */
+export function createKeyCommand(options: CreateKeyOptions): 0 | 1 | 2 {
   const { id, providers = [], expires, now = Date.now(), generate = generateKey, out } = options;
   if (!ID.test(id)) {
     out(`--id ${JSON.stringify(id)} cannot be used: letters, digits, \`.\`, \`_\` and \`-\`, at most 64.\n`);
@@ -28,6 +30,10 @@ export function createKeyCommand(options: CreateKeyOptions): 0 | 2 {
       `--provider ${JSON.stringify(odd)} cannot be used: give the @slug of a catalog entry, or a provider name such as vertex-ai.\n`,
     );
     return 2;
+  }
+  if (options.taken?.includes(id)) {
+    out(`keys.yaml has a key with the id ${JSON.stringify(id)} already: choose another, or take that one out first.\n`);
+    return 1;
   }
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, now);
   if (expires !== undefined && expiresAt === undefined) {

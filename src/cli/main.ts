@@ -2,6 +2,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { checkSettings } from '../server/gateway.ts';
 import { version } from '../server/version.ts';
+import { loadSettings } from '../settings/load.ts';
 import { createKeyCommand } from './keys.ts';
 import { serveCommand } from './serve.ts';
 import { simulatorCommand } from './simulator.ts';
@@ -13,7 +14,7 @@ const USAGE = `Usage: gatehouse <command> [options]
              Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs
   validate   [--configs DIR] [--format pretty|json|github]
              Check the settings without starting. Exit code 0: fine, 1: mistakes, 2: wrong usage
-  keys create --id NAME [--provider @SLUG]... [--expires MOMENT|90d]
+  keys create --id NAME [--configs DIR] [--provider @SLUG]... [--expires MOMENT|90d]
              Make a gateway key and the YAML to paste
   simulator  [--port PORT]
              Run the simulated upstream by itself
@@ -38,18 +39,26 @@ const commands: Readonly<Record<string, (args: string[]) => number | Promise<num
     return validateCommand({ dir, format, env: process.env, out, passes: [(_, loaded) => checkSettings(loaded, dir)] });
   },
 
-  keys(args) {
+  async keys(args) {
     const [action, ...rest] = args;
     if (action !== 'create') throw new UsageError('keys needs an action: keys create');
-    const { id, provider, expires } = parse(rest, {
+    const {
+      id,
+      provider,
+      expires,
+      configs: dir,
+    } = parse(rest, {
+      ...configs,
       id: { type: 'string' },
       provider: { type: 'string', multiple: true },
       expires: { type: 'string' },
     });
     if (id === undefined) throw new UsageError('keys create needs --id NAME');
+    const { settings } = await loadSettings(dir, { env: process.env });
     return createKeyCommand({
       id,
       out,
+      taken: settings?.keys.keys.map((key) => key.id) ?? [],
       ...(provider && { providers: provider }),
       ...(expires !== undefined && { expires }),
     });

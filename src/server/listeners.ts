@@ -24,15 +24,19 @@ export function listen(
   });
 }
 
+/** Node closes the connections that are idle now, and not those that become idle later: they are looked for this often. */
+const IDLE_CHECK_MS = 50;
+
 /** Stops accepting; running replies have `graceMs` to end, then their connections are cut. */
 export function close(server: Server, graceMs: number, clock: Clock): Promise<void> {
+  if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {
-    const stop = clock.after(graceMs, () => server.closeAllConnections());
+    const cut = clock.after(graceMs, () => server.closeAllConnections());
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     server.close(() => {
-      stop();
+      cut();
+      clearInterval(idle);
       resolve();
     });
-    server.closeIdleConnections();
-    if (!server.listening) resolve();
   });
 }

@@ -1,0 +1,130 @@
+import { execFile, spawn } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { packageFile } from '../../src/package-root.ts';
+import { writeSettings } from '../support/gateway.ts';
+
+const main = packageFile('src/cli/main.ts');
+let dir: string | undefined;
+afterEach(() => {
+  if (dir) rmSync(dir, { recursive: true, force: true });
+  dir = undefined;
+});
+
+function gatehouse(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { cwd: packageFile('') }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    );
+  });
+}
+
+describe('gatehouse', () => {
+  it('tells how it is used when it is called wrongly, with exit code 2', async () => {
+    for (const args of [
+      ['servee'],
+      ['validate', '--format', 'xml'],
+      ['validate', '--config', 'x'],
+      ['keys'],
+      ['keys', 'create'],
+      ['simulator', '--port', 'x'],
+    ]) {
+      const { code, err } = await gatehouse(...args);
+      expect([args, code, err.includes('Usage: gatehouse')]).toEqual([args, 2, true]);
+    }
+    expect((await gatehouse('--help')).out).toContain('Usage: gatehouse');
+    expect((await gatehouse('version')).out.trim()).toBe(
+      JSON.parse(readFileSync(packageFile('package.json'), 'utf8')).version,
+    );
+  });
+
+  it('validate checks all there is, plugins and their order included', async () => {
+    dir = writeSettings({ server: 'chains:\n  request: [rout]\n  attempt: [send, transform]\n' });
+    const { code, out } = await gatehouse('validate', '--configs', dir);
+    expect(code).toBe(1);
+    expect(out).toContain(`${dir}/server.yaml:2:13: unknown plugin "rout"; did you mean "route"?`);
+    expect(out).toContain(
+      `${dir}/server.yaml:3:13: plugin "send" needs "outbound" from a plugin earlier in the chain; put "transform" before it`,
+    );
+    const github = await gatehouse('validate', '--configs', dir, '--format', 'github');
+    expect(github.out).toContain(`::error file=${dir}/server.yaml,line=2,col=13::`);
+    expect((await gatehouse('validate')).code).toBe(0);
+    expect((await gatehouse('validate', '--configs', join(dir, 'nowhere'))).code).toBe(2);
+  });
+
+  it('serve does not start with mistakes, and says them all', async () => {
+    dir = writeSettings({
+      keys: 'keys: [{ id: a, kee: x }]\n',
+      catalog: 'providers: [{ slug: a, provider: simulater }]\n',
+    });
+    const { code, err } = await gatehouse('serve', '--configs', dir);
+    expect(code).toBe(1);
+    expect(err).toMatch(/catalog\.yaml:1:34: .*did you mean "simulator"/);
+    expect(err).toMatch(/keys\.yaml:1:17: unknown key `kee`/);
+    expect(err).toContain('not started');
+  });
+
+  it('serve names a missing variable at its place', async () => {
+    dir = writeSettings({
+      catalog: 'providers:\n  - slug: a\n    provider: anthropic\n    api_key: ${env:NOT_SET_ANYWHERE}\n',
+    });
+    const { code, err } = await gatehouse('serve', '--configs', dir);
+    expect([code, err]).toEqual([1, expect.stringMatching(/catalog\.yaml:4:14: .*NOT_SET_ANYWHERE/)]);
+  });
+
+  it('serve says that a port is taken, with exit code 3', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    dir = writeSettings({
+      server: `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: 0 }\n`,
+    });
+    const { code, err } = await gatehouse('serve', '--configs', dir);
+    server.close();
+    expect([code, err]).toEqual([3, expect.stringContaining('server.yaml')]);
+  });
+
+  it('keys create refuses an id that is taken', async () => {
+    dir = writeSettings({});
+    expect(await gatehouse('keys', 'create', '--id', 'test', '--configs', dir)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('already'),
+    });
+    expect(await gatehouse('keys', 'create', '--id', 'fresh', '--configs', dir)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/gatehouse_[\w-]+[\s\S]*digest: sha256:[0-9a-f]{64}/),
+    });
+  });
+
+  it('serve lets a running stream end after SIGTERM and then stops', async () => {
+    dir = writeSettings({});
+    writeFileSync(join(dir, 'catalog.yaml'), 'providers: [{ slug: sim, provider: simulator }]\n');
+    const child = spawn(process.execPath, [main, 'serve', '--configs', dir], {
+      cwd: packageFile(''),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    const url = await new Promise<string>((resolve) => {
+      let text = '';
+      child.stdout.on('data', (piece: Buffer) => {
+        text += piece.toString();
+        const found = /listens on (http:\/\/[\d.:]+);/.exec(text);
+        if (found) resolve(found[1]!);
+      });
+    });
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': 'gatehouse-test-key-0123456789' },
+      body: JSON.stringify({
+        model: '@sim/sim-drip-100',
+        stream: true,
+        messages: [{ role: 'user', content: 'one two three four five six' }],
+      }),
+    });
+    child.kill('SIGTERM');
+    expect(await response.text()).toContain('data: [DONE]');
+    expect(await ended).toBe(0);
+  });
+});
