@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSettings, startGateway, type Gateway } from '../src/server/gateway.ts';
@@ -108,27 +107,38 @@ describe('README.md', () => {
 });
 
 describe('src/plugin/README.md', () => {
-  it('has an example plugin that loads and works', async () => {
-    const [code] = fences(readFileSync(join(root, 'src/plugin/README.md'), 'utf8'), 'js');
+  it('has an example plugin that loads and works, also in a folder from which Node finds no package `gatehouse`', async () => {
+    const text = readFileSync(join(root, 'src/plugin/README.md'), 'utf8');
+    const [code] = fences(text, 'js');
+    const [yaml] = fences(text, 'yaml');
     const dir = sampleWithFreePorts();
-    writeFileSync(
-      join(dir, 'tenant-header.mjs'),
-      code!.replace("'gatehouse/plugin'", `'${pathToFileURL(join(root, 'src/plugin/index.ts')).href}'`),
-    );
+    mkdirSync(join(dir, 'plugins'));
+    writeFileSync(join(dir, 'plugins/tenant-header.mjs'), code!);
     writeFileSync(
       join(dir, 'server.yaml'),
-      'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nplugins: [./tenant-header.mjs]\nchains:\n  request: [{ plugin: tenant-header, options: { header: x-tenant } }, route]\n',
+      `listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\n${yaml!}`,
     );
-    const extended = await startGateway({ configs: dir, env: {}, logTo: { write: () => {} } });
+    // As a process of its own: Vitest would load the module its own way.
+    const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'serve', '--configs', dir]);
     try {
-      const response = await fetch(`${extended.data.url}/v1/chat/completions`, {
+      let said = '';
+      const url = await new Promise<string>((resolve, reject) => {
+        for (const stream of [child.stdout, child.stderr])
+          stream.on('data', (piece: Buffer) => {
+            said += piece.toString();
+            const found = /listens on (http:\/\/[\d.:]+);/.exec(said);
+            if (found) resolve(found[1]!);
+          });
+        child.once('exit', () => reject(new Error(said)));
+      });
+      const response = await fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'x-gateway-api-key': 'gatehouse-demo-key', 'content-type': 'application/json' },
         body: '{"model":"@simulator/demo","messages":[{"role":"user","content":"hi"}]}',
       });
       expect([response.status, response.headers.get('x-tenant')]).toEqual([200, 'demo']);
     } finally {
-      await extended.close();
+      child.kill();
     }
   });
 });

@@ -30,21 +30,17 @@ function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain
     let calls = 0;
     let running = 0;
     let finished = false;
-    const advance = async (): Promise<void> => {
-      if (finished) throw new ChainFault(`plugin "${name}" called next() after it had finished`);
-      calls += 1;
-      if (calls > 1 && !repeats) throw new ChainFault(`plugin "${name}" called next() twice without declaring repeats`);
-      running += 1;
-      try {
-        await downstream(ctx);
-      } finally {
-        running -= 1;
-      }
+    const settled = (): void => {
+      running -= 1;
     };
     const next = (): Promise<void> => {
-      const done = advance();
-      // Where a plugin forgets its `await`, the failure of what follows would be an unhandled rejection: the end of the process.
-      done.catch(() => {});
+      if (finished) return refuse(`plugin "${name}" called next() after it had finished`);
+      calls += 1;
+      if (calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
+      running += 1;
+      const done = downstream(ctx);
+      // Hears the failure of what follows, too: where a plugin forgets its `await`, it would be unhandled, the end of the process.
+      done.then(settled, settled);
       return done;
     };
     try {
@@ -54,4 +50,11 @@ function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain
     }
     if (running > 0) throw new ChainFault(`plugin "${name}" did not await next()`);
   };
+}
+
+/** A rejection that is not the end of the process when nobody awaits it. */
+function refuse(fault: string): Promise<void> {
+  const refused = Promise.reject<void>(new ChainFault(fault));
+  refused.catch(() => {});
+  return refused;
 }

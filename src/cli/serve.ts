@@ -1,6 +1,8 @@
 import { SettingsRefused, startGateway, type Gateway } from '../server/gateway.ts';
+import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
+import { welcome } from './welcome.ts';
 
 export interface ServeOptions {
   readonly configs: string;
@@ -19,6 +21,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   } catch (error) {
     return explainFailure(error);
   }
+  process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));
   await stopSignal();
   process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
@@ -46,30 +49,9 @@ function explainFailure(error: unknown): number {
     process.stderr.write(`gatehouse: ${error.message}\n`);
     return 1;
   }
-  if (
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'EADDRINUSE' || error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL')
-  ) {
-    process.stderr.write(`gatehouse: cannot listen: ${error.message}; change listen or status in server.yaml\n`);
+  if (error instanceof CannotListen) {
+    process.stderr.write(`gatehouse: ${error.message}; change listen or status in server.yaml\n`);
     return 3;
   }
   throw error;
-}
-
-/** The key of the sample settings: published, and held to loopback and the simulator. No other key is ever printed. */
-const DEMO_KEY = 'gatehouse-demo-key';
-
-/** What a newcomer needs: where it listens and one line to paste. */
-function welcome({ data, status, settings }: Gateway): string {
-  const [first] = settings.catalog.providers;
-  const model = `@${first?.slug ?? 'SLUG'}/${first?.provider === 'simulator' ? 'demo' : 'MODEL'}`;
-  const body = `{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}`;
-  const key = settings.keys.keys.some((entry) => entry.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
-  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}
-Try it:
-
-  curl ${data.url}/v1/chat/completions -H 'x-gateway-api-key: ${key}' -H 'content-type: application/json' -d '${body}'
-
-`;
 }

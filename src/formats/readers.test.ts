@@ -233,3 +233,24 @@ it('counts what comes of a plain reply as progress', () => {
   reader.push(Buffer.from('}'));
   expect(reader.signals.progress).toBe(2);
 });
+
+it.each([
+  [
+    anthropicMessages,
+    '{"id":"m","type":"message","role":"assistant","model":"c","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":1234567890123456789}}],"stop_reason":"tool_use"}',
+  ],
+  [
+    gemini,
+    '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":1234567890123456789}}}]},"finishReason":"STOP"}]}',
+  ],
+])('keeps every digit of a long id in the arguments of a plain $name call', (upstream, text) => {
+  const reader = translatingReader(translation(upstream, openaiChat), false, JSON_TYPE);
+  expect(read(reader, [Buffer.from(text)])).toContain('"arguments":"{\\"id\\":1234567890123456789}"');
+});
+
+it('keeps them in a streamed one', () => {
+  const chunk =
+    '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":1234567890123456789}}}]},"finishReason":"STOP"}]}';
+  const reader = translatingReader(translation(gemini, openaiChat), true, SSE);
+  expect(read(reader, [Buffer.from(`data: ${chunk}\r\n\r\n`)])).toContain('{\\"id\\":1234567890123456789}');
+});

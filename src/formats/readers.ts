@@ -1,6 +1,7 @@
 import { createSignals, type GenerationEvent, type Signals } from './events.ts';
 import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from './format.ts';
 import type { ClientContext, ReplyContext } from './format.ts';
+import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
 
 /** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
@@ -114,7 +115,7 @@ function parseReply(pieces: readonly Buffer[]): unknown {
   const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   if (bytes.length === 0) throw new ReplyFault('the reply is empty');
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseReplyText(bytes.toString('utf8'));
   } catch (error) {
     throw new ReplyFault('the reply is not valid JSON', { cause: error });
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { losesDigits } from './rounding.ts';
+import { losesDigits, parseReplyText } from './rounding.ts';
 
 it.each([
   ['{"id":12345678901234567891}', true],
@@ -27,4 +27,17 @@ it('depth and length of the text cost neither the stack nor time', () => {
   expect(losesDigits(deep, JSON.parse(deep))).toBe(true);
   const long = `{"a":" ${'1'.repeat(1_000_000)}"}`;
   expect(losesDigits(long, JSON.parse(long))).toBe(false);
+});
+
+it.each([
+  '{"id":1234567890123456789,"n":1,"list":[-12345678901234567891,null,true]}',
+  '{"text":"12345678901234567891","n":1.5}',
+  '{"text":"ids: 12345678901234567891, 1","n":[12345678901234567]}',
+])('a reply is written again as it came: %s', (text) => {
+  expect(JSON.stringify(parseReplyText(text))).toBe(text);
+});
+
+it('numbers that keep their digits stay numbers', () => {
+  const text = '{"a":9007199254740991,"b":12345678901234568,"c":1000000000000000000000,"d":0.12345678901234567}';
+  expect(parseReplyText(text)).toEqual(JSON.parse(text));
 });

@@ -94,6 +94,7 @@ export const ERRORS = {
   upstream_conflict: { ...invalid(409, 'The upstream reports a conflict.'), retryable: true },
   upstream_error: failed(502, 'The upstream failed or answered something that cannot be read.'),
   overloaded: failed(503, 'The upstream is overloaded.'),
+  timeout: failed(504, 'The upstream itself ran out of time (`DEADLINE_EXCEEDED`).'),
   // What happened on the way
   connection_failed: failed(502, 'No connection to the upstream, or it broke before a reply.'),
   tls_failed: failed(502, 'The upstream’s certificate or TLS handshake was refused.'),

@@ -99,19 +99,18 @@ export class RequestBody {
       if (path.length !== 1 || value === undefined) return undefined;
       values.set(path[0]!, value);
     }
-    const added = [...values].filter(([key]) => !topLevel.has(key));
-    const replaced = [...values]
-      .flatMap(([key, value]) => {
-        const span = topLevel.get(key);
-        return span ? [{ span, value }] : [];
-      })
-      .sort((a, b) => a.span.from - b.span.from);
     const brace = bytes.indexOf('{') + 1;
-    const head = added.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',');
-    const pieces = [bytes.subarray(0, brace), Buffer.from(head && topLevel.size > 0 ? `${head},` : head)];
+    const pieces = [bytes.subarray(0, brace)];
+    const added = [...values.keys()].filter((key) => !topLevel.has(key));
+    if (added.length > 0) {
+      const head = added.map((key) => `${JSON.stringify(key)}:${JSON.stringify(values.get(key))}`).join(',');
+      pieces.push(Buffer.from(topLevel.size > 0 ? `${head},` : head));
+    }
     let at = brace;
-    for (const { span, value } of replaced) {
-      pieces.push(bytes.subarray(at, span.from), Buffer.from(JSON.stringify(value)));
+    // In the order of the bytes.
+    for (const [key, span] of topLevel) {
+      if (!values.has(key)) continue;
+      pieces.push(bytes.subarray(at, span.from), Buffer.from(JSON.stringify(values.get(key))));
       at = span.to;
     }
     pieces.push(bytes.subarray(at));

@@ -39,6 +39,8 @@ export interface Gateway {
   readonly status: Address;
   /** What the files say. */
   readonly settings: Settings;
+  /** What is doubtful in the files, and no reason not to start. */
+  readonly warnings: readonly Diagnostic[];
   readonly metrics: Metrics;
   readonly upstream: Upstream;
   /** Stops listening, lets running replies end, at most `graceMs`, then lets go of everything. */
@@ -111,7 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     snapshot.hash,
     loaded.settings.catalog.providers.map(({ slug }) => slug),
   );
-  return serve({ ...parts, snapshot, settings: loaded.settings });
+  return serve({ ...parts, snapshot, settings: loaded.settings, warnings: loaded.diagnostics });
 }
 
 interface Parts {
@@ -153,8 +155,14 @@ async function share(
   };
 }
 
-async function serve(parts: Parts & { snapshot: Snapshot; settings: Settings }): Promise<Gateway> {
-  const { clock, log, metrics, snapshot, settings, upstream, tracing } = parts;
+interface ServeParts extends Parts {
+  readonly snapshot: Snapshot;
+  readonly settings: Settings;
+  readonly warnings: readonly Diagnostic[];
+}
+
+async function serve(parts: ServeParts): Promise<Gateway> {
+  const { clock, log, metrics, snapshot, settings, warnings, upstream, tracing } = parts;
   const { server } = snapshot;
   let draining = false;
   const data = createDataServer(createRequestPath({ current: () => snapshot, clock, log }), server);
@@ -176,6 +184,7 @@ async function serve(parts: Parts & { snapshot: Snapshot; settings: Settings }):
     data: addresses[0]!,
     status: addresses[1]!,
     settings,
+    warnings,
     metrics,
     upstream,
     async close(graceMs = 0) {

@@ -8,14 +8,21 @@ export interface Address {
   readonly url: string;
 }
 
+/** Says where it could not listen and why. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen';
+}
+
 export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Address> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(new CannotListen(`cannot listen on ${host}, port ${port} (${cause.code ?? cause.message})`, { cause })),
+    );
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.removeAllListeners('error');
       // A TCP server that listens has an AddressInfo; only pipes have a string.
       const address = server.address() as AddressInfo;
       const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;

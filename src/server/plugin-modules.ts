@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { isAbsolute, resolve } from 'node:path';
+import { createRequire, registerHooks } from 'node:module';
+import { extname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PluginRegistry } from '../chain/registry.ts';
 import type { Plugin } from '../plugin/index.ts';
@@ -12,6 +12,7 @@ export async function loadPluginModules(
   folder: string,
 ): Promise<PluginRegistry> {
   const report = loaded.reporter('server.yaml');
+  offerPluginApi();
   let registry = builtins;
   for (const [index, specifier] of (loaded.settings?.server.plugins ?? []).entries()) {
     const path = ['plugins', index];
@@ -25,6 +26,23 @@ export async function loadPluginModules(
     }
   }
   return registry;
+}
+
+/** Beside this file in the sources and in `dist/` alike, with the same extension. */
+const PLUGIN_API = new URL(`../plugin/index${extname(import.meta.url)}`, import.meta.url).href;
+let offered = false;
+
+/**
+ * `gatehouse/plugin` in a plugin is the API of the gateway that runs it. By Node's own rules it is missing in a settings folder
+ * outside the package and in a checkout that was never built, and where it is found it may be another copy of it.
+ */
+function offerPluginApi(): void {
+  if (offered) return;
+  offered = true;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'gatehouse/plugin' ? { url: PLUGIN_API, shortCircuit: true } : next(specifier, context),
+  });
 }
 
 function locate(specifier: string, folder: string): string {

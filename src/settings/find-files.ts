@@ -73,7 +73,10 @@ function ignored(folder: string, name: string): Diagnostic {
 }
 
 function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
-  return about(folder, 'problem' in read ? `this ${read.problem}` : 'there is no such folder');
+  return about(
+    folder,
+    'problem' in read ? `this ${read.problem}` : 'there is no such folder; --configs DIR names another',
+  );
 }
 
 function about(file: string, message: string, severity: Diagnostic['severity'] = 'error'): Diagnostic {

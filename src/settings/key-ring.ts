@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { GatewayKey, KeysFile } from '../../schemas/types.generated.ts';
 import { GatewayError, type Caller, type Clock, type KeyRing } from '../plugin/index.ts';
 import { digestBytes, keyDigest } from './key-digest.ts';
@@ -19,7 +19,7 @@ export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRi
   const entries = new Map(file.keys.map((key) => [keyDigest(key).slice('sha256:'.length), createEntry(key)]));
   return {
     find(key, remoteAddress) {
-      const digest = createHash('sha256').update(key).digest();
+      const digest = hash('sha256', key, 'buffer');
       // The map is asked for a digest, which a caller cannot steer towards a known one byte by byte.
       const entry = entries.get(digest.toString('hex'));
       const same = timingSafeEqual(digest, entry?.digest ?? NO_DIGEST);

@@ -63,7 +63,7 @@ test('server.yaml and the gateway folder may be left out; the other two may not'
 test('a folder that does not exist is told as such', async () => {
   const result = await load({});
   expect(result.folderExists).toBe(false);
-  expect(result.diagnostics.map(describe)).toEqual(['c:1:1: there is no such folder']);
+  expect(result.diagnostics.map(describe)).toEqual(['c:1:1: there is no such folder; --configs DIR names another']);
 });
 
 test('secrets are wrapped, know where they come from, and are in no printed form', async () => {

@@ -72,6 +72,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   upstream_conflict: failure('other'),
   upstream_error: failure('server_error'),
   overloaded: failure('overloaded'),
+  timeout: failure('server_error'),
   connection_failed: failure('network'),
   tls_failed: failure('tls'),
   egress_refused: failure('network'),

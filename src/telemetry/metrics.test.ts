@@ -48,6 +48,12 @@ describe('the metric table', () => {
     expect(readme).toContain(`\`error_type\` is one of ${quoted(ERROR_TYPES)}, and empty on success.`);
   });
 
+  it('has whole bounds that are powers of four, not rounded to six digits', () => {
+    expect(METRICS.requestBodyBytes.buckets.at(-1)).toBe(64 * 1024 * 1024);
+    expect(METRICS.requestTokens.buckets.at(-1)).toBe(1024 * 1024);
+    expect(METRICS.requestDuration.buckets.at(3)).toBe(0.08);
+  });
+
   it('has no name twice', () => {
     expect(new Set(specs.map(([name]) => name)).size).toBe(specs.length);
   });

@@ -2,7 +2,7 @@
  * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name, `_total` on
  * counters only, the same labels always (`''` where one says nothing), no label that a client can write freely.
  *
- * Labels `provider` (catalog slug), `request_model` (a name the catalog lists, else `__other__`) and `operation` belong together.
+ * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */
 export interface MetricSpec {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -14,8 +14,9 @@ export interface MetricSpec {
   readonly aggregator?: 'first' | 'min' | 'max';
 }
 
+/** Fractions are rounded to what the binary power meant (0.01 · 2 ** 3 is 0.08); whole bounds are exact. */
 const powers = (count: number, base: number, first: number): readonly number[] =>
-  Array.from({ length: count }, (_, index) => Number((first * base ** index).toPrecision(6)));
+  Array.from({ length: count }, (_, index) => Number((first * base ** index).toPrecision(12)));
 
 /** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
 const DURATION_BUCKETS = powers(17, 2, 0.01);

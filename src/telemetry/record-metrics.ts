@@ -80,8 +80,12 @@ function recordTokens(families: Families, { signals }: AttemptSummary, labels: M
   const { input, output, cacheRead, cacheWrite, reasoning } = usage;
   families.requestTokens.observe({ ...labels, type: 'input' }, input);
   families.requestTokens.observe({ ...labels, type: 'output' }, output);
-  const counts = { input, output, cache_read: cacheRead, cache_write: cacheWrite, reasoning };
-  for (const [type, count] of Object.entries(counts)) {
+  const add = (type: string, count: number | undefined): void => {
     if (count !== undefined) families.tokens.add({ ...labels, type }, count);
-  }
+  };
+  add('input', input);
+  add('output', output);
+  add('cache_read', cacheRead);
+  add('cache_write', cacheWrite);
+  add('reasoning', reasoning);
 }

@@ -33,7 +33,7 @@ describe('a failure of the provider', () => {
     [500, 'api_error', 'upstream_error', 500, true],
     [502, undefined, 'upstream_error', 502, true],
     [503, 'UNAVAILABLE', 'overloaded', 503, true],
-    [504, 'DEADLINE_EXCEEDED', 'upstream_error', 504, true],
+    [504, 'DEADLINE_EXCEEDED', 'timeout', 504, true],
     [524, undefined, 'upstream_error', 524, true],
     [529, 'overloaded_error', 'overloaded', 529, true],
     // Without an error status of its own: the word decides, and a bad gateway is what is left.

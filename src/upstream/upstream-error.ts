@@ -11,6 +11,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [413, 'request_too_large'],
   [429, 'rate_limit_exceeded'],
   [503, 'overloaded'],
+  [504, 'timeout'],
   [529, 'overloaded'],
 ]);
 

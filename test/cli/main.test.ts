@@ -86,6 +86,15 @@ describe('gatehouse', () => {
     expect([code, err]).toEqual([3, expect.stringContaining('server.yaml')]);
   });
 
+  it('serve says that an address cannot be listened on, with exit code 3 and no stack', async () => {
+    dir = writeSettings({
+      server: 'listen: { host: no-such-host.invalid, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\n',
+    });
+    const { code, err } = await gatehouse('serve', '--configs', dir);
+    expect(code).toBe(3);
+    expect(err).toMatch(/^gatehouse: cannot listen on no-such-host\.invalid, port 0 \(.+\); change .*server\.yaml\n$/);
+  });
+
   it('keys create refuses an id that is taken', async () => {
     dir = writeSettings({});
     expect(await gatehouse('keys', 'create', '--id', 'test', '--configs', dir)).toMatchObject({
@@ -96,6 +105,20 @@ describe('gatehouse', () => {
       code: 0,
       out: expect.stringMatching(/gatehouse_[\w-]+[\s\S]*digest: sha256:[0-9a-f]{64}/),
     });
+  });
+
+  it('serve starts with warnings and tells them', async () => {
+    dir = writeSettings({
+      keys: `keys: [{ id: old, digest: "sha256:${'0'.repeat(64)}", expires_at: 2020-01-01T00:00:00Z }]\n`,
+    });
+    const child = spawn(process.execPath, [main, 'serve', '--configs', dir], { cwd: packageFile('') });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    let err = '';
+    child.stderr.on('data', (piece: Buffer) => (err += piece.toString()));
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(err).toBe(`${dir}/keys.yaml:1:114: warning: the key \`old\` has expired\n`);
   });
 
   it('serve lets a running stream end after SIGTERM and then stops', async () => {

@@ -116,7 +116,9 @@ describe('Google access tokens', () => {
     expect(upstream.seen.filter(({ url }) => url !== '/token')).toEqual([]);
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     expect(metrics).toContain('gatehouse_oauth_token_refreshes_total{provider="vertex",result="failure"} 1');
-    expect(gateway.logs).toContainEqual(expect.objectContaining({ level: 'warn', provider: 'vertex', msg: 'no access token' }));
+    expect(gateway.logs).toContainEqual(
+      expect.objectContaining({ level: 'warn', provider: 'vertex', msg: 'no access token' }),
+    );
   });
 
   it('that the upstream refuses are fetched anew once, when they are not brand new', async () => {

@@ -261,14 +261,47 @@ describe('decodeStream', () => {
     expect(events.at(-1)).toEqual({ type: 'error', failure: { status, message: 'Sorry', kind: type } });
   });
 
-  it('ends with an error where Google’s platform reports one in the middle', () => {
-    const events = decode(
-      `${sse([start, ...text])}data: {"error":{"code":503,"message":"Down","status":"UNAVAILABLE"}}\n\n`,
-    );
+  const down = '{"error":{"code":503,"message":"Down","status":"UNAVAILABLE"}}';
+  it.each([down, `[${down}]`])('ends with an error where Google’s platform reports one in the middle: %s', (data) => {
+    const end = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }];
+    const events = decode(`${sse([start, ...text])}data: ${data}\n\n${sse(end)}`);
+    expectOneTerminal(events);
     expect(events.at(-1)).toMatchObject({
       type: 'error',
       failure: { status: 503, message: 'Down', kind: 'UNAVAILABLE' },
     });
+  });
+
+  it('keeps words of a block that was not opened, or was closed already', () => {
+    const close = { type: 'content_block_stop', index: 0 };
+    const think = {
+      type: 'content_block_delta',
+      index: 1,
+      delta: { type: 'thinking_delta', thinking: 'Hm' },
+    };
+    const events = decode(sse([start, ...text.slice(1), close, ...text.slice(1), think, { type: 'message_stop' }]));
+    expectOneTerminal(events);
+    expect(fold(events).choices).toMatchObject([
+      {
+        parts: [
+          { type: 'text', text: 'HiHi' },
+          { type: 'thinking', text: 'Hm' },
+        ],
+      },
+    ]);
+  });
+
+  it('ends with an error at arguments of a call that is not open, rather than leave them out', () => {
+    const more = (partial_json: string) => ({
+      type: 'content_block_delta',
+      index: 4,
+      delta: { type: 'input_json_delta', partial_json },
+    });
+    expect(decode(sse([start, more('{"a":'), ...text])).at(-1)).toMatchObject({
+      type: 'error',
+      failure: { status: 502 },
+    });
+    expect(decode(sse([start, more(''), ...text, { type: 'message_stop' }])).at(-1)).toEqual({ type: 'end' });
   });
 
   it('ends with an error where a named event is garbage, a second message begins, or nothing came', () => {

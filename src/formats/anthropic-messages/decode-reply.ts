@@ -57,7 +57,20 @@ export class MessageReader {
   }
 
   delta(index: number, delta: JsonObject): void {
+    if (!this.#open.has(index)) this.#imply(index, delta);
     this.#open.get(index)?.delta(delta);
+  }
+
+  /**
+   * A piece of a block nobody opened, or that was closed already (against B6). Words stand for themselves; arguments without a
+   * name do not, and leaving them out would end half a call as if it were whole.
+   */
+  #imply(index: number, delta: JsonObject): void {
+    if (delta.type === 'text_delta') this.open(index, { type: 'text' });
+    else if (delta.type === 'thinking_delta') this.open(index, { type: 'thinking' });
+    else if (delta.type === 'input_json_delta' && delta.partial_json) {
+      this.fail(unreadable('arguments of a call that is not open'));
+    }
   }
 
   close(index: number): void {

@@ -61,7 +61,10 @@ class MessagesStreamDecoder implements StreamDecoder {
 
 /** Gives one record to the reader. `closing`: it is what a stream that closed left behind. */
 export function feed(reader: MessageReader, { event, data }: SseEvent, closing: boolean): void {
-  const json = parseJson(data);
+  const parsed = parseJson(data);
+  // Google's platform may put its error into a list of one, in a stream too (C6).
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : undefined;
+  const json = isObject(objectOf(first)?.error) ? first : parsed;
   if (isObject(json)) feedEvent(reader, json, event);
   // Half a record at the end is a cut stream, which `end` reports; in the middle it is the provider's garbage.
   else if (!closing && event !== undefined && KNOWN.has(event)) {

@@ -40,6 +40,25 @@ describe('decodeError', () => {
     expect(format.decodeError(status, text)).toEqual(failure);
   });
 
+  it('reads what OAuth says of a refused token', () => {
+    const text = '{"error":"invalid_grant","error_description":"Token has been expired or revoked."}';
+    expect(format.decodeError(401, text)).toEqual({ status: 401, message: 'Token has been expired or revoked.' });
+  });
+
+  it.each([
+    ['0.0001s', 1],
+    ['34.074024224s', 34075],
+    [{ seconds: 3, nanos: 1 }, 3001],
+    [{ seconds: '3' }, 3000],
+    [{ nanos: 500_000_000 }, 500],
+    [{}, undefined],
+    ['soon', undefined],
+  ])('rounds a wait of %j up to %s ms', (retryDelay, expected) => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
+    const text = JSON.stringify({ error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details } });
+    expect(format.decodeError(429, text).retryAfterMs).toBe(expected);
+  });
+
   it('cuts a page to 1 KB', () => {
     expect(format.decodeError(502, 'x'.repeat(5000)).message).toHaveLength(1024);
   });

@@ -56,7 +56,9 @@ export function decodeError(status: number, text: string): UpstreamFailure {
 export function failureOf(body: unknown): UpstreamFailure | undefined {
   if (!isObject(body)) return undefined;
   const error = body.error;
-  if (typeof error === 'string' && error !== '') return { status: 500, message: error };
+  // OAuth's shape, which a refused Google token brings: the word in `error`, the sentence beside it.
+  if (typeof error === 'string' && error !== '')
+    return { status: 500, message: stringOf(body.error_description) || error };
   const inner = objectOf(error) ?? body;
   const message = stringOf(inner.message);
   const kind = stringOf(inner.type) ?? stringOf(inner.status);
@@ -78,13 +80,20 @@ function statusOf(kind: string | undefined, error: JsonObject): number {
   return named ?? (code !== undefined && code >= 400 && code < 600 ? code : 500);
 }
 
-/** google.rpc.RetryInfo: `"3s"`, `"0.5s"`. Anthropic's `details` is an object, Google's a list. */
+/** google.rpc.RetryInfo, in milliseconds, rounded up (D12). Anthropic's `details` is an object, Google's a list. */
 function retryDelay(details: unknown): number | undefined {
-  for (const detail of listOf(details) ?? []) {
-    const delay = /^(\d+(?:\.\d+)?)s$/.exec(stringOf(objectOf(detail)?.retryDelay) ?? '');
-    if (delay) return Math.round(Number(delay[1]) * 1000);
-  }
-  return undefined;
+  const delays = (listOf(details) ?? []).map((detail) => duration(objectOf(detail)?.retryDelay));
+  return delays.find((delay) => delay !== undefined);
+}
+
+/** A protobuf Duration: `"3s"`, `"0.5s"`, or its object form, whose 64-bit seconds may be a string. */
+function duration(value: unknown): number | undefined {
+  const text = /^(\d+(?:\.\d+)?)s$/.exec(stringOf(value) ?? '')?.[1];
+  if (text !== undefined) return Math.ceil(Number(text) * 1000);
+  const { seconds, nanos } = objectOf(value) ?? {};
+  const whole = numberOf(seconds) ?? (/^\d+$/.test(stringOf(seconds) ?? '') ? Number(seconds) : undefined);
+  if (whole === undefined && numberOf(nanos) === undefined) return undefined;
+  return Math.ceil((whole ?? 0) * 1000 + (numberOf(nanos) ?? 0) / 1e6);
 }
 
 export function interrupted(): UpstreamFailure {

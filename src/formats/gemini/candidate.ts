@@ -7,6 +7,12 @@ import { metadataOf } from './metadata.ts';
 import { PartialArguments } from './partial-call.ts';
 import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 
+/** The filter's word on a prompt: `promptFeedback`. */
+export interface Block {
+  readonly reason: string;
+  readonly message: string | undefined;
+}
+
 /**
  * Reads one candidate, chunk by chunk or whole. Blocks: neighbouring parts of one kind (text or thinking) are one block, for
  * a stream cuts a part anywhere; a signature closes its block, since what follows is not what it signs; every other part
@@ -47,7 +53,8 @@ export class CandidateReader {
     return events;
   }
 
-  end(): GenerationEvent[] {
+  /** `blocked`: the filter may stop an answer that has begun; then it, not the model, says why there is no more (wire.md D10). */
+  end(blocked?: Block): GenerationEvent[] {
     const events: GenerationEvent[] = [];
     this.#closePartial(events);
     const choice = this.#choice;
@@ -60,14 +67,23 @@ export class CandidateReader {
     if (Object.keys(this.#metadata).length > 0) {
       events.push({ type: 'opaque', choice, block: this.#newBlock(), format: 'gemini', value: this.#metadata });
     }
-    events.push({
+    events.push(this.#ending(blocked));
+    return events;
+  }
+
+  #ending(blocked: Block | undefined): GenerationEvent {
+    const choice = this.#choice;
+    if (blocked && !this.finished) {
+      const { reason, message } = blocked;
+      return { type: 'finish', choice, reason: 'content_filter', native: reason, ...optional('message', message) };
+    }
+    return {
       type: 'finish',
       choice,
       reason: mapFinish(this.#finish, this.#calls > 0),
       ...optional('native', this.#finish),
       ...optional('message', this.#finishMessage),
-    });
-    return events;
+    };
   }
 
   #part(part: JsonObject, events: GenerationEvent[]): void {

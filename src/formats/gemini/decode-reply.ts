@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
-import { CandidateReader } from './candidate.ts';
+import { CandidateReader, type Block } from './candidate.ts';
 import { decodeFailure } from './errors.ts';
 import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 import { decodeUsage } from './usage.ts';
@@ -19,7 +19,7 @@ export class ReplyReader {
   readonly #candidates = new Map<number, CandidateReader>();
   #started = false;
   #rawUsage: JsonObject | undefined;
-  #blocked: { readonly reason: string; readonly message: string | undefined } | undefined;
+  #blocked: Block | undefined;
 
   constructor(reply: ReplyContext) {
     this.#reply = reply;
@@ -30,8 +30,10 @@ export class ReplyReader {
     if (!isObject(chunk)) throw new ReplyFault('the reply is not a JSON object');
     if (isObject(chunk['error'])) return [{ type: 'error', failure: decodeFailure(chunk['error']) }];
     const events: GenerationEvent[] = this.#start(chunk);
-    for (const [position, candidate] of objectsOf(chunk['candidates']).entries()) {
-      events.push(...this.#candidate(asNumber(candidate['index']) ?? position).read(candidate));
+    const candidates = objectsOf(chunk['candidates']);
+    const indexes = indexesOf(candidates);
+    for (const [position, candidate] of candidates.entries()) {
+      events.push(...this.#candidate(indexes[position]!).read(candidate));
     }
     const feedback = chunk['promptFeedback'];
     const reason = isObject(feedback) ? asString(feedback['blockReason']) : undefined;
@@ -39,15 +41,15 @@ export class ReplyReader {
     return [...events, ...this.#usage(chunk['usageMetadata'])];
   }
 
-  /** True when the model (or the filter in front of it) said why it ended, for every choice. */
+  /** True when the model said why it ended, for every choice, or the filter in front of it said so for all of them. */
   get finished(): boolean {
-    if (this.#candidates.size === 0) return this.#blocked !== undefined;
-    return [...this.#candidates.values()].every((candidate) => candidate.finished);
+    if (this.#blocked) return true;
+    return this.#candidates.size > 0 && [...this.#candidates.values()].every((candidate) => candidate.finished);
   }
 
   end(): GenerationEvent[] {
     const byIndex = [...this.#candidates].sort(([a], [b]) => a - b);
-    const events = byIndex.flatMap(([, candidate]) => candidate.end());
+    const events = byIndex.flatMap(([, candidate]) => candidate.end(this.#blocked));
     if (events.length === 0) events.push(this.#emptyFinish());
     return [...events, { type: 'end' }];
   }
@@ -69,10 +71,11 @@ export class ReplyReader {
     return candidate;
   }
 
-  /** Running totals on every chunk, later ones more complete: they overwrite, they never add up. */
+  /** Running totals on every chunk, later ones more complete: they overwrite, they never add up. A null counts nothing. */
   #usage(metadata: unknown): GenerationEvent[] {
     if (!isObject(metadata)) return [];
-    this.#rawUsage = { ...this.#rawUsage, ...metadata };
+    const said = Object.entries(metadata).filter(([, value]) => value !== null);
+    this.#rawUsage = { ...this.#rawUsage, ...Object.fromEntries(said) };
     const usage = decodeUsage(metadata) && decodeUsage(this.#rawUsage);
     return usage ? [{ type: 'usage', usage, raw: this.#rawUsage }] : [];
   }
@@ -83,6 +86,19 @@ export class ReplyReader {
     const { reason, message } = this.#blocked;
     return { type: 'finish', choice: 0, reason: 'content_filter', native: reason, ...optional('message', message) };
   }
+}
+
+/** Protobuf JSON may leave an index of 0 out: then the place in the list stands for it, unless another answer has that number. */
+function indexesOf(candidates: readonly JsonObject[]): number[] {
+  const told = candidates.map((candidate) => asNumber(candidate['index']));
+  const taken = new Set(told);
+  return told.map((index, position) => {
+    if (index !== undefined) return index;
+    let free = taken.has(position) ? 0 : position;
+    while (taken.has(free)) free += 1;
+    taken.add(free);
+    return free;
+  });
 }
 
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'error'];

@@ -65,6 +65,49 @@ describe('a stream', () => {
     ]);
   });
 
+  it('that the filter stops in the middle ends as a filtered answer, its text kept', () => {
+    const promptFeedback = { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'No more.' };
+    const events = read(toSse([chunk([{ text: 'a' }]), { promptFeedback }]));
+    expect(events.slice(1)).toEqual([
+      { type: 'text', choice: 0, block: 0, text: 'a' },
+      { type: 'finish', choice: 0, reason: 'content_filter', native: 'PROHIBITED_CONTENT', message: 'No more.' },
+      { type: 'end' },
+    ]);
+  });
+
+  it('keeps the finish of an answer that was whole before the filter spoke', () => {
+    const events = read(toSse([stopped, { promptFeedback: { blockReason: 'SAFETY' } }]));
+    expect(fold(events).choices).toMatchObject([{ finish: 'stop', native: 'STOP' }]);
+  });
+
+  it('keeps counts that a later chunk makes null', () => {
+    const nulls = { promptTokenCount: null, candidatesTokenCount: null, totalTokenCount: null };
+    const counts = { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 };
+    const events = read(toSse([{ ...stopped, usageMetadata: counts }, { usageMetadata: nulls }]));
+    expect(fold(events).usage).toEqual({ input: 5, output: 2, total: 7 });
+  });
+
+  it.each(['data:\r\n\r\n', 'data: [DONE]\r\n\r\n'])('passes over %j, which says nothing', (line) => {
+    expect(read(line + toSse([stopped]) + line)).toEqual(read(toSse([stopped])));
+  });
+
+  it('keeps answers apart where an index of 0 is left out, in any order', () => {
+    const answer = (text: string, index?: number) => ({
+      ...(index !== undefined && { index }),
+      content: { parts: [{ text }] },
+      finishReason: 'STOP',
+    });
+    for (const candidates of [
+      [answer('a'), answer('b', 1)],
+      [answer('b', 1), answer('a')],
+    ]) {
+      expect(fold(read(toSse([{ candidates }]))).choices).toMatchObject([
+        { index: 0, parts: [{ text: 'a' }] },
+        { index: 1, parts: [{ text: 'b' }] },
+      ]);
+    }
+  });
+
   it.each([
     ['closes without a finish reason', toSse([chunk([{ text: 'a' }])])],
     ['is empty', ''],

@@ -23,6 +23,8 @@ describe('errors of the upstream', () => {
     ['3s', 3000],
     ['0.5s', 500],
     ['34.074824224s', 34075],
+    ['34.074024224s', 34075],
+    ['0.0001s', 1],
     [{ seconds: '2', nanos: 500000000 }, 2500],
     ['soon', undefined],
     [7, undefined],

@@ -68,12 +68,12 @@ function statusOf(kind: string | undefined): number | undefined {
 function delayOf(value: unknown): number | undefined {
   if (typeof value === 'string') {
     const seconds = /^(\d+(?:\.\d+)?)s$/.exec(value)?.[1];
-    return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
+    return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
   }
   const duration = asObject(value);
   if (!duration) return undefined;
   const milliseconds = (asNumber(duration['seconds']) ?? 0) * 1000 + (asNumber(duration['nanos']) ?? 0) / 1e6;
-  return Math.round(milliseconds);
+  return Math.ceil(milliseconds);
 }
 
 function messageOr(message: string, status: number): string {

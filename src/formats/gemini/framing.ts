@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
+import { parseReplyText } from '../rounding.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
@@ -85,8 +86,11 @@ class SseFramer implements Framer {
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const RECORD_END = /\r?\n\r?\n/g;
 
+/** Empty data keeps a connection open; `[DONE]` is what proxies of the OpenAI world end every stream with. Neither says anything. */
 function dataOf(bytes: Buffer): string[] {
-  return readSse(bytes).map(({ data }) => data);
+  return readSse(bytes)
+    .map(({ data }) => data)
+    .filter((data) => data.trim() !== '' && data !== '[DONE]');
 }
 
 function isJson(text: string): boolean {
@@ -130,7 +134,7 @@ class ArrayFramer implements Framer {
 export function chunksOf(text: string): readonly unknown[] {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseReplyText(text);
   } catch {
     throw new ReplyFault('an event of the reply is not JSON');
   }

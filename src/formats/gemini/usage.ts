@@ -9,7 +9,7 @@ const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'
  * The prompt counts cached tokens in, and not the tokens of tools Google ran itself.
  */
 export function decodeUsage(raw: JsonObject): Usage | undefined {
-  if (!COUNTS.some((name) => name in raw)) return undefined;
+  if (COUNTS.every((name) => asNumber(raw[name]) === undefined)) return undefined;
   const count = (name: string) => asNumber(raw[name]) ?? 0;
   const prompt = count('promptTokenCount');
   const candidates = count('candidatesTokenCount');

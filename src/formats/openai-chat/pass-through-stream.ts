@@ -13,8 +13,6 @@ type Fate = 'keep' | 'drop' | 'stop';
 
 const LF = 0x0a;
 const CR = 0x0d;
-const ZERO = 0x30;
-const NULL = 0x6e;
 
 /**
  * Chunks that travel as the bytes they came in. Most are only searched for a few keys; parsed are the first ones (until content
@@ -101,14 +99,7 @@ export class StreamPassThrough implements PassThrough {
 
   #isRare(event: string): boolean {
     const { content, model } = this.signals;
-    if (!content || model === undefined || !event.startsWith('data:') || /^data: ?\[/.test(event)) return true;
-    return (
-      tells(event, '"finish_reason"') ||
-      tells(event, '"usage"') ||
-      tells(event, '"error"') ||
-      event.includes('\nevent:') ||
-      isOther(event)
-    );
+    return !content || model === undefined || !event.startsWith('data:') || RARE.test(event);
   }
 
   #inspect(bytes: Buffer): Fate {
@@ -198,21 +189,18 @@ function usageMember(event: string): Span | undefined {
   return member && { from: from + member.from, to: from + member.to };
 }
 
-/** The key is there with a value that is not null. */
-function tells(event: string, key: string): boolean {
-  for (let value = valueOf(event, key); value >= 0; value = valueOf(event, key, value)) {
-    if (event.charCodeAt(value) !== NULL) return true;
-  }
-  return false;
-}
+/** Matches a member of one of the keys whose value does not begin with `usual`. A key has no backslash before it (json-span.ts says why). */
+const memberPattern = (keys: string, usual: string): string =>
+  `(?<!\\\\)"(?:${keys})"[ \\t\\r\\n]*:[ \\t\\r\\n]*(?:[^${usual} \\t\\r\\n]|$)`;
 
-/** Another choice than the first may begin here (or another tool call, which is as rare). */
-function isOther(event: string): boolean {
-  for (let value = valueOf(event, '"index"'); value >= 0; value = valueOf(event, '"index"', value)) {
-    if (event.charCodeAt(value) !== ZERO) return true;
-  }
-  return false;
-}
+/**
+ * One search for all that makes an event rare, since every event pays for it (0.3 µs; a search for each cost 1 µs, measured): a list or
+ * `[DONE]`, a named event, a finish, usage or error that is not null, another choice than the first (or another tool call,
+ * which is as rare).
+ */
+const RARE = new RegExp(
+  ['^data: ?\\[', '\\nevent:', memberPattern('finish_reason|usage|error', 'n'), memberPattern('index', '0')].join('|'),
+);
 
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
 

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry } from '../../schemas/types.generated.ts';
+import { Secret } from '../plugin/index.ts';
+import { welcome } from './welcome.ts';
+
+const address = (host: string, port: number) => ({
+  host,
+  port,
+  url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+});
+const simulator: CatalogEntry = { slug: 'sim', provider: 'simulator' };
+const anthropic: CatalogEntry = { slug: 'claude', provider: 'anthropic', api_key: new Secret('x', 'test') };
+
+interface Start {
+  readonly host?: string;
+  readonly providers?: CatalogEntry[];
+  readonly key?: string;
+  readonly prefixes?: [string, ...string[]];
+}
+
+function curl({ host = '127.0.0.1', providers = [simulator], key = 'gatehouse-demo-key', prefixes }: Start): string {
+  const text = welcome({
+    data: address(host, 8787),
+    status: address(host, 9464),
+    settings: {
+      server: prefixes ? { header_prefixes: prefixes } : {},
+      catalog: { providers },
+      keys: { keys: [{ id: 'a', key: new Secret(key, 'test') }] },
+    },
+  });
+  return text.split('\n').find((line) => line.startsWith('  curl '))!;
+}
+
+describe('the curl line of the start', () => {
+  it('asks the simulator with the demo key', () => {
+    expect(curl({})).toBe(
+      `  curl http://127.0.0.1:8787/v1/chat/completions -H 'x-gateway-api-key: gatehouse-demo-key' -H 'content-type: application/json' -d '{"model":"@sim/demo","messages":[{"role":"user","content":"Hello"}]}'`,
+    );
+  });
+
+  it('goes to loopback where the gateway listens on every address', () => {
+    expect(curl({ host: '0.0.0.0' })).toContain(' http://127.0.0.1:8787/');
+    expect(curl({ host: '::' })).toContain(` 'http://[::1]:8787/v1/chat/completions' `);
+  });
+
+  it('quotes an IPv6 address, which shells take for a pattern', () => {
+    expect(curl({ host: '::1' })).toContain(` 'http://[::1]:8787/v1/chat/completions' `);
+  });
+
+  it('names the key by the first header prefix', () => {
+    expect(curl({ prefixes: ['x-acme-', 'x-gateway-'] })).toContain(`'x-acme-api-key: `);
+  });
+
+  it('names the simulator wherever it stands in the catalog: the demo key may use nothing else', () => {
+    expect(curl({ providers: [anthropic, simulator] })).toContain('"@sim/demo"');
+  });
+
+  it('has the limit that some models want, and a model the entry lists', () => {
+    expect(curl({ providers: [anthropic] })).toContain('"model":"@claude/MODEL","max_tokens":1000,');
+    const listed: CatalogEntry = { ...anthropic, models: ['claude-*', 'claude-sonnet-4-5'] };
+    expect(curl({ providers: [listed] })).toContain('"@claude/claude-sonnet-4-5"');
+  });
+
+  it('never prints a key that is not the published one', () => {
+    expect(curl({ key: 'gatehouse-private' })).toContain('YOUR_GATEWAY_KEY');
+  });
+});

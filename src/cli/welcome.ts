@@ -1,0 +1,51 @@
+import type { CatalogEntry } from '../../schemas/types.generated.ts';
+import type { Address } from '../server/listeners.ts';
+import type { Settings } from '../settings/load.ts';
+
+/** The key of the sample settings: published, and held to loopback and the simulator. No other key is ever printed. */
+const DEMO_KEY = 'gatehouse-demo-key';
+
+interface Started {
+  readonly data: Address;
+  readonly status: Address;
+  readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
+}
+
+/** What a newcomer needs: where it listens and one line to paste. */
+export function welcome({ data, status, settings }: Started): string {
+  const { catalog, keys, server } = settings;
+  // The demo key may use the simulator only.
+  const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
+  const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
+  const prefix = server.header_prefixes?.[0] ?? 'x-gateway-';
+  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}
+Try it:
+
+  curl ${quote(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'
+
+`;
+}
+
+/** Who listens everywhere is reached on loopback from here; not every system lets 0.0.0.0 be called. */
+function reachable({ host, port, url }: Address): string {
+  if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
+  return host === '::' ? `http://[::1]:${port}` : url;
+}
+
+/** Shells take the brackets of an IPv6 address for a pattern. */
+const quote = (url: string): string => (url.includes('[') ? `'${url}'` : url);
+
+function body(entry: CatalogEntry | undefined): string {
+  return JSON.stringify({
+    model: `@${entry?.slug ?? 'SLUG'}/${model(entry)}`,
+    // Claude wants one; the others take it.
+    ...(entry?.provider !== 'simulator' && { max_tokens: 1000 }),
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
+}
+
+function model(entry: CatalogEntry | undefined): string {
+  const listed = entry?.models?.find((name) => !/[*']/.test(name));
+  if (listed !== undefined) return listed;
+  return entry?.provider === 'simulator' && !entry.models ? 'demo' : 'MODEL';
+}
