@@ -101,7 +101,7 @@ export class CandidateReader {
   }
 
   #words(kind: 'text' | 'thinking', text: string, signature: string | undefined, events: GenerationEvent[]): void {
-    if (kind === 'text') this.#partStarts.push(Buffer.byteLength(this.#text));
+    if (kind === 'text') this.#partStarts.push(this.#text.length);
     if (text === '' && signature === undefined) return;
     const choice = this.#choice;
     if (this.#open?.kind !== kind) {

@@ -74,8 +74,9 @@ export class ReplyReader {
   /** Running totals on every chunk, later ones more complete: they overwrite, they never add up. A null counts nothing. */
   #usage(metadata: unknown): GenerationEvent[] {
     if (!isObject(metadata)) return [];
-    const said = Object.entries(metadata).filter(([, value]) => value !== null);
-    this.#rawUsage = { ...this.#rawUsage, ...Object.fromEntries(said) };
+    const said = { ...this.#rawUsage };
+    for (const [name, value] of Object.entries(metadata)) if (value !== null) said[name] = value;
+    this.#rawUsage = said;
     const usage = decodeUsage(metadata) && decodeUsage(this.#rawUsage);
     return usage ? [{ type: 'usage', usage, raw: this.#rawUsage }] : [];
   }

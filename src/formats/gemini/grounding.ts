@@ -6,6 +6,8 @@ import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
  * Grounding → citations (wire.md D9): one for each source of each support. Segments count UTF-8 bytes; measured on all
  * recordings, streamed or not: of the whole answer, its text parts joined and thoughts left out. `partIndex`, which none of
  * them sets, would count within that part.
+ * @param partStarts where each text part begins in `text`; turned into bytes here and not while chunks arrive, which would cost
+ * the square of the answer's length (measured: 130 µs per event at 32,000 events)
  */
 export function citationsOf(grounding: JsonObject, text: string, partStarts: readonly number[]): UrlCitation[] {
   const sources = objectsOf(grounding['groundingChunks']).map(sourceOf);
@@ -16,7 +18,7 @@ export function citationsOf(grounding: JsonObject, text: string, partStarts: rea
   const toUtf16 = utf16Offsets(text);
   return supports.flatMap((support) => {
     const segment = isObject(support['segment']) ? support['segment'] : {};
-    const base = partStarts[asNumber(segment['partIndex']) ?? 0] ?? 0;
+    const base = Buffer.byteLength(text.slice(0, partStarts[asNumber(segment['partIndex']) ?? 0] ?? 0));
     // Proto3 JSON leaves an index of 0 out.
     const start = toUtf16(base + (asNumber(segment['startIndex']) ?? 0));
     const end = toUtf16(base + (asNumber(segment['endIndex']) ?? 0));
