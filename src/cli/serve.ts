@@ -21,9 +21,11 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   } catch (error) {
     return explainFailure(error);
   }
+  // Before the first word is said: whoever starts the gateway may stop it as soon as it speaks.
+  const stopped = stopSignal();
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));
-  await stopSignal();
+  await stopped;
   process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
   await gateway.close(GRACE_MS);
   return 0;

@@ -42,7 +42,8 @@ const DEEDS: Record<string, Script> = {
   nonsense: ({ socket }) => void socket.write('what?\r\n\r\n'),
   hangUpAfter({ socket }) {
     answer(socket, 200, event({ text: 'x' }) + DONE, 'content-type: text/event-stream\r\n');
-    setTimeout(() => socket.destroy(), 1);
+    // At once when the reply has left: a moment later the next request could be running on this connection.
+    socket.destroySoon();
   },
 };
 
