@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const setupFiles = ['./vitest.setup.ts'];
+const setupFiles = ['./test/support/vitest-setup.ts'];
 
 // Two projects: `unit` is pure and beside the code it tests; `crossing` (test/) opens real sockets on loopback, where a
 // loaded machine may stretch a timeout that is part of the behaviour: in CI such a test has a second try, and is named.
