@@ -1,4 +1,4 @@
-import { definePlugin, toGatewayError, type Exchange, type GatewayError, type Reply } from '../../src/plugin/index.ts';
+import { definePlugin, errorReply, toGatewayError, type Exchange, type GatewayError } from '../../src/plugin/index.ts';
 
 /** Renders every failure of the chain in the client's own format. */
 export default definePlugin({
@@ -19,36 +19,17 @@ export default definePlugin({
         if (error.code === 'internal_error')
           host.log.error({ err: thrown, request_id: exchange.id }, 'request failed inside the gateway');
         exchange.error = error;
-        exchange.reply = renderError(exchange, error, exchange.operation?.format ?? host.defaultFormat);
+        const reply = errorReply(error, exchange.operation?.format ?? host.defaultFormat, exchange.id);
+        Object.assign(reply.headers, retryHeaders(exchange, error));
+        exchange.reply = reply;
       }
     };
   },
 });
 
-function renderError(
-  exchange: Exchange,
-  error: GatewayError,
-  format: NonNullable<Exchange['operation']>['format'],
-): Reply {
-  const { status, message, type, code, param } = error;
-  // The status is the format's: an overload is 503 to one API and 529 to another.
-  const encoded = format.encodeError({ status, message, type, code, param, requestId: exchange.id });
-  const body = Buffer.from(JSON.stringify(encoded.body));
-  return {
-    status: encoded.status,
-    headers: errorHeaders(exchange, error, format.contentType.body, body.length),
-    body,
-    stream: false,
-  };
-}
-
-function errorHeaders(
-  exchange: Exchange,
-  error: GatewayError,
-  contentType: string,
-  length: number,
-): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': contentType, 'content-length': String(length) };
+/** What a client should know before it tries again. */
+function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) {
     headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
     headers['retry-after-ms'] = String(Math.ceil(error.retryAfterMs));

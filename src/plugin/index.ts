@@ -42,6 +42,7 @@ export type {
 } from './exchange.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
+export { errorReply, toClientError } from './error-reply.ts';
 export type { Problem, Report } from './report.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';

@@ -3,6 +3,7 @@ import type { Format } from '../formats/format.ts';
 import {
   cancelReply,
   GatewayError,
+  toClientError,
   type Clock,
   type Reply,
   type ReplyEnd,
@@ -102,10 +103,7 @@ class ReplyWriter implements Sink {
     // A plain body that breaks has no way to say so but a cut connection; anything else would look complete.
     if (!this.#reply.stream) return void this.#res.destroy();
     this.#uncork();
-    const { status, message, type, code, param } = error;
-    this.#res.end(
-      this.#setup.format.encodeStreamError({ status, message, type, code, param, requestId: this.#setup.requestId }),
-    );
+    this.#res.end(this.#setup.format.encodeStreamError(toClientError(error, this.#setup.requestId)));
     this.#linger();
   }
 

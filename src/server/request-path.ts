@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import {
+  errorReply,
   GatewayError,
   toGatewayError,
   type Clock,
@@ -85,16 +86,7 @@ function noReply(): never {
 /** For an entry chain without the `errors` plugin, or one in which it fails. */
 function bareError(exchange: HttpExchange, error: GatewayError): Reply {
   exchange.error = error;
-  const { status, message, type, code, param } = error;
-  const format = exchange.operation?.format ?? openaiChat;
-  const encoded = format.encodeError({ status, message, type, code, param, requestId: exchange.id });
-  const body = Buffer.from(JSON.stringify(encoded.body));
-  return {
-    status: encoded.status,
-    headers: { 'content-type': 'application/json', 'content-length': String(body.length) },
-    body,
-    stream: false,
-  };
+  return errorReply(error, exchange.operation?.format ?? openaiChat, exchange.id);
 }
 
 function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {

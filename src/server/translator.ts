@@ -35,8 +35,7 @@ export function createTranslator(clock: Clock): Translator {
         upstream,
         client: clientContext(exchange, attempt, resolved, clock),
       };
-      const prepared = upstream === operation.format ? passThrough(job) : translate(job);
-      return prepared;
+      return upstream === operation.format ? passThrough(job) : translate(job);
     },
   };
 }

@@ -1,0 +1,16 @@
+import type { ClientError, Format } from '../formats/format.ts';
+import type { GatewayError } from './errors.ts';
+import type { Reply } from './reply.ts';
+
+/** An error as a client is told of it. */
+export function toClientError({ status, message, type, code, param }: GatewayError, requestId: string): ClientError {
+  return { status, message, type, code, param, requestId };
+}
+
+/** The reply a failed request gets, in the client's own format. The status is the format's: an overload is 503 to one API and 529 to another. */
+export function errorReply(error: GatewayError, format: Format, requestId: string): Reply {
+  const { status, body: encoded } = format.encodeError(toClientError(error, requestId));
+  const body = Buffer.from(JSON.stringify(encoded));
+  const headers = { 'content-type': format.contentType.body, 'content-length': String(body.length) };
+  return { status, headers, body, stream: false };
+}
