@@ -12,6 +12,7 @@ const needs = {
   translate: {},
   defaultFormat: {},
   send: {},
+  cache: {},
   recorder: {},
   limits: {},
 };

@@ -1,6 +1,7 @@
 import type { Plugin } from '../src/plugin/index.ts';
 import auth from './auth/index.ts';
 import body from './body/index.ts';
+import cache from './cache/index.ts';
 import config from './config/index.ts';
 import errors from './errors/index.ts';
 import metadata from './metadata/index.ts';
@@ -21,6 +22,7 @@ export const builtinPlugins: readonly Plugin[] = [
   metadata,
   route,
   override,
+  cache,
   transform,
   retry,
   send,

@@ -1,10 +1,11 @@
 /**
- * Writes schemas/types.generated.ts from the schemas: `node schemas/generate.ts`. A test regenerates and compares, so the types
- * cannot fall behind the schemas that validate.
+ * Writes schemas/types.generated.ts from the schemas, and src/cli/samples.generated.ts from the samples: `node schemas/generate.ts`.
+ * Tests regenerate and compare, so neither can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
 
 const FOLDER = import.meta.dirname;
 const BASE = 'https://gatehouse.dev/schemas/';
@@ -60,10 +61,13 @@ function forTypes(schema: unknown): unknown {
   if ('$ref' in schema && typeof schema.$ref === 'string') return { $ref: schema.$ref };
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([keyword, value]) => !onlyRequires(keyword, value))
+      .filter(([keyword, value]) => !onlyRequires(keyword, value) && !isDeprecated(value))
       .map(([keyword, value]) => [keyword, forTypes(value)]),
   );
 }
+
+/** Other spellings of a key are gone by the time a type describes what was read: src/settings/spellings.ts. */
+const isDeprecated = (value: unknown): boolean => Object(value).deprecated === true;
 
 /** `anyOf: [{required: […]}, …]` becomes an index signature in TypeScript, which would end narrowing by `provider`. */
 function onlyRequires(keyword: string, value: unknown): boolean {
@@ -71,4 +75,7 @@ function onlyRequires(keyword: string, value: unknown): boolean {
   return value.every((branch: unknown) => Object.keys(Object(branch)).join() === 'required');
 }
 
-if (import.meta.main) await writeFile(OUTPUT, await generateTypes());
+if (import.meta.main) {
+  await writeFile(OUTPUT, await generateTypes());
+  await writeFile(SAMPLES_OUTPUT, generateSamples());
+}

@@ -40,6 +40,19 @@ export type CatalogEntry = VertexEntry | AnthropicEntry | SimulatorEntry;
  */
 export type Models = string[];
 /**
+ * Fields taken out of the request before it is sent, after override_params; dots lead into objects. A field that is not there is no error.
+ *
+ * @minItems 1
+ */
+export type DropParams = string[];
+/**
+ * Request headers sent on to the upstream as they came, besides those the gateway writes itself. Credentials, cookies and connection headers cannot be named.
+ *
+ * @minItems 1
+ * @maxItems 16
+ */
+export type ForwardHeaders = string[];
+/**
  * Where requests go, in order.
  *
  * @minItems 1
@@ -97,7 +110,7 @@ export type ChatMessage = {
   /**
    * Extension: the assistant's thinking and text blocks, sent back as they were received. Win over `content`.
    */
-  content_blocks?: ChatContentPart[] | null;
+  content_blocks?: ChatContentBlock[] | null;
   /**
    * Extension: text and generated images, sent back as they were received.
    */
@@ -210,6 +223,8 @@ export interface ServerFile {
    * Modules with plugins of your own: a path relative to this file, or a package name. Each default-exports one plugin made by definePlugin, or an array of them.
    */
   plugins?: string[];
+  cache?: CacheStore;
+  reload?: Reload;
   egress?: Egress;
   telemetry?: Telemetry;
 }
@@ -236,6 +251,7 @@ export interface Limits {
   reply?: Bytes;
   hold_bytes?: Bytes;
   hold_time?: Duration;
+  inline_config?: Bytes;
   /**
    * Most connections to one upstream host, where the catalog entry sets none.
    */
@@ -260,11 +276,28 @@ export interface Chains {
   attempt?: ChainList;
 }
 /**
+ * Memory for the replies that gateway configs with `cache` keep, in each process.
+ */
+export interface CacheStore {
+  max_bytes?: Bytes;
+  max_entry_bytes?: Bytes;
+}
+/**
+ * When the settings are read anew. SIGHUP always does it.
+ */
+export interface Reload {
+  /**
+   * Read the settings anew when a file of them changes, those named by ${file:…} among them.
+   */
+  watch?: boolean;
+  debounce?: Duration;
+}
+/**
  * What the gateway may connect to besides the catalog's own hosts. Special-purpose addresses are refused unless the catalog entry says allow_insecure.
  */
 export interface Egress {
   /**
-   * Token endpoints a service-account file may name besides Google's https://oauth2.googleapis.com/token.
+   * Token endpoints that service accounts and federated credentials may name besides Google's own.
    */
   token_uris?: string[];
 }
@@ -310,7 +343,7 @@ export interface CatalogFile {
   providers: CatalogEntry[];
 }
 /**
- * Google Vertex AI: Gemini, and partner models later. Give a service account, or a project and region for callers who bring their own OAuth token.
+ * Google Vertex AI: Gemini, and partner models later. Give one source of credentials (`service_account`, `credentials` or `credentials_json`), or a project and region for callers who bring their own OAuth token.
  */
 export interface VertexEntry {
   /**
@@ -326,6 +359,14 @@ export interface VertexEntry {
    */
   service_account?: Secret | ServiceAccountKey;
   /**
+   * Where this machine has Google credentials of its own, in place of a key: `application-default` looks where Google's tools do (the file GOOGLE_APPLICATION_CREDENTIALS names, gcloud's file, the metadata server), `metadata-server` asks that alone (GKE, Cloud Run, Compute Engine). Needs project_id.
+   */
+  credentials?: 'application-default' | 'metadata-server';
+  /**
+   * Any credentials JSON of Google's by reference: workload identity federation from a file (`external_account`), `impersonated_service_account`, `authorized_user` or `service_account`.
+   */
+  credentials_json?: Secret;
+  /**
    * Google Cloud project. Default: the service account's.
    */
   project_id?: string;
@@ -338,7 +379,7 @@ export interface VertexEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -403,7 +444,7 @@ export interface AnthropicEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -430,7 +471,7 @@ export interface SimulatorEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -489,6 +530,10 @@ export interface GatewayKey {
    */
   configs?: string[];
   /**
+   * The key may send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. It can name any provider the key may use.
+   */
+  inline_configs?: boolean;
+  /**
    * Gateway config for requests with this key that name none.
    */
   default_config?: string;
@@ -508,7 +553,12 @@ export interface GatewayFile {
    * Catalog entry as @slug, or a provider name when just one entry has it.
    */
   provider?: string;
+  default_params?: DefaultParams;
   override_params?: OverrideParams;
+  drop_params?: DropParams;
+  forward_headers?: ForwardHeaders;
+  cache?: CacheSettings;
+  metadata?: MetadataRules;
   retry?: Retry;
   request_timeout?: Duration;
   timeouts?: Timeouts;
@@ -522,11 +572,11 @@ export interface GatewayFile {
  */
 export interface Strategy {
   /**
-   * single: the one target. fallback: the next target when one fails.
+   * single: the one target. fallback: the next target when one fails. loadbalance: a target drawn by weight, and another one when it fails before its reply has begun.
    */
-  mode: 'single' | 'fallback';
+  mode: 'single' | 'fallback' | 'loadbalance';
   /**
-   * fallback: statuses that give way to the next target. Default: 408, 409, 429, 500, 502, 503, 504, 529, which covers failed connections (502) and timeouts (504).
+   * fallback and loadbalance: statuses that give way to the next target. Default: 408, 409, 429, 500, 502, 503, 504, 529, which covers failed connections (502) and timeouts (504).
    *
    * @minItems 1
    */
@@ -540,13 +590,21 @@ export interface Target {
    * What people call it.
    */
   name?: string;
+  /**
+   * loadbalance: share of the requests this target is drawn for, beside the weights of the others. 0 takes it out of use.
+   */
+  weight?: number;
   strategy?: Strategy;
   targets?: Targets;
   /**
    * Catalog entry as @slug, or a provider name when just one entry has it.
    */
   provider?: string;
+  default_params?: DefaultParams;
   override_params?: OverrideParams;
+  drop_params?: DropParams;
+  forward_headers?: ForwardHeaders;
+  cache?: CacheSettings;
   retry?: Retry;
   request_timeout?: Duration;
   timeouts?: Timeouts;
@@ -556,10 +614,33 @@ export interface Target {
   strict_open_ai_compliance?: boolean;
 }
 /**
+ * Fields for requests that leave them out or say null, in the client's own format. Objects merge key by key; what the request says wins.
+ */
+export interface DefaultParams {
+  [k: string]: unknown;
+}
+/**
  * Fields laid over the request body, in the client's own format. Objects merge key by key, arrays replace, null deletes.
  */
 export interface OverrideParams {
   [k: string]: unknown;
+}
+/**
+ * Whole 2xx replies are kept and given again to the same request: same caller, target, flags and body after override_params. Off unless set.
+ */
+export interface CacheSettings {
+  /**
+   * exact: the same request, field by field. off: no cache, where the config around has one. (simple is Portkey's word for exact.)
+   */
+  mode: 'exact' | 'off' | 'simple';
+  /**
+   * Seconds a reply may be given again.
+   */
+  max_age?: number;
+  /**
+   * Who shares replies. key: each gateway key has its own. config: all keys that use this gateway config; choose it only where they may read each other's answers.
+   */
+  scope?: 'key' | 'config';
 }
 /**
  * Tries at the same target after a failure. Off unless attempts is set.
@@ -577,6 +658,35 @@ export interface Retry {
   on_status_codes?: number[];
   min_delay?: Duration;
   max_delay?: Duration;
+}
+/**
+ * What `x-gateway-metadata` must hold, and what of it becomes cost labels.
+ */
+export interface MetadataRules {
+  /**
+   * Keys every request must have; without one it is refused (400).
+   *
+   * @minItems 1
+   */
+  required?: string[];
+  /**
+   * Values a key may have; another value is refused (400). Keys that are not listed may have any.
+   */
+  allowed?: {
+    /**
+     * @minItems 1
+     */
+    [k: string]: string[];
+  };
+  /**
+   * Vertex AI cost labels. true: all metadata become labels of the same name; a list: these keys; an object: the key and the label's name. Names and values are fitted to Google's rules; `labels` in the body or in override_params win.
+   */
+  labels?:
+    | boolean
+    | string[]
+    | {
+        [k: string]: string;
+      };
 }
 /**
  * Body of POST /v1/chat/completions: OpenAI's chat request and the gateway's extensions. Only the types of known fields are checked; fields that are not known here are kept and sent on. null means: not set.
@@ -756,6 +866,22 @@ export interface ChatCompletionsRequest {
    */
   prompt_cache_key?: string | null;
   /**
+   * How OpenAI caches the prompt: `mode`, `ttl`.
+   */
+  prompt_cache_options?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Deprecated: use `prompt_cache_options`.
+   */
+  prompt_cache_retention?: string | null;
+  /**
+   * Moderation of the prompt and the answer: `model`, `policy`.
+   */
+  moderation?: {
+    [k: string]: unknown;
+  } | null;
+  /**
    * `auto`, `default`, `flex`, `scale` or `priority`.
    */
   service_tier?: string | null;
@@ -808,6 +934,12 @@ export interface ChatToolCall {
     [k: string]: unknown;
   } | null;
   cache_control?: CacheControl;
+  [k: string]: unknown;
+}
+/**
+ * A block of an answer, or a fragment of one as a stream has it: `index` and `delta`.
+ */
+export interface ChatContentBlock {
   [k: string]: unknown;
 }
 /**

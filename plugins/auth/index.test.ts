@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, type Caller } from '../../src/plugin/index.ts';
-import { createExchange, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
+import { createCaller, createExchange, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
 import auth from './index.ts';
 
-const caller = (keyId: string): Caller => ({
-  keyId,
-  providers: undefined,
-  models: undefined,
-  configs: undefined,
-  defaultConfig: undefined,
-});
+const caller = (keyId: string): Caller => createCaller({ keyId });
 const KEYS: Readonly<Record<string, Caller>> = { 'key-a': caller('a'), 'key-b': caller('b') };
 
 async function authenticate(parts: ExchangeParts) {

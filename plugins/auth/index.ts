@@ -47,7 +47,7 @@ function findCaller(
     ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
     : new GatewayError(
         'missing_api_key',
-        'No gateway key: send it in x-gateway-api-key, Authorization: Bearer or x-api-key.',
+        `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer or x-api-key.`,
       );
 }
 

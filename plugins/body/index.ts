@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { definePlugin, GatewayError, RequestBody, type Exchange, type Operation } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  RequestBody,
+  type Exchange,
+  type GatewayContext,
+  type Operation,
+} from '../../src/plugin/index.ts';
 
 /**
  * Bodies up to this size are parsed and checked against the operation's whole schema here. Larger ones are scanned, which
@@ -21,7 +28,8 @@ export default definePlugin({
       const { operation, request } = exchange;
       if (operation && operation.method === 'POST') {
         checkMediaType(request.headers);
-        const bytes = await readBytes(ctx.req, limits.body, exchange);
+        askForBody(ctx, limits.body);
+        const bytes = withoutMark(await readBytes(ctx.req, limits.body, exchange));
         request.bodyBytes = bytes.length;
         request.body = RequestBody.read(bytes, limits.jsonDepth);
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
@@ -47,13 +55,25 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
   }
 }
 
+/** RFC 9110, section 10.1.1: a client with a large body may wait to hear that it is wanted; one that is too large is not. */
+function askForBody({ req, res }: GatewayContext, limit: number): void {
+  if (req.headers.expect === undefined || announcedBytes(req) > limit) return;
+  res.writeContinue();
+}
+
+const announcedBytes = (req: IncomingMessage): number => Number(req.headers['content-length'] ?? 0);
+
+const MARK = Buffer.from('\ufeff');
+/** A byte order mark says nothing in UTF-8; RFC 8259, section 8.1, lets a parser pass over it. */
+const withoutMark = (bytes: Buffer): Buffer => (MARK.equals(bytes.subarray(0, 3)) ? bytes.subarray(3) : bytes);
+
 function tooLarge(limit: number): GatewayError {
   return new GatewayError('request_too_large', `The body exceeds ${limit} bytes (limits.body).`);
 }
 
 /** Counts while it reads: `content-length` may be absent or untrue. */
 function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  if (announcedBytes(req) > limit) return Promise.reject(tooLarge(limit));
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let size = 0;

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller, GatewayConfig } from '../../src/plugin/index.ts';
-import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import type { Caller } from '../../src/plugin/index.ts';
+import { createCaller, createConfig, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import config from './index.ts';
 
-const { target } = createAttempt(createExchange());
-const named = (id: string): GatewayConfig => ({ id, name: undefined, route: target });
+const named = (id: string) => createConfig({ id });
 const known = new Map(['prod', 'of-key', 'of-server'].map((id) => [id, named(id)]));
 
 interface Setup {
@@ -16,14 +15,7 @@ interface Setup {
 async function resolve({ headers = {}, caller = {}, fallbackId }: Setup) {
   const exchange = createExchange({
     headers,
-    caller: {
-      keyId: 'k',
-      providers: undefined,
-      models: undefined,
-      configs: undefined,
-      defaultConfig: undefined,
-      ...caller,
-    },
+    caller: createCaller({ keyId: 'k', ...caller }),
   });
   const steps: string[] = [];
   await runPlugin(config, {
@@ -31,6 +23,7 @@ async function resolve({ headers = {}, caller = {}, fallbackId }: Setup) {
     needs: {
       configs: {
         get: (id) => known.get(id),
+        inline: (json, header) => createConfig({ id: 'inline', name: `${header}: ${json}` }),
         fallbackId,
         direct: named(''),
         run: async (chosen, ctx) => void steps.push(`run ${chosen.id} as ${ctx.exchange.config?.id}`),
@@ -72,7 +65,12 @@ describe('config', () => {
     ],
     ['a path', { headers: { 'x-gateway-config': '../keys' } }, 'invalid_header', 400],
     ['nothing', { headers: { 'x-gateway-config': '' } }, 'invalid_header', 400],
-    ['inline JSON', { headers: { 'x-gateway-config': '{"targets":[]}' } }, 'invalid_header', 400],
+    [
+      'a config of its own from a key that may not send one',
+      { headers: { 'x-gateway-config': '{"provider":"@a"}' }, caller: { inlineConfigs: false } },
+      'config_not_allowed',
+      403,
+    ],
     [
       'a strictness that is no flag',
       { headers: { 'x-gateway-strict-open-ai-compliance': '1' } },
@@ -92,6 +90,17 @@ describe('config', () => {
   ])('reads the flags of %j', async (headers, strict, strictParams) => {
     expect((await resolve({ headers })).exchange).toMatchObject({ strict, strictParams });
   });
+
+  it.each([['{"provider":"@a"}'], [' {"provider":"@a"}']])(
+    'reads %j as a config of the request’s own',
+    async (json) => {
+      // Keys that are held to certain stored configs may still be given this.
+      const caller = { inlineConfigs: true, configs: ['of-key'] };
+      const { exchange, steps } = await resolve({ headers: { 'x-gateway-config': json }, caller });
+      expect(exchange.config).toMatchObject({ id: 'inline', name: `x-gateway-config: ${json}` });
+      expect(steps).toEqual(['run inline as inline', 'next']);
+    },
+  );
 
   it('runs the chosen config’s own chain, then goes on', async () => {
     const { steps } = await resolve({ headers: { 'x-gateway-config': 'prod' } });

@@ -32,31 +32,41 @@ export default definePlugin({
 /** The request's own choice, the key's default, the server's default; without any, the request itself tells its target. */
 function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
   const asked = exchange.request.header('config');
-  const caller = exchange.caller;
-  if (asked !== undefined) return named(asked, caller, configs);
-  const id = caller?.defaultConfig ?? configs.fallbackId;
+  if (asked !== undefined) return isJson(asked) ? inline(asked, exchange, configs) : named(asked, exchange, configs);
+  const id = exchange.caller?.defaultConfig ?? configs.fallbackId;
   return (id !== undefined && configs.get(id)) || configs.direct;
 }
 
-function named(id: string, caller: Caller | undefined, configs: ConfigDirectory): GatewayConfig {
+/** No id begins with a brace. */
+const isJson = (asked: string): boolean => asked.trimStart().startsWith('{');
+
+function inline(json: string, { caller, request }: Exchange, configs: ConfigDirectory): GatewayConfig {
+  const header = request.headerName('config');
+  if (!caller?.inlineConfigs)
+    throw new GatewayError('config_not_allowed', `This key may not send a gateway config of its own in ${header}.`);
+  return configs.inline(json, header);
+}
+
+function named(id: string, { caller, request }: Exchange, configs: ConfigDirectory): GatewayConfig {
   if (!CONFIG_ID.test(id)) {
     throw new GatewayError(
       'invalid_header',
-      'x-gateway-config must be the id of a gateway config: a file name in configs/gateway/ without .yaml.',
+      `${request.headerName('config')} must be the id of a gateway config: a file name in configs/gateway/ without .yaml.`,
     );
   }
-  const allowed = !caller?.configs || caller.configs.includes(id);
   const config = configs.get(id);
   // A key that is held to certain configs learns nothing of the others, not even whether they exist.
-  if (!allowed)
+  if (!allows(caller, id))
     throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
   if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);
   return config;
 }
 
-function readFlag(exchange: Exchange, name: string): boolean | undefined {
-  const value = exchange.request.header(name)?.toLowerCase();
+const allows = (caller: Caller | undefined, id: string): boolean => !caller?.configs || caller.configs.includes(id);
+
+function readFlag({ request }: Exchange, name: string): boolean | undefined {
+  const value = request.header(name)?.toLowerCase();
   if (value === undefined) return undefined;
   if (value === 'true' || value === 'false') return value === 'true';
-  throw new GatewayError('invalid_header', `x-gateway-${name} must be true or false.`);
+  throw new GatewayError('invalid_header', `${request.headerName(name)} must be true or false.`);
 }

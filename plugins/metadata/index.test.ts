@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import type { MetadataRules } from '../../src/plugin/index.ts';
+import { createConfig, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import metadata from './index.ts';
 
 async function read(header: string | undefined, options: Record<string, unknown> = {}) {
@@ -52,5 +53,59 @@ describe('metadata', () => {
 
   it.each([[{ max_keys: 0 }], [{ max_length: 5000 }], [{ maxKeys: 3 }]])('does not start with %j', async (options) => {
     await expect(read('{}', options)).rejects.toThrow('the options of "metadata"');
+  });
+
+  const rules = (parts: Partial<MetadataRules>): MetadataRules => ({
+    required: [],
+    allowed: new Map(),
+    labels: undefined,
+    ...parts,
+  });
+
+  async function held(header: string | undefined, parts: Partial<MetadataRules>) {
+    const exchange = createExchange({
+      ...(header !== undefined && { headers: { 'x-gateway-metadata': header } }),
+      config: createConfig({ metadata: rules(parts) }),
+    });
+    await runPlugin(metadata, { exchange });
+    return exchange;
+  }
+
+  it.each<[string, string | undefined, Partial<MetadataRules>]>([
+    ['no header', undefined, { required: ['team'] }],
+    ['a key that is missing', '{"env":"prod"}', { required: ['team', 'env'] }],
+    ['a key that every object has', '{}', { required: ['constructor'] }],
+  ])('refuses a request with %s where the config requires it', async (_, header, parts) => {
+    await expect(held(header, parts)).rejects.toMatchObject({
+      code: 'metadata_rejected',
+      status: 400,
+      message: expect.stringContaining(`must name ${JSON.stringify(parts.required?.[0])}`),
+    });
+  });
+
+  it('refuses a value that the config does not allow, and says which it does', async () => {
+    const allowed = new Map([['team', new Set(['search', 'ads'])]]);
+    await expect(held('{"team":"sales"}', { allowed })).rejects.toMatchObject({
+      code: 'metadata_rejected',
+      message: 'x-gateway-metadata has "sales" for "team"; the gateway config allows "search", "ads".',
+    });
+    expect((await held('{"team":"ads","env":"any"}', { allowed })).metadata).toMatchObject({ env: 'any' });
+    expect((await held(undefined, { allowed })).metadata).toEqual({});
+  });
+
+  it.each<[MetadataRules['labels'], Record<string, string>]>([
+    [undefined, {}],
+    ['all', { team: 'search', env: 'prod' }],
+    [new Map([['team', 'team']]), { team: 'search' }],
+    [
+      new Map([
+        ['env', 'stage'],
+        ['none', 'none'],
+      ]),
+      { stage: 'prod' },
+    ],
+  ])('makes labels of metadata as the config says: %s', async (labels, expected) => {
+    const { labels: made } = await held('{"team":"search","env":"prod"}', { labels });
+    expect({ ...made }).toEqual(expected);
   });
 });

@@ -1,6 +1,9 @@
-import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
+import { definePlugin, GatewayError, type InboundRequest, type MetadataRules } from '../../src/plugin/index.ts';
 
-/** Reads `x-gateway-metadata`: a JSON object of strings that names what the request is for. */
+/**
+ * Reads `x-gateway-metadata`, a JSON object of strings that names what the request is for, holds it to the rules of the gateway
+ * config, and says what of it becomes cost labels.
+ */
 export default definePlugin({
   name: 'metadata',
   level: 'request',
@@ -22,22 +25,38 @@ export default definePlugin({
   create({ options }) {
     const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
     return async function metadata(ctx, next) {
-      const header = ctx.exchange.request.header('metadata');
-      if (header !== undefined) ctx.exchange.metadata = readMetadata(header, maxKeys, maxLength);
+      const { exchange } = ctx;
+      const header = exchange.request.header('metadata');
+      if (header !== undefined)
+        exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
+      const rules = exchange.config?.metadata;
+      if (rules) {
+        checkRules(exchange.metadata, rules, exchange.request);
+        exchange.labels = labelsOf(exchange.metadata, rules);
+      }
       await next();
     };
   },
 });
 
-function readMetadata(header: string, maxKeys: number, maxLength: number): Readonly<Record<string, string>> {
+interface Bounds {
+  readonly maxKeys: number;
+  readonly maxLength: number;
+  readonly request: InboundRequest;
+}
+
+function readMetadata(header: string, { maxKeys, maxLength, request }: Bounds): Readonly<Record<string, string>> {
+  const refuse = (what: string): GatewayError =>
+    new GatewayError('invalid_header', `${request.headerName('metadata')} ${what}.`);
   const value = parse(header);
+  if (value === undefined) throw refuse('is not valid JSON');
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('must be a JSON object of strings');
   const entries = Object.entries(value);
   if (entries.length > maxKeys) throw refuse(`has more than ${maxKeys} keys`);
   const metadata: Record<string, string> = Object.create(null);
   for (const [key, text] of entries) {
-    if (typeof text !== 'string') throw refuse(`must hold strings; ${JSON.stringify(key.slice(0, 64))} is not one`);
+    if (typeof text !== 'string') throw refuse(`must hold strings; ${show(key)} is not one`);
     if (key.length > maxLength || text.length > maxLength)
       throw refuse(`has a key or value longer than ${maxLength} characters`);
     metadata[key] = text;
@@ -45,14 +64,42 @@ function readMetadata(header: string, maxKeys: number, maxLength: number): Reado
   return metadata;
 }
 
+/** Undefined for what is no JSON. */
 function parse(header: string): unknown {
   try {
     return JSON.parse(header);
   } catch {
-    throw refuse('is not valid JSON');
+    return undefined;
   }
 }
 
-function refuse(what: string): GatewayError {
-  return new GatewayError('invalid_header', `x-gateway-metadata ${what}.`);
+type Metadata = Readonly<Record<string, string>>;
+
+function checkRules(metadata: Metadata, { required, allowed }: MetadataRules, request: InboundRequest): void {
+  const refuse = (what: string): GatewayError =>
+    new GatewayError('metadata_rejected', `${request.headerName('metadata')} ${what}.`);
+  const missing = required.filter((key) => !own(metadata, key));
+  if (missing.length > 0) throw refuse(`must name ${missing.map(show).join(', ')}: the gateway config requires it`);
+  for (const [key, values] of allowed) {
+    const value = own(metadata, key);
+    if (value !== undefined && !values.has(value))
+      throw refuse(
+        `has ${show(value)} for ${show(key)}; the gateway config allows ${[...values].map(show).join(', ')}`,
+      );
+  }
 }
+
+function labelsOf(metadata: Metadata, { labels }: MetadataRules): Metadata {
+  if (labels === 'all') return metadata;
+  return Object.fromEntries(
+    [...(labels ?? [])].flatMap(([key, label]) => {
+      const value = own(metadata, key);
+      return value === undefined ? [] : [[label, value]];
+    }),
+  );
+}
+
+const own = (metadata: Metadata, key: string): string | undefined =>
+  Object.hasOwn(metadata, key) ? metadata[key] : undefined;
+
+const show = (text: string): string => JSON.stringify(text.slice(0, 64));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BodyFault, Operation } from '../../src/plugin/index.ts';
+import type { BodyFault, Operation, Target } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';
 
@@ -12,13 +12,15 @@ const operationThatFinds = (fault: BodyFault | undefined, seen: unknown[] = []) 
   return { validate } as Operation;
 };
 
-async function applied(
+const applied = (
   json: Record<string, unknown>,
   overrideParams: Record<string, unknown> | undefined,
   operation?: Operation,
-) {
+) => changed(json, { overrideParams }, operation);
+
+async function changed(json: Record<string, unknown>, target: Partial<Target>, operation?: Operation) {
   const exchange = createExchange({ json, operation });
-  const attempt = createAttempt(exchange, { target: { path: 'config.targets[1]', overrideParams } });
+  const attempt = createAttempt(exchange, { target: { path: 'config.targets[1]', ...target } });
   await runPlugin(override, { exchange, attempt });
   return { exchange, attempt };
 }
@@ -39,6 +41,53 @@ describe('override', () => {
   ])('%s', async (_, json, params, expected) => {
     const { attempt } = await applied(json, params);
     expect(attempt.body.json()).toEqual(expected);
+  });
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
+    ['puts in what is not said', {}, { a: 1 }, { a: 1 }],
+    ['puts in what is null', { a: null }, { a: 1 }, { a: 1 }],
+    [
+      'leaves what is said',
+      { a: 2, b: 0, c: '', d: false },
+      { a: 1, b: 1, c: 'x', d: true },
+      { a: 2, b: 0, c: '', d: false },
+    ],
+    ['fills objects key by key', { a: { x: 1, y: null } }, { a: { x: 2, y: 2, z: 2 } }, { a: { x: 1, y: 2, z: 2 } }],
+    ['leaves a list whole', { a: [] }, { a: [1] }, { a: [] }],
+    ['leaves a scalar where the default is an object', { a: 'text' }, { a: { b: 1 } }, { a: 'text' }],
+    ['takes nothing out by a null', { a: 1 }, { a: null, b: null }, { a: 1 }],
+    ['does not take what every object has for something said', {}, { constructor: 1 }, { constructor: 1 }],
+  ])('a default %s', async (_, json, defaultParams, expected) => {
+    const { attempt } = await changed(json, { defaultParams });
+    expect(attempt.body.json()).toEqual(expected);
+  });
+
+  it.each<[string, Record<string, unknown>, string[][], Record<string, unknown>]>([
+    ['takes a field out', { a: 1, b: 2 }, [['a']], { b: 2 }],
+    ['takes a field of an object out', { a: { b: 1, c: 2 } }, [['a', 'b']], { a: { c: 2 } }],
+    ['says nothing where there is nothing', { a: 1 }, [['b'], ['c', 'd'], ['a', 'x']], { a: 1 }],
+  ])('a drop %s', async (_, json, dropParams, expected) => {
+    const { attempt } = await changed(json, { dropParams });
+    expect(attempt.body.json()).toEqual(expected);
+  });
+
+  it('puts overrides over defaults and takes drops out last', async () => {
+    const { attempt } = await changed(
+      { a: 'asked' },
+      {
+        defaultParams: { a: 'default', b: 'default', c: 'default' },
+        overrideParams: { b: 'override', c: 'override' },
+        dropParams: [['c']],
+      },
+    );
+    expect(attempt.body.json()).toEqual({ a: 'asked', b: 'override' });
+    expect(attempt.body.edits.map(({ source }) => source.split(' ')[1])).toEqual([
+      'default_params',
+      'default_params',
+      'override_params',
+      'override_params',
+      'drop_params',
+    ]);
   });
 
   it('changes this attempt’s view and not the request, which the next attempt starts from', async () => {
@@ -74,7 +123,7 @@ describe('override', () => {
     await expect(applied({ model: 'm' }, { temperature: 'hot' }, operation)).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'temperature',
-      message: 'With the override_params of config.targets[1]: `temperature` must be number.',
+      message: 'With the parameters of config.targets[1]: `temperature` must be number.',
     });
     expect(seen).toEqual([{ model: 'm', temperature: 'hot' }]);
   });

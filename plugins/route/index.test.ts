@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type Group, type Route, type Target } from '../../src/plugin/index.ts';
-import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
+import { createConfig, createExchange, createTarget, runPlugin } from '../../src/plugin/testing/index.ts';
 import route from './index.ts';
 
-const plain = createAttempt(createExchange()).target;
-const target = (path: string): Target => ({ ...plain, path });
+const target = (path: string): Target => createTarget({ path });
 const group = (
   members: readonly Route[],
   codes: readonly number[] = [429, 503],
@@ -15,6 +14,7 @@ const group = (
   mode,
   onStatusCodes: new Set(codes),
   members,
+  weights: members.map(() => 1),
 });
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(target) as [Target, Target, Target, Target];
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
@@ -25,7 +25,7 @@ async function walk(
   failures: Readonly<Record<string, unknown>> = {},
   whileTrying: (path: string, exchange: ReturnType<typeof createExchange>) => void = () => {},
 ) {
-  const exchange = createExchange({ config: { id: 'it', name: undefined, route: tree } });
+  const exchange = createExchange({ config: createConfig({ route: tree }) });
   const tried: string[] = [];
   let nextCalls = 0;
   const failure: unknown = await runPlugin(route, {
@@ -123,6 +123,18 @@ describe('route', () => {
   ])('nests: tries %s', async (_, tree, failures, tried, answered) => {
     const walked = await walk(tree, failures);
     expect([walked.tried, walked.failure === undefined]).toEqual([tried, answered]);
+  });
+
+  it('gives way in a load balance to another member, until none is left', async () => {
+    const tree = group([a, b, c], [503], 'loadbalance');
+    const { tried, failure } = await walk(tree, { a: busy(), b: busy(), c: busy() });
+    expect(tried.toSorted()).toEqual(['a', 'b', 'c']);
+    expect(failure).toMatchObject({ status: 503 });
+  });
+
+  it('never tries a member with the weight 0', async () => {
+    const tree: Group = { ...group([a, b, c], [503], 'loadbalance'), weights: [0, 1, 0] };
+    expect(await walk(tree, { b: busy() })).toMatchObject({ tried: ['b'], failure: { status: 503 } });
   });
 
   it('says so where no config was chosen before it', async () => {

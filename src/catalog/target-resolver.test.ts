@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../schemas/types.generated.ts';
-import { Cancellation, Secret, type Caller, type Exchange, type Target } from '../plugin/index.ts';
+import { Secret, type Caller, type Exchange } from '../plugin/index.ts';
+import { createCaller, createExchange, createTarget } from '../plugin/testing/index.ts';
 import { HOSTILE_NAMES } from '../providers/hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';
 import { entryOf } from './catalog-target.ts';
@@ -24,17 +25,6 @@ const FILE: CatalogFile = {
 
 const AD_HOC = { 'vertex-project-id': 'their-project', 'vertex-region': 'europe-west4' };
 
-function caller(rules: Partial<Caller>): Caller {
-  return {
-    keyId: 'key',
-    providers: undefined,
-    models: undefined,
-    configs: undefined,
-    defaultConfig: undefined,
-    ...rules,
-  };
-}
-
 interface Asking {
   readonly model: string;
   /** `provider` of the config's target. */
@@ -44,41 +34,10 @@ interface Asking {
   readonly file?: CatalogFile;
 }
 
-/** As the server makes one: all fields there, the bare minimum in them. */
-function exchangeWith(headers: Readonly<Record<string, string>>, who: Caller | undefined): Exchange {
-  return {
-    id: 'request',
-    startedAt: 0,
-    operation: undefined,
-    request: {
-      method: 'POST',
-      path: '/v1/chat/completions',
-      headers: {},
-      remoteAddress: '127.0.0.1',
-      body: undefined,
-      bodyBytes: 0,
-      bodyValidated: false,
-      header: (name) => headers[name],
-    },
-    trace: { traceId: '0'.repeat(32) },
-    cancellation: new Cancellation(),
-    caller: who,
-    upstreamToken: undefined,
-    config: undefined,
-    strict: undefined,
-    strictParams: false,
-    metadata: {},
-    attempts: [],
-    reply: undefined,
-    error: undefined,
-    onEnd: () => {},
-  };
-}
-
-function targetOf(provider: string | undefined): Target {
-  const retry = { attempts: 0, onStatusCodes: new Set<number>(), minDelayMs: 0, maxDelayMs: 0 };
-  const rest = { overrideParams: undefined, retry, timeouts: {}, strict: undefined };
-  return { kind: 'target', path: 'config', provider, ...rest };
+/** Headers by their names without prefix. */
+function exchangeWith(headers: Readonly<Record<string, string>>, caller: Caller | undefined): Exchange {
+  const prefixed = Object.fromEntries(Object.entries(headers).map(([name, value]) => [`x-gateway-${name}`, value]));
+  return createExchange({ headers: prefixed, caller });
 }
 
 function resolve({ model, configured, headers = {}, caller: rules, file = FILE }: Asking) {
@@ -86,7 +45,12 @@ function resolve({ model, configured, headers = {}, caller: rules, file = FILE }
   const catalog = compileCatalog(file, setup);
   expect(problems).toEqual([]);
   const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
-  return resolver.resolve(exchangeWith(headers, rules && caller(rules)), targetOf(configured), model, false);
+  return resolver.resolve(
+    exchangeWith(headers, rules && createCaller(rules)),
+    createTarget({ provider: configured }),
+    model,
+    false,
+  );
 }
 
 describe('where a request goes', () => {

@@ -77,9 +77,10 @@ class CatalogResolver implements TargetResolver {
     }
     const wanted = configured ?? question.exchange.request.header('provider');
     if (wanted === undefined || wanted === '') {
+      const header = question.exchange.request.headerName('provider');
       throw new GatewayError(
         'provider_required',
-        'Nothing says where to send the request: write the model as `@slug/model`, send `x-gateway-provider`, or use a config.',
+        `Nothing says where to send the request: write the model as \`@slug/model\`, send \`${header}\`, or use a config.`,
       );
     }
     return wanted.startsWith('@') ? this.#bySlug(question, wanted.slice(1), null) : this.#byProvider(question, wanted);
@@ -103,7 +104,7 @@ class CatalogResolver implements TargetResolver {
       question.access.allowsProvider(entry.name),
     );
     const [entry, second] = entries;
-    if (!entry) throw this.#unknown(question, noEntry(name));
+    if (!entry) throw this.#unknown(question, noEntry(name, question));
     if (second) {
       const slugs = entries.map((each) => each.name).join(', ');
       throw new GatewayError('ambiguous_provider', `Several catalog entries are of ${name}; name one of ${slugs}.`);
@@ -146,9 +147,9 @@ const noProvider = (name: string): Unknown => ({
   param: null,
 });
 
-function noEntry(name: ProviderName): Unknown {
-  const hint =
-    name === 'vertex-ai' ? ' Without one, send x-gateway-vertex-project-id and x-gateway-vertex-region.' : '';
+function noEntry(name: ProviderName, { exchange: { request } }: Question): Unknown {
+  const headers = ['vertex-project-id', 'vertex-region'].map((header) => request.headerName(header)).join(' and ');
+  const hint = name === 'vertex-ai' ? ` Without one, send ${headers}.` : '';
   return {
     wanted: `@${name}`,
     others: [],
@@ -172,7 +173,8 @@ function adHocVertex({ exchange, access }: Question): CatalogEntry | undefined {
   if (projectId === undefined && region === undefined) return undefined;
   if (projectId === undefined || region === undefined) {
     const [there, missing] = projectId === undefined ? ['region', 'project-id'] : ['project-id', 'region'];
-    throw new GatewayError('invalid_header', `x-gateway-vertex-${there} needs x-gateway-vertex-${missing} beside it.`);
+    const [given, needed] = [there, missing].map((name) => exchange.request.headerName(`vertex-${name}`));
+    throw new GatewayError('invalid_header', `${given} needs ${needed} beside it.`);
   }
   if (!access.allowsProvider('vertex-ai')) throw notAllowed('vertex-ai without a catalog entry');
   const provider = createAdHocVertex({ projectId, region });

@@ -16,6 +16,7 @@ const GRACE_MS = 30_000;
 /** `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: the settings have mistakes; 3: it cannot listen. */
 export async function serveCommand(options: ServeOptions): Promise<number> {
   let gateway: Gateway;
+  const hangup = hangupSignal();
   try {
     gateway = await startGateway(options);
   } catch (error) {
@@ -23,12 +24,26 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   }
   // Before the first word is said: whoever starts the gateway may stop it as soon as it speaks.
   const stopped = stopSignal();
+  hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));
   await stopped;
   process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
   await gateway.close(GRACE_MS);
   return 0;
+}
+
+/** SIGHUP from the first moment to the last: without a listener it would end the process. One that comes early is kept. */
+function hangupSignal(): { heardBy(listener: () => void): void } {
+  let early = false;
+  let hear = (): void => void (early = true);
+  process.on('SIGHUP', () => hear());
+  return {
+    heardBy(listener) {
+      hear = listener;
+      if (early) listener();
+    },
+  };
 }
 
 function stopSignal(): Promise<void> {

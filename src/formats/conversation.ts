@@ -23,6 +23,8 @@ export interface CacheMarker {
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** The words of a sound in the same answer: OpenAI shows them beside it and not as content. */
+  readonly spoken?: boolean;
   /** Gemini puts signatures on ordinary text too (measured: 177 of the recordings); replayed on the same part. */
   readonly signature?: string;
   readonly cache?: CacheMarker;
@@ -32,6 +34,8 @@ export interface TextPart {
 export interface ThinkingPart {
   readonly type: 'thinking';
   readonly text: string;
+  /** Of a model that is known to write its thoughts in front of the answer: shown there, not as a block (wire.md D9). */
+  readonly inline?: boolean;
   readonly signature?: string;
 }
 
@@ -46,6 +50,11 @@ export type MediaSource =
   | { readonly kind: 'file'; readonly id: string }
   | { readonly kind: 'text'; readonly text: string };
 
+export interface StoredMedia {
+  readonly id: string;
+  readonly expiresAt?: number;
+}
+
 /** An image, a sound, a film or a document. `mime` is undefined only where neither the caller nor the URL says. */
 export interface MediaPart {
   readonly type: 'media';
@@ -54,6 +63,8 @@ export interface MediaPart {
   readonly source: MediaSource;
   readonly name?: string;
   readonly detail?: string;
+  /** Made sound: the name it is kept under at the provider, and until when (Unix seconds). */
+  readonly stored?: StoredMedia;
   readonly signature?: string;
   readonly cache?: CacheMarker;
 }
@@ -65,6 +76,8 @@ export interface ToolCallPart {
   /** JSON text as the caller or the model wrote it; `''` means no arguments. For `custom` tools: free text. */
   readonly arguments: string;
   readonly custom?: boolean;
+  /** Written as OpenAI's deprecated `function_call`, which has no id: this one is made up. */
+  readonly legacy?: boolean;
   readonly signature?: string;
   readonly cache?: CacheMarker;
 }
@@ -106,6 +119,11 @@ export interface OpaquePart {
   readonly type: 'opaque';
   readonly format: FormatName;
   readonly value: JsonObject;
+  /**
+   * No block of its own: `value` is the type and further fields of the block the part before it stands for (the citations of a
+   * text). Where both are understood, they are one block again; elsewhere only these fields are the loss.
+   */
+  readonly attached?: boolean;
 }
 
 export type Part =
@@ -234,6 +252,8 @@ export interface Conversation {
    */
   readonly extras?: JsonObject;
   readonly extrasFormat?: FormatName;
+  /** Paths of fields deeper in the caller's body that nothing above has a place for: lost, unless the body goes on as it is. */
+  readonly unread?: readonly string[];
 }
 
 /** Something the target cannot express. Reported in a header, a counter and the record; a 400 under strict params. */

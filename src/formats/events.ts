@@ -1,4 +1,4 @@
-import type { FormatName, JsonObject } from './conversation.ts';
+import type { FormatName, JsonObject, StoredMedia } from './conversation.ts';
 
 /** Why a generation ended, in OpenAI's words (wire.md D10). */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -16,6 +16,9 @@ export interface Usage {
   readonly reasoning?: number;
   readonly inputAudio?: number;
   readonly outputAudio?: number;
+  /** Tokens of a predicted output (OpenAI `prediction`) that the answer took over, and that it did not. */
+  readonly acceptedPrediction?: number;
+  readonly rejectedPrediction?: number;
 }
 
 /** A failure the provider reported, before or inside a reply, in neutral words. */
@@ -35,7 +38,9 @@ export interface UpstreamFailure {
 export interface LogprobToken {
   readonly token: string;
   readonly logprob: number;
-  readonly top?: readonly { readonly token: string; readonly logprob: number }[];
+  /** Bytes of the token where the provider tells them: a token can be the half of a character. `null`: it has none. */
+  readonly bytes?: readonly number[] | null;
+  readonly top?: readonly Omit<LogprobToken, 'top'>[];
 }
 
 export interface UrlCitation {
@@ -55,9 +60,32 @@ export interface UrlCitation {
  * A list ends with exactly one of `end` and `error`.
  */
 export type GenerationEvent =
-  | { readonly type: 'start'; readonly id?: string; readonly model?: string }
-  | { readonly type: 'text'; readonly choice: number; readonly block: number; readonly text: string }
-  | { readonly type: 'thinking'; readonly choice: number; readonly block: number; readonly text: string }
+  | {
+      readonly type: 'start';
+      readonly id?: string;
+      readonly model?: string;
+      /** Unix seconds, where the provider says when it answered. */
+      readonly created?: number;
+      /** Top-level fields of the reply that have no place here, by their wire name; only `extrasFormat` writes them again. */
+      readonly extras?: JsonObject;
+      readonly extrasFormat?: FormatName;
+    }
+  | {
+      readonly type: 'text';
+      readonly choice: number;
+      readonly block: number;
+      readonly text: string;
+      /** See `TextPart`; the same for all fragments of a block. */
+      readonly spoken?: boolean;
+    }
+  | {
+      readonly type: 'thinking';
+      readonly choice: number;
+      readonly block: number;
+      readonly text: string;
+      /** See `ThinkingPart`; the same for all fragments of a block. */
+      readonly inline?: boolean;
+    }
   /** Belongs to the block (text or thinking) of the same number; whole, never a fragment. */
   | { readonly type: 'signature'; readonly choice: number; readonly block: number; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly choice: number; readonly block: number; readonly data: string }
@@ -71,6 +99,7 @@ export type GenerationEvent =
       readonly id: string;
       readonly name: string;
       readonly custom?: boolean;
+      readonly legacy?: boolean;
       readonly signature?: string;
     }
   | { readonly type: 'tool_arguments'; readonly choice: number; readonly call: number; readonly text: string }
@@ -81,6 +110,7 @@ export type GenerationEvent =
       readonly mime: string;
       /** base64 */
       readonly data: string;
+      readonly stored?: StoredMedia;
       readonly signature?: string;
     }
   | {
@@ -102,7 +132,13 @@ export type GenerationEvent =
       readonly signature?: string;
     }
   | { readonly type: 'citation'; readonly choice: number; readonly citation: UrlCitation }
-  | { readonly type: 'logprobs'; readonly choice: number; readonly tokens: readonly LogprobToken[] }
+  | {
+      readonly type: 'logprobs';
+      readonly choice: number;
+      readonly tokens: readonly LogprobToken[];
+      /** They are the tokens of the refusal, not of the text. */
+      readonly refusal?: boolean;
+    }
   /** A block or a reply-level extra that only `format` understands, verbatim (server tool results, grounding metadata). */
   | {
       readonly type: 'opaque';
@@ -110,9 +146,17 @@ export type GenerationEvent =
       readonly block: number;
       readonly format: FormatName;
       readonly value: JsonObject;
+      /** See `OpaquePart`: it belongs to the part of the same number, and comes behind it. */
+      readonly attached?: boolean;
     }
   /** Running totals: the last one holds. Formats emit it whenever the provider says more; folding keeps the last. */
-  | { readonly type: 'usage'; readonly usage: Usage; readonly raw?: JsonObject }
+  | {
+      readonly type: 'usage';
+      readonly usage: Usage;
+      readonly raw?: JsonObject;
+      /** The format `raw` is written in, where that format tells it: it gives its own clients all of it. */
+      readonly format?: FormatName;
+    }
   | {
       readonly type: 'finish';
       readonly choice: number;

@@ -1,6 +1,5 @@
-import type { Part, ToolCallPart } from './conversation.ts';
+import type { FormatName, JsonObject, Part, ToolCallPart } from './conversation.ts';
 import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from './events.ts';
-import type { JsonObject } from './conversation.ts';
 
 /** One answer, whole: what a list of events says when it is read to the end. */
 export interface Choice {
@@ -14,11 +13,16 @@ export interface Choice {
   readonly message: string | undefined;
   readonly citations: readonly UrlCitation[];
   readonly logprobs: readonly LogprobToken[];
+  readonly refusalLogprobs: readonly LogprobToken[];
 }
 
 export interface Generation {
   readonly id: string | undefined;
   readonly model: string | undefined;
+  readonly created: number | undefined;
+  /** See the `start` event. */
+  readonly extras: JsonObject | undefined;
+  readonly extrasFormat: FormatName | undefined;
   readonly choices: readonly Choice[];
   readonly usage: Usage | undefined;
   /** The provider's own usage object, last seen. */
@@ -31,6 +35,7 @@ type Draft = Mutable<Choice> & {
   parts: Part[];
   citations: UrlCitation[];
   logprobs: LogprobToken[];
+  refusalLogprobs: LogprobToken[];
   /** Part index by block number and by call number. */
   blocks: Map<string, number>;
 };
@@ -39,6 +44,9 @@ type Draft = Mutable<Choice> & {
 export function fold(events: readonly GenerationEvent[]): Generation {
   let id: string | undefined;
   let model: string | undefined;
+  let created: number | undefined;
+  let extras: JsonObject | undefined;
+  let extrasFormat: FormatName | undefined;
   let usage: Usage | undefined;
   let rawUsage: JsonObject | undefined;
   let failure: UpstreamFailure | undefined;
@@ -47,6 +55,9 @@ export function fold(events: readonly GenerationEvent[]): Generation {
     if (event.type === 'start') {
       id = event.id ?? id;
       model = event.model ?? model;
+      created = event.created ?? created;
+      extras = event.extras ?? extras;
+      extrasFormat = event.extrasFormat ?? extrasFormat;
     } else if (event.type === 'usage') {
       usage = event.usage;
       rawUsage = event.raw ?? rawUsage;
@@ -57,7 +68,7 @@ export function fold(events: readonly GenerationEvent[]): Generation {
     }
   }
   const choices = [...drafts.values()].sort((a, b) => a.index - b.index).map(({ blocks: _, ...choice }) => choice);
-  return { id, model, choices, usage, rawUsage, failure };
+  return { id, model, created, extras, extrasFormat, choices, usage, rawUsage, failure };
 }
 
 function draftOf(drafts: Map<number, Draft>, index: number): Draft {
@@ -73,6 +84,7 @@ function draftOf(drafts: Map<number, Draft>, index: number): Draft {
       message: undefined,
       citations: [],
       logprobs: [],
+      refusalLogprobs: [],
       blocks: new Map(),
     };
     drafts.set(index, draft);
@@ -85,13 +97,9 @@ type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' 
 function foldInto(draft: Draft, event: ChoiceEvent): void {
   switch (event.type) {
     case 'text':
-      return merge(draft, `text ${event.block}`, { type: 'text', text: event.text }, (part) =>
-        part.type === 'text' ? { ...part, text: part.text + event.text } : part,
-      );
+      return mergeText(draft, event);
     case 'thinking':
-      return merge(draft, `thinking ${event.block}`, { type: 'thinking', text: event.text }, (part) =>
-        part.type === 'thinking' ? { ...part, text: part.text + event.text } : part,
-      );
+      return mergeThinking(draft, event);
     case 'signature':
       return sign(draft, event.block, event.signature);
     case 'redacted_thinking':
@@ -101,13 +109,14 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
       draft.refusal = (draft.refusal ?? '') + event.text;
       return;
     case 'tool_call': {
-      const { id, name, custom, signature } = event;
+      const { id, name, custom, legacy, signature } = event;
       const part: ToolCallPart = {
         type: 'tool_call',
         id,
         name,
         arguments: '',
         ...(custom && { custom }),
+        ...(legacy && { legacy }),
         ...(signature && { signature }),
       };
       draft.blocks.set(`call ${event.call}`, draft.parts.push(part) - 1);
@@ -127,11 +136,24 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
       draft.citations.push(event.citation);
       return;
     case 'logprobs':
-      draft.logprobs.push(...event.tokens);
+      // No spread: a long answer has more tokens than a call may have arguments.
+      for (const token of event.tokens) (event.refusal ? draft.refusalLogprobs : draft.logprobs).push(token);
       return;
     default:
       draft.parts.push(wholePart(event));
   }
+}
+
+function mergeText(draft: Draft, { block, text, spoken }: Extract<ChoiceEvent, { type: 'text' }>): void {
+  merge(draft, `text ${block}`, { type: 'text', text, ...(spoken && { spoken }) }, (part) =>
+    part.type === 'text' ? { ...part, text: part.text + text } : part,
+  );
+}
+
+function mergeThinking(draft: Draft, { block, text, inline }: Extract<ChoiceEvent, { type: 'thinking' }>): void {
+  merge(draft, `thinking ${block}`, { type: 'thinking', text, ...(inline && { inline }) }, (part) =>
+    part.type === 'thinking' ? { ...part, text: part.text + text } : part,
+  );
 }
 
 /** Events that carry a whole part each. */
@@ -144,6 +166,7 @@ function wholePart(event: Extract<ChoiceEvent, { type: 'media' | 'code' | 'code_
         media: mediaKind(event.mime),
         mime: event.mime,
         source: { kind: 'data', data: event.data },
+        ...(event.stored && { stored: event.stored }),
         ...signature,
       };
     case 'code':
@@ -163,7 +186,12 @@ function wholePart(event: Extract<ChoiceEvent, { type: 'media' | 'code' | 'code_
         ...signature,
       };
     case 'opaque':
-      return { type: 'opaque', format: event.format, value: event.value };
+      return {
+        type: 'opaque',
+        format: event.format,
+        value: event.value,
+        ...(event.attached && { attached: true }),
+      };
   }
 }
 

@@ -31,10 +31,17 @@ export interface RequestTarget {
   readonly host: 'vertex' | 'direct';
   /** True when the client asked for OpenAI's fields only: thoughts are then not asked for (wire.md D8). */
   readonly strict: boolean;
+  /**
+   * Cost labels the operator derives from request metadata (wire.md C10, opt-in): key and value as they stand there. A format
+   * whose host has labels puts them into that host's alphabet; labels the caller wrote into the body win over them.
+   */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface EncodedRequest {
   readonly body: JsonObject;
+  /** Lower-case names; for what a host says in headers and not in the body (wire.md C2: the tier on Vertex). */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly losses: readonly Loss[];
   readonly reply: ReplyContext;
 }
@@ -63,6 +70,8 @@ export interface ClientContext {
   readonly includeUsage: boolean;
   /** Model asked for; stands in where the reply names none. */
   readonly model: string;
+  /** The client asked with OpenAI's deprecated `functions`: it reads its call in `function_call` and nowhere else. */
+  readonly functionCalls?: boolean;
 }
 
 /** Stateful: feed bytes in any split, get events as soon as they are whole. After `end()` it is finished. */

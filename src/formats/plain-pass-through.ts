@@ -1,21 +1,40 @@
 import { createSignals, type GenerationEvent, type Signals } from './events.ts';
 import { ReplyFault, type PassThrough, type ReplyContext } from './format.ts';
+import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
 
 type DecodeReply = (body: unknown, reply: ReplyContext) => readonly GenerationEvent[];
 
+/** A whole reply that was read: its bytes, what they say as JSON, and as events. */
+export interface WholeReply {
+  readonly bytes: Buffer;
+  readonly body: unknown;
+  readonly events: readonly GenerationEvent[];
+}
+
+const asItCame = ({ bytes }: WholeReply): Buffer => bytes;
+
 /**
  * A plain body in the client's own format is one event: it is whole when it has ended. So it is held (the caller bounds it),
- * read for its signals, and leaves as the bytes that came; a body that was cut, or is something else, never does.
+ * read for its signals, and leaves as the bytes that came, or as `write` has it; a body that was cut, or is something
+ * else, never does.
  */
 export class PlainPassThrough implements PassThrough {
-  readonly signals: Signals = createSignals();
+  readonly signals: Signals;
   readonly #decodeReply: DecodeReply;
   readonly #reply: ReplyContext;
+  readonly #write: (reply: WholeReply) => Buffer;
   readonly #pieces: Buffer[] = [];
 
-  constructor(decodeReply: DecodeReply, model: string) {
+  constructor(
+    decodeReply: DecodeReply,
+    model: string,
+    write: (reply: WholeReply) => Buffer = asItCame,
+    signals: Signals = createSignals(),
+  ) {
+    this.signals = signals;
     this.#decodeReply = decodeReply;
+    this.#write = write;
     // Nobody sees the ids of the calls this reads.
     this.#reply = { model, newCallId: () => 'call' };
   }
@@ -26,10 +45,12 @@ export class PlainPassThrough implements PassThrough {
   }
 
   end(): Buffer | undefined {
-    const body = Buffer.concat(this.#pieces);
+    const bytes = Buffer.concat(this.#pieces);
     try {
-      const parsed: unknown = JSON.parse(body.toString('utf8'));
-      observe(this.signals, this.#decodeReply(parsed, this.#reply));
+      const body = parseReplyText(bytes.toString('utf8'));
+      const events = this.#decodeReply(body, this.#reply);
+      observe(this.signals, events);
+      return this.signals.failure ? undefined : this.#write({ bytes, body, events });
     } catch (error) {
       if (!(error instanceof SyntaxError) && !(error instanceof ReplyFault)) throw error;
       const reason = error instanceof ReplyFault ? error.message.replace(/\.$/, '') : 'it is not complete JSON';
@@ -39,6 +60,6 @@ export class PlainPassThrough implements PassThrough {
         message: `The upstream sent a reply that cannot be read: ${reason}.`,
       };
     }
-    return this.signals.failure ? undefined : body;
+    return undefined;
   }
 }

@@ -56,6 +56,15 @@ describe('the schema of chat requests', () => {
       { message: '`tools[0].function.name` is required.', param: 'tools[0].function.name', missing: true },
     ],
     [
+      'a block that is neither whole nor a fragment',
+      body({ messages: [{ role: 'assistant', content_blocks: [{ index: 0, delta: 'x' }] }] }),
+      {
+        message: '`messages[0].content_blocks[0].type` is required.',
+        param: 'messages[0].content_blocks[0].type',
+        missing: true,
+      },
+    ],
+    [
       'arguments that are no text',
       body({ messages: [{ role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'f', arguments: {} } }] }] }),
       {
@@ -109,7 +118,10 @@ describe('the schema of chat requests', () => {
         messages: [
           {
             role: 'assistant',
-            content_blocks: [{ type: 'thinking', thinking: '', signature: 's' }],
+            content_blocks: [
+              { type: 'thinking', thinking: '', signature: 's' },
+              { index: 1, delta: { text: 'x' } },
+            ],
             tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '', thought_signature: 's' } }],
           },
         ],

@@ -1,5 +1,6 @@
 import type { Format } from '../formats/format.ts';
 import type { Loss } from '../formats/conversation.ts';
+import type { Usage } from '../formats/events.ts';
 import type { Attempt, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
@@ -13,6 +14,11 @@ export interface KeyRing {
 /** The gateway configs of the snapshot and the chains compiled for them. */
 export interface ConfigDirectory {
   get(id: string): GatewayConfig | undefined;
+  /**
+   * A config that came with the request, as JSON. The same text gives the same config. Throws GatewayError `invalid_config`.
+   * @param header full name of the header it came in
+   */
+  inline(json: string, header: string): GatewayConfig;
   readonly ids: readonly string[];
   /** Config of the server for requests that name none. */
   readonly fallbackId: string | undefined;
@@ -48,6 +54,37 @@ export interface Prepared {
   readonly losses: readonly Loss[];
 }
 
+/** A complete 2xx reply, kept. */
+export interface CachedReply {
+  readonly status: number;
+  /** In the client's format; the whole of a body or of a stream. */
+  readonly bytes: Buffer;
+  readonly stream: boolean;
+  /** A stream holds its usage chunk, because its client had asked for one. */
+  readonly includeUsage: boolean;
+  /** As the upstream told it; for a stream that does not say it itself. */
+  readonly usage: Usage | undefined;
+  /** `content-type`; all other headers were about that one call. */
+  readonly contentType: string;
+  readonly losses: readonly Loss[];
+  /** Monotonic milliseconds. */
+  readonly storedAt: number;
+}
+
+/** Replies that may be given again; outlives snapshots, bounded in bytes. */
+export interface ReplyCache {
+  /** Replies of more bytes are not kept. */
+  readonly maxEntryBytes: number;
+  /** Undefined: not there, or older than it may be. */
+  find(key: string): CachedReply | undefined;
+  store(key: string, reply: CachedReply, maxAgeMs: number): void;
+  /**
+   * The kept reply as this request wants it: whole or as a stream, with or without a usage chunk. Undefined where it cannot be
+   * told in that form.
+   */
+  render(cached: CachedReply, exchange: Exchange, attempt: Attempt): Reply | undefined;
+}
+
 /** What telemetry writes to; see src/telemetry. */
 export interface Recorder {
   /** The request has arrived. Returns what ends it. */
@@ -67,6 +104,7 @@ export interface Capabilities {
   /** The format errors are told in where no operation says otherwise. */
   readonly defaultFormat: Format;
   readonly send: Sender;
+  readonly cache: ReplyCache;
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
 }

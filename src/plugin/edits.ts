@@ -18,7 +18,9 @@ function applyAt(object: Record<string, unknown>, path: readonly string[], value
     const { [key]: _, ...others } = object;
     return value === undefined ? others : { ...object, [key]: value };
   }
-  const inner = object[key];
+  const inner = Object.hasOwn(object, key) ? object[key] : undefined;
+  // Nothing is there to be taken away from, and an empty object in its place would be something the caller never said.
+  if (value === undefined && !isObject(inner)) return object;
   return { ...object, [key]: applyAt(isObject(inner) ? inner : {}, rest, value) };
 }
 

@@ -60,8 +60,15 @@ export const ERRORS = {
     'Nothing says where to send the request: use `@slug/model`, `x-gateway-provider` or a config.',
   ),
   provider_conflict: invalid(400, 'The model names another catalog entry than the target of the config.'),
+  invalid_config: invalid(
+    400,
+    'The gateway config in `x-gateway-config` has a mistake; the message says where, as `validate` would.',
+  ),
   unknown_config: invalid(400, 'No gateway config has this id. See `configs/gateway/`.'),
   upstream_credentials_required: denied(401, 'This catalog entry needs the caller’s own token in `Authorization`.'),
+  malformed_request: invalid(400, 'What arrived is not valid HTTP; the connection is closed.'),
+  headers_too_large: invalid(431, 'The request headers exceed `limits.header`.'),
+  request_timeout: invalid(408, 'The request did not arrive whole in time; the connection is closed.'),
   not_found: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method.'),
   // Who the client is
@@ -74,7 +81,11 @@ export const ERRORS = {
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
   provider_not_allowed: denied(403, 'The key may not use this catalog entry.'),
   model_not_allowed: denied(403, 'The key or the catalog entry does not allow this model.'),
-  config_not_allowed: denied(403, 'The key may not use this gateway config.'),
+  config_not_allowed: denied(403, 'The key may not use this gateway config, or none of its own (`inline_configs`).'),
+  metadata_rejected: invalid(
+    400,
+    'The gateway config wants metadata that is missing, or does not allow a value; the message names the key.',
+  ),
   // What the upstream answered: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),

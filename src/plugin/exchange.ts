@@ -45,6 +45,8 @@ export interface Exchange {
   readonly id: string;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
+  /** Hash of the settings it runs on, from its beginning to its end. */
+  readonly settingsHash: string;
   /** Undefined for a path the gateway does not serve. */
   readonly operation: Operation | undefined;
   readonly request: InboundRequest;
@@ -61,6 +63,8 @@ export interface Exchange {
   /** Losses are refused with a 400 instead of reported. */
   strictParams: boolean;
   metadata: Readonly<Record<string, string>>;
+  /** Metadata that should become cost labels where the target has them, by the label's name; not fitted to any target's rules yet. */
+  labels: Readonly<Record<string, string>>;
   /** Every run of the attempt chain, in order. The last one made the reply. */
   readonly attempts: Attempt[];
   /** The reply so far; set by the winning attempt or by a plugin. */
@@ -85,7 +89,15 @@ export interface InboundRequest {
   bodyValidated: boolean;
   /** A gateway header by its name without prefix: `header('config')` reads `x-gateway-config`. */
   header(name: string): string | undefined;
+  /** The same header's full name as this request wrote it, or would write it: what errors should say. */
+  headerName(name: string): string;
 }
+
+/**
+ * hit: answered from the cache. miss: asked upstream. shared: waited for the same request, which was in the air. refresh: the
+ * caller wanted a new answer. bypass: this request cannot be answered from a cache.
+ */
+export type CacheStatus = 'hit' | 'shared' | 'miss' | 'refresh' | 'bypass';
 
 /**
  * One run of the attempt chain. What is set here is lost with a lost attempt; the winner's reply and headers become the
@@ -112,6 +124,10 @@ export interface Attempt {
   losses: Loss[];
   /** Physical tries, in order. */
   readonly tries: TryRecord[];
+  /** What the cache did for this attempt; undefined where none is configured. */
+  cache: CacheStatus | undefined;
+  /** It waited for another request's answer instead of asking. Monotonic milliseconds; `to` is undefined while it waits. */
+  wait: { readonly from: number; to: number | undefined } | undefined;
   /** Signals of the reply that is flowing; live until the end. */
   signals: Signals | undefined;
   reply: Reply | undefined;

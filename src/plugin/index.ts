@@ -2,12 +2,14 @@
 export { Cancellation } from './cancellation.ts';
 export type {
   AttemptRunner,
+  CachedReply,
   Capabilities,
   CapabilityName,
   ConfigDirectory,
   KeyRing,
   Recorder,
   RequestLimits,
+  ReplyCache,
   RequestRecording,
   Prepared,
   Sender,
@@ -30,6 +32,7 @@ export type {
   Attempt,
   AttemptContext,
   BodyFault,
+  CacheStatus,
   Exchange,
   GatewayContext,
   InboundRequest,
@@ -46,5 +49,15 @@ export { errorReply, toClientError } from './error-reply.ts';
 export type { Problem, Report } from './report.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
-export type { Caller, GatewayConfig, Group, RetrySettings, Route, Target, TimeoutSettings } from './settings.ts';
+export type {
+  CacheSettings,
+  Caller,
+  GatewayConfig,
+  Group,
+  MetadataRules,
+  RetrySettings,
+  Route,
+  Target,
+  TimeoutSettings,
+} from './settings.ts';
 export { parseBytes, parseDuration } from './units.ts';

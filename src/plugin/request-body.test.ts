@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeEdits } from './edits.ts';
+import { scanTopLevel } from './json-scan.ts';
 import { RequestBody } from './request-body.ts';
 
 const read = (value: unknown) => RequestBody.read(Buffer.from(JSON.stringify(value)), 64);
@@ -65,6 +67,79 @@ describe('a request body and its edits', () => {
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), params, (value, edits) => {
         const view = merge(RequestBody.read(Buffer.from(JSON.stringify(value)), 512), edits);
         expect(JSON.parse(view.encode().toString())).toEqual(JSON.parse(JSON.stringify(view.json())));
+      }),
+    );
+  });
+});
+
+describe('the fingerprint of a body', () => {
+  const of = (body: RequestBody, ...omit: string[]): string => {
+    const hash = createHash('sha256');
+    body.fingerprint(hash, new Set(omit));
+    return hash.digest('hex');
+  };
+  const raw = (text: string): RequestBody => RequestBody.read(Buffer.from(text), 64);
+
+  it.each([
+    ['another value', '{"a":1}', '{"a":2}'],
+    ['another key', '{"a":1}', '{"b":1}'],
+    ['one key more', '{"a":1}', '{"a":1,"b":1}'],
+    ['null and no key', '{"a":null}', '{}'],
+    ['a number and its text', '{"a":1}', '{"a":"1"}'],
+    ['numbers that are the same double', '{"a":9007199254740992}', '{"a":9007199254740993}'],
+    ['numbers inside a value that are the same double', '{"a":[1e400]}', '{"a":[1e401]}'],
+    ['lone surrogates in a key', '{"\\ud800":1}', '{"\\ud801":1}'],
+    ['lone surrogates in a value', '{"a":"\\ud800"}', '{"a":"\\ud801"}'],
+    ['a nested key that stands twice', '{"a":{"b":1,"b":2}}', '{"a":{"b":2}}'],
+    ['the order of nested keys', '{"a":{"b":1,"c":2}}', '{"a":{"c":2,"b":1}}'],
+    ['a value that looks like the next key', '{"a":"1","b":"2"}', '{"a":"1\\"\\"b\\"3:\\"2"}'],
+  ])('tells apart: %s', (_, one, other) => {
+    expect(of(raw(one))).not.toBe(of(raw(other)));
+  });
+
+  it('does not see the order of top-level keys, the space between them, and keys that are left out', () => {
+    const plain = of(raw('{"model":"m","n":1.50}'));
+    expect(of(raw('{ "n" : 1.50 , "model":"m" }'))).toBe(plain);
+    expect(of(raw('{"stream":true,"model":"m","n":1.50}'), 'stream')).toBe(plain);
+    expect(of(raw('{"stream":true,"model":"m","n":1.50}'))).not.toBe(plain);
+  });
+
+  it('is that of the body as it will be sent: an edit counts as if the client had written it', () => {
+    const sent = of(raw('{"model":"m","seed":7}'));
+    expect(of(merge(raw('{"model":"@a/m","seed":7}'), { model: 'm' }))).toBe(sent);
+    expect(of(merge(raw('{"model":"m"}'), { seed: 7 }))).toBe(sent);
+    expect(of(merge(raw('{"model":"m","seed":7,"user":"u"}'), { user: null }))).toBe(sent);
+    expect(of(merge(raw('{"model":"m","seed":7}'), { seed: 8 }))).not.toBe(sent);
+    expect(of(merge(raw('{"model":"m","seed":7}'), { user: { id: 1 } }), 'user')).toBe(sent);
+  });
+
+  const key = fc.constantFrom('model', 'stream', 'a', 'ab', 'b', '1:', '"', '__proto__');
+  const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
+  /** What is sent, key by key, without the order of the keys. */
+  const sent = (body: RequestBody): string => {
+    const bytes = body.encode();
+    const values = [...scanTopLevel(bytes, 64)].map(([name, { from, to }]) => [name, bytes.toString('utf8', from, to)]);
+    return JSON.stringify(values.sort());
+  };
+
+  it('is never that of a body that would be sent otherwise', () => {
+    fc.assert(
+      fc.property(object, object, object, object, (one, other, editsOfOne, editsOfOther) => {
+        const bodies = [merge(read(one), editsOfOne), merge(read(other), editsOfOther)] as const;
+        if (sent(bodies[0]) !== sent(bodies[1])) expect(of(bodies[0])).not.toBe(of(bodies[1]));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is the same for the same body, whatever the order of its top-level keys', () => {
+    fc.assert(
+      fc.property(object, fc.infiniteStream(fc.nat(3)), (json, order) => {
+        const shuffled = Object.entries(json)
+          .map((entry) => ({ entry, at: order.next().value ?? 0 }))
+          .toSorted((a, b) => a.at - b.at)
+          .map(({ entry: [name, value] }) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+        expect(of(raw(`{${shuffled.join()}}`))).toBe(of(read(json)));
       }),
     );
   });

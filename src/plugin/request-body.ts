@@ -82,6 +82,27 @@ export class RequestBody {
     return RequestBody.read(Buffer.from(JSON.stringify(kept)), 1);
   }
 
+  /**
+   * Feeds a hash with what this body says, `omit`ted top-level keys left out, whatever the order of its top-level keys: one
+   * digest never stands for two bodies. Values that nobody has edited go in as their bytes: written anew by JSON.stringify, two
+   * numbers beyond 2 ** 53 would become one.
+   */
+  fingerprint(hash: { update(data: Buffer | string): unknown }, omit: ReadonlySet<string>): void {
+    const { bytes, topLevel } = this.#shared;
+    const edited = new Set(this.#edits.map(({ path }) => path[0]));
+    const keys = edited.size > 0 ? Object.keys(this.json()) : [...topLevel.keys()];
+    const kept = keys.filter((key) => !omit.has(key)).toSorted();
+    hash.update(`${kept.length}:`);
+    for (const key of kept) {
+      const span = edited.has(key) ? undefined : topLevel.get(key);
+      const value = span ? bytes.subarray(span.from, span.to) : Buffer.from(JSON.stringify(this.json()[key]));
+      // A key in quotes and a length say where each part ends: no two lists of keys and values run into the same bytes. As JSON,
+      // because two lone surrogates are different keys and the same UTF-8.
+      hash.update(`${JSON.stringify(key)}${value.length}:`);
+      hash.update(value);
+    }
+  }
+
   /** The bytes to send: the caller's own, with edited top-level values spliced in, or the whole written anew. */
   encode(): Buffer {
     if (this.#edits.length === 0) return this.#shared.bytes;

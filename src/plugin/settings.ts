@@ -17,6 +17,21 @@ export interface TimeoutSettings {
   readonly total?: number;
 }
 
+/** Replies of a target that may be given again. */
+export interface CacheSettings {
+  readonly maxAgeMs: number;
+  /** Who shares them: each key its own, or all that use the config. */
+  readonly scope: 'key' | 'config';
+}
+
+/** What `x-gateway-metadata` must hold, and what of it becomes cost labels. */
+export interface MetadataRules {
+  readonly required: readonly string[];
+  readonly allowed: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Metadata key → label; `'all'`: each under its own name. */
+  readonly labels: ReadonlyMap<string, string> | 'all' | undefined;
+}
+
 /** One destination with everything it inherits. */
 export interface Target {
   readonly kind: 'target';
@@ -24,7 +39,14 @@ export interface Target {
   readonly path: string;
   /** `@slug` or a provider name. */
   readonly provider: string | undefined;
+  readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
+  /** Paths of fields that are taken out, after the overrides. */
+  readonly dropParams: readonly (readonly string[])[];
+  /** Lower-case names of request headers that go on to the upstream. */
+  readonly forwardHeaders: readonly string[];
+  /** Undefined: nothing is kept. */
+  readonly cache: CacheSettings | undefined;
   readonly retry: RetrySettings;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
@@ -33,18 +55,23 @@ export interface Target {
 export interface Group {
   readonly kind: 'group';
   readonly path: string;
-  readonly mode: 'single' | 'fallback';
+  readonly mode: 'single' | 'fallback' | 'loadbalance';
   readonly onStatusCodes: ReadonlySet<number>;
   readonly members: readonly Route[];
+  /** loadbalance: one for each member, ≥ 0; those of 0 are never used. */
+  readonly weights: readonly number[];
 }
 
 export type Route = Target | Group;
 
 export interface GatewayConfig {
-  /** File name without `.yaml`; `''` for a request without a config. */
+  /** File name without `.yaml`; `''` for a request without a config, `'inline'` for one that came with the request. */
   readonly id: string;
+  /** Tells what the config says: two configs with the same one do the same. */
+  readonly hash: string;
   readonly name: string | undefined;
   readonly route: Route;
+  readonly metadata: MetadataRules | undefined;
 }
 
 /** Who is calling: the entry of keys.yaml that matched. */
@@ -54,4 +81,6 @@ export interface Caller {
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;
   readonly defaultConfig: string | undefined;
+  /** May send a config of its own in `x-gateway-config`. */
+  readonly inlineConfigs: boolean;
 }

@@ -10,6 +10,8 @@ export interface ProviderSetup {
   readonly upstreamExchange: Upstream['exchange'];
   readonly clock: Clock;
   readonly tokens: TokenStore;
+  /** The process's environment, where an entry's settings leave something to it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Token endpoints the operator allows besides Google's. */
   readonly tokenUris: ReadonlySet<string>;
   /** Told after every call of a token endpoint, with the error where it failed. */
@@ -20,7 +22,10 @@ export interface ProviderSetup {
 
 /** An entry that needs something running before its first request. */
 export interface OpenableEntry extends ProviderEntry {
-  /** Called when the snapshot goes live; `validate` and `explain` never call it. */
+  /**
+   * Called when the snapshot goes live; `validate` and `explain` never call it. What makes the entry unusable is reported
+   * at its place, as in `create`, and thrown.
+   */
   open?(): Promise<void>;
 }
 

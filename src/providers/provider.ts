@@ -34,6 +34,8 @@ export interface ProviderEntry {
   locate(model: string, stream: boolean): Location;
   /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** Under which the entry's access tokens are kept; undefined where it has none. */
+  readonly tokenKey?: string | undefined;
   /** The upstream said 401: forget cached credentials. True when trying once more may help. */
   forgetCredentials?(): boolean;
 }

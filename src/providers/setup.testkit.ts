@@ -9,6 +9,7 @@ import type { ProviderSetup } from './definition.ts';
 export function testSetup(
   reply: (request: SmallRequest) => SmallReply | Promise<SmallReply>,
   tokenUris: string[] = [],
+  env: ProviderSetup['env'] = {},
 ) {
   const clock = new ManualClock();
   const problems: Problem[] = [];
@@ -16,6 +17,7 @@ export function testSetup(
   const setup: ProviderSetup = {
     clock,
     tokens: new TokenStore(clock),
+    env,
     tokenUris: new Set(tokenUris),
     tokenFetched: () => {},
     report: (problem) => problems.push(problem),

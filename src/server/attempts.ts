@@ -8,6 +8,7 @@ import {
   toGatewayError,
   type Attempt,
   type AttemptRunner,
+  type CacheStatus,
   type Clock,
   type Exchange,
   type GatewayContext,
@@ -33,6 +34,8 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly losses: Loss[] = [];
   body: RequestBody;
   outbound: Outbound | undefined;
+  cache: CacheStatus | undefined;
+  wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;
   timeouts: Timeouts;

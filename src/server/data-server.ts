@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { openaiChat } from '../formats/openai-chat/index.ts';
 import { operations } from '../operations/index.ts';
-import { GatewayError } from '../plugin/index.ts';
+import { GatewayError, type Clock } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
+import { answerRefusals } from './http-refusals.ts';
 import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
 
@@ -11,7 +13,11 @@ import type { createRequestPath } from './request-path.ts';
 const KEEP_ALIVE_MS = 75_000;
 
 /** The listener applications reach: routes each operation onto the request path. */
-export function createDataServer(handle: ReturnType<typeof createRequestPath>, settings: ServerSettings): Server {
+export function createDataServer(
+  handle: ReturnType<typeof createRequestPath>,
+  settings: ServerSettings,
+  clock: Clock,
+): Server {
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
@@ -24,13 +30,22 @@ export function createDataServer(handle: ReturnType<typeof createRequestPath>, s
 
   const answer = app.callback();
   const server = createServer(
-    { maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: settings.timeouts.total },
+    { maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS },
     (req, res) => void answer(req, res),
   );
-  server.headersTimeout = Math.min(60_000, settings.timeouts.total);
+  answerRefusals(server, { format: openaiChat, clock, headerLimit: settings.limits.header });
+  // The body plugin asks for the body, once the request may have one: a client that waits for a go-ahead sends none in vain.
+  server.on('checkContinue', (req, res) => void server.emit('request', req, res));
+  setTimeouts(server, settings);
   // Long streams must not be cut by a socket timeout nobody set: the timeouts of the request path rule.
   server.timeout = 0;
   return server;
+}
+
+/** node:http reads them anew at each of its checks, so a reload may change them. */
+export function setTimeouts(server: Server, { timeouts }: ServerSettings): void {
+  server.requestTimeout = timeouts.total;
+  server.headersTimeout = Math.min(60_000, timeouts.total);
 }
 
 function refusal(ctx: Koa.Context): GatewayError {

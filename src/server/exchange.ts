@@ -18,12 +18,13 @@ import { readTraceparent } from '../telemetry/traceparent.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
 import { ReplyHolder } from './reply-holder.ts';
+import type { Snapshot } from './snapshot.ts';
 
 const REQUEST_ID = /^[\w-]{1,128}$/;
 
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
-  readonly names: HeaderNames;
+  readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames'>;
   readonly clock: Clock;
 }
 
@@ -31,6 +32,7 @@ export interface ExchangeSetup {
 export class HttpExchange extends ReplyHolder implements Exchange {
   readonly id: string;
   readonly startedAt: number;
+  readonly settingsHash: string;
   readonly operation: Operation | undefined;
   readonly request: InboundRequest;
   readonly cancellation = new Cancellation();
@@ -42,17 +44,19 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   strict: boolean | undefined;
   strictParams = false;
   metadata: Readonly<Record<string, string>> = {};
+  labels: Readonly<Record<string, string>> = {};
   error: GatewayError | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
 
-  constructor(req: IncomingMessage, { operation, names, clock }: ExchangeSetup) {
+  constructor(req: IncomingMessage, { operation, snapshot, clock }: ExchangeSetup) {
     super();
     const asked = req.headers['x-request-id'];
     this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
     this.startedAt = clock.now();
+    this.settingsHash = snapshot.hash;
     this.operation = operation;
-    this.request = new HttpRequest(req, names);
+    this.request = new HttpRequest(req, snapshot.headerNames);
     this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? traceId() };
   }
 
@@ -99,5 +103,9 @@ class HttpRequest implements InboundRequest {
 
   header(name: string): string | undefined {
     return this.#names.read(this.headers, name);
+  }
+
+  headerName(name: string): string {
+    return this.#names.nameFor(this.headers, name);
   }
 }

@@ -15,12 +15,12 @@ import {
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './headers.ts';
 import { answerByStatus } from './koa-reply.ts';
+import type { LiveSnapshot } from './live-snapshot.ts';
 import { writeReply } from './reply-writer.ts';
-import type { Snapshot } from './snapshot.ts';
 
 export interface RequestPathSetup {
-  /** The settings in force now; a request keeps those it began with. */
-  readonly current: () => Snapshot;
+  /** The settings in force; a request keeps those it began with. */
+  readonly live: Pick<LiveSnapshot, 'take'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -30,14 +30,15 @@ export interface RequestPathSetup {
  *
  *   entry chain     telemetry → errors → auth → body → config          (server.yaml, chains.entry)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
- *       attempt chain   override → transform → retry → send            (run by `route`, once for each target it tries)
+ *       attempt chain   override → cache → transform → retry → send    (run by `route`, once for each target it tries)
  *
  * What comes back up is a reply that has not left yet; the last lines here send it on its way.
  */
-export function createRequestPath({ current, clock, log }: RequestPathSetup) {
+export function createRequestPath({ live, clock, log }: RequestPathSetup) {
   return async (ctx: Koa.Context, operation: Operation | undefined, refusal?: GatewayError): Promise<void> => {
-    const snapshot = current();
-    const exchange = new HttpExchange(ctx.req, { operation, names: snapshot.headerNames, clock });
+    const lease = live.take();
+    const { snapshot } = lease;
+    const exchange = new HttpExchange(ctx.req, { operation, snapshot, clock });
     exchange.error = refusal;
     const context = withExchange(ctx, exchange);
     watchClient(ctx.res, exchange);
@@ -58,10 +59,13 @@ export function createRequestPath({ current, clock, log }: RequestPathSetup) {
       requestId: exchange.id,
       format: operation?.format ?? openaiChat,
       error: exchange.error,
-      onEnd: (end: ReplyEnd) =>
+      onEnd(end: ReplyEnd) {
         exchange.end(end, (fault) =>
           log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply'),
-        ),
+        );
+        // After its plugins have heard of the end: this may be what closes them.
+        lease.release();
+      },
     });
   };
 }
@@ -97,6 +101,7 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   headers[names.optionIndex] = attempt.target.path;
   headers[names.retryCount] = String(Math.max(0, attempt.tries.length - 1));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
+  if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
   if (attempt.losses.length > 0) headers[names.droppedParams] = lossHeader(attempt.losses.map((loss) => loss.param));
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { compileCatalog } from '../catalog/catalog.ts';
+import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import type { ModelLabels } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import { compileChain, type ChainItem, type CompiledChain, type CompileSetup } from '../chain/compile.ts';
@@ -21,13 +21,16 @@ import {
   type Recorder,
 } from '../plugin/index.ts';
 import { compileGatewayConfig } from '../settings/gateway-config.ts';
+import { InlineConfigs } from '../settings/inline-configs.ts';
 import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
 import { checkOptions } from '../settings/plugin-options.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
+import type { ReplyStore } from '../state/reply-cache.ts';
 import type { TokenStore } from '../state/tokens.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from './attempts.ts';
+import { createReplyCache, type ReplyStores } from './cached-replies.ts';
 import { HeaderNames } from './headers.ts';
 import { createSender } from './sender.ts';
 import { createTranslator } from './translator.ts';
@@ -38,6 +41,8 @@ export interface Snapshot {
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
   readonly entry: Chain;
+  /** Access tokens its catalog may need; some entries know theirs only once they are open. */
+  readonly tokenKeys: ReadonlySet<string>;
   /** Starts what the catalog needs running; awaited before the snapshot goes live. */
   open(): Promise<void>;
   /** Lets go of what its plugins opened. */
@@ -47,10 +52,13 @@ export interface Snapshot {
 /** What outlives snapshots and is shared by them. */
 export interface Shared {
   readonly clock: Clock;
+  /** The process's, for what catalog entries leave to it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   readonly random: () => number;
   readonly upstream: Upstream;
   readonly tokens: TokenStore;
+  readonly replies: ReplyStores;
   /** An access token was fetched for a catalog entry, or could not be. */
   readonly tokenFetched: (slug: string, error: unknown) => void;
   readonly recorder: Recorder;
@@ -68,12 +76,61 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     clock: shared.clock,
     tokens: shared.tokens,
     tokenFetched: shared.tokenFetched,
+    env: shared.env,
     tokenUris: new Set(server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
-  const targets = createTargetResolver(catalog, { labels: shared.labels });
   const workshop = new Workshop(loaded, shared);
+  const compilation = { server, catalog, workshop, shared, replies: shared.replies.prepare(server.cache) };
+  try {
+    const entry = await compileChains(settings, compilation);
+    if (loaded.ok && entry) return createSnapshot(settings, compilation, entry.run);
+  } catch (error) {
+    await workshop.close();
+    throw error;
+  }
+  await workshop.close();
+  return undefined;
+}
+
+interface Compilation {
+  readonly server: ServerSettings;
+  readonly catalog: Catalog;
+  readonly workshop: Workshop;
+  readonly shared: Shared;
+  readonly replies: ReplyStore;
+}
+
+function createSnapshot(
+  settings: Settings,
+  { server, catalog, workshop, shared, replies }: Compilation,
+  entry: Chain,
+): Snapshot {
+  return {
+    hash: settings.hash,
+    server,
+    headerNames: new HeaderNames(server.headerPrefixes),
+    entry,
+    // Some keys are known only once the entries are open.
+    get tokenKeys() {
+      return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
+    },
+    async open() {
+      workshop.setLogLevel(server.telemetry.log.level);
+      await catalog.open();
+      shared.replies.use(replies);
+    },
+    close: () => workshop.close(),
+  };
+}
+
+/** All chains; the entry chain leads to the others. */
+async function compileChains(
+  settings: Settings,
+  { server, catalog, workshop, shared, replies }: Compilation,
+): Promise<CompiledChain | undefined> {
   const { clock } = shared;
+  const targets = createTargetResolver(catalog, { labels: shared.labels });
 
   const base = {
     translate: createTranslator(clock),
@@ -85,25 +142,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits });
   const attemptChain = await workshop.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
-    { ...base, send },
+    { ...base, send, cache: createReplyCache(replies, clock) },
   );
   const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
   const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
   const keys = createKeyRing(settings.keys, clock);
-  const entryChain = await workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs });
-
-  if (!loaded.ok || !entryChain) {
-    await workshop.close();
-    return undefined;
-  }
-  return {
-    hash: settings.hash,
-    server,
-    headerNames: new HeaderNames(server.headerPrefixes),
-    entry: entryChain.run,
-    open: () => catalog.open(),
-    close: () => workshop.close(),
-  };
+  return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs });
 }
 
 const nothing: Chain = () => Promise.resolve();
@@ -145,6 +189,7 @@ class Workshop {
   readonly #loaded: LoadResult;
   readonly #shared: Shared;
   readonly #closers: (() => void | Promise<void>)[] = [];
+  readonly #logs: Logger[] = [];
 
   constructor(loaded: LoadResult, shared: Shared) {
     this.#loaded = loaded;
@@ -164,6 +209,10 @@ class Workshop {
     return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
   }
 
+  get log(): Logger {
+    return this.#shared.log;
+  }
+
   providedToRequests(server: ServerSettings): readonly string[] {
     return providedBy([outerEntry(server)], 'request', this.#shared.registry);
   }
@@ -177,14 +226,21 @@ class Workshop {
         return [need, capability];
       }),
     );
+    const ownLog = log.child({ plugin: instance });
+    this.#logs.push(ownLog);
     const host = {
       clock,
       random,
-      log: log.child({ plugin: instance }),
+      log: ownLog,
       onClose: (task: () => void | Promise<void>) => void this.#closers.push(task),
     };
     // The plugin's own type says which capabilities it reads: those it named.
     return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
+  }
+
+  /** Child loggers keep the level their parent had when they were made. */
+  setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {
+    for (const log of this.#logs) log.level = level;
   }
 
   async close(): Promise<void> {
@@ -219,10 +275,15 @@ async function compileConfigs(
       ));
     chains.set(config, (own ?? standard)?.run ?? nothing);
   }
+  const inline = new InlineConfigs({
+    limit: server.limits.inlineConfig,
+    onWarnings: (warnings) => workshop.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
+  });
   const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> =>
     (chains.get(config) ?? standard?.run ?? nothing)(ctx);
   return {
     get: (id) => configs.get(id),
+    inline: (json, header) => inline.get(json, header),
     ids: [...configs.keys()],
     fallbackId: server.defaultConfig,
     direct: compileGatewayConfig('', {}),

@@ -7,6 +7,7 @@ import {
 } from '../formats/format.ts';
 import { formats } from '../formats/index.ts';
 import { translatingReader } from '../formats/readers.ts';
+import { lossesOfReading } from '../formats/unread.ts';
 import {
   GatewayError,
   type Attempt,
@@ -19,6 +20,7 @@ import {
   type Translator,
 } from '../plugin/index.ts';
 import { callId } from './ids.ts';
+import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
 export function createTranslator(clock: Clock): Translator {
@@ -49,7 +51,7 @@ interface Job {
   readonly client: ClientContext;
 }
 
-function clientContext(
+export function clientContext(
   exchange: Exchange,
   { body, target }: Attempt,
   resolved: ResolvedTarget,
@@ -62,28 +64,30 @@ function clientContext(
     strict: exchange.strict ?? target.strict ?? true,
     includeUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
     model: resolved.model,
+    functionCalls: body.has('functions') && !body.has('tools'),
   };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-const targetOf = ({ resolved, client }: Job): RequestTarget => ({
+const targetOf = ({ exchange, resolved, client }: Job): RequestTarget => ({
   model: resolved.model,
   host: resolved.host,
   strict: client.strict,
+  labels: exchange.labels,
 });
 
 const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 
 /** Same format on both sides: the caller's bytes, with what the target needs spliced in. */
 function passThrough(job: Job): Prepared {
-  const { attempt, resolved, upstream, client } = job;
+  const { attempt, upstream, client } = job;
   const stream = isStream(attempt.body);
   const body = attempt.body.edit(upstream.passThroughEdits(attempt.body, targetOf(job)));
   return {
     losses: [],
     outbound: {
-      ...place(resolved),
+      ...place(job, undefined),
       body: body.encode(),
       stream,
       contentType: undefined,
@@ -97,15 +101,16 @@ function translate(job: Job): Prepared {
   const { exchange, attempt, resolved, operation, upstream, client } = job;
   if (!exchange.request.bodyValidated) validateWhole(operation, attempt.body);
   const reply: ReplyContext = { model: resolved.model, newCallId: callId };
-  const encoded = withFaults(() =>
-    upstream.encodeRequest(operation.format.decodeRequest(attempt.body.json()), targetOf(job), reply),
-  );
+  const { encoded, lost } = withFaults(() => {
+    const conversation = operation.format.decodeRequest(attempt.body.json());
+    return { encoded: upstream.encodeRequest(conversation, targetOf(job), reply), lost: lossesOfReading(conversation) };
+  });
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: client };
   return {
-    losses: encoded.losses,
+    losses: [...encoded.losses, ...lost],
     outbound: {
-      ...place(resolved),
+      ...place(job, encoded.headers),
       body: JSON.stringify(encoded.body),
       stream,
       contentType: stream ? operation.format.contentType.stream : operation.format.contentType.body,
@@ -115,12 +120,9 @@ function translate(job: Job): Prepared {
   };
 }
 
-function place(resolved: ResolvedTarget) {
-  return {
-    origin: resolved.origin,
-    path: resolved.path,
-    headers: { ...resolved.headers, 'content-type': 'application/json' },
-  };
+function place({ exchange, attempt, resolved }: Job, ofFormat: HeaderSources['ofFormat']) {
+  const sources = { forward: attempt.target.forwardHeaders, ofFormat, ofProvider: resolved.headers };
+  return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
 }
 
 /** A large body was only scanned when it came in; whoever reads it whole checks it whole. */

@@ -12,12 +12,18 @@ describe('compileGatewayConfig', () => {
   test('makes one target of a config without targets', () => {
     expect(compileGatewayConfig('prod', { name: 'Production', provider: '@a' })).toEqual({
       id: 'prod',
+      hash: expect.stringMatching(/^[0-9a-f]{16}$/),
       name: 'Production',
+      metadata: undefined,
       route: {
         kind: 'target',
         path: 'config',
         provider: '@a',
+        defaultParams: undefined,
         overrideParams: undefined,
+        dropParams: [],
+        forwardHeaders: [],
+        cache: undefined,
         retry: { attempts: 0, onStatusCodes: RETRYABLE_STATUS_CODES, minDelayMs: 500, maxDelayMs: 20_000 },
         timeouts: {},
         strict: undefined,
@@ -141,5 +147,71 @@ describe('what a target leaves out', () => {
     const before = JSON.stringify(file);
     compile(file);
     expect(JSON.stringify(file)).toBe(before);
+  });
+
+  test('gives the targets of a load balance their weights, 1 where none is said', () => {
+    const { route } = compileGatewayConfig('id', {
+      strategy: { mode: 'loadbalance' },
+      targets: [{ weight: 3 }, {}, { weight: 0 }],
+    });
+    expect(route).toMatchObject({ mode: 'loadbalance', weights: [3, 1, 0] });
+  });
+
+  test('merges default_params key by key, adds up drop_params and takes the nearest forward_headers', () => {
+    const [near, far] = compile({
+      default_params: { max_tokens: 10, stream_options: { include_usage: true } },
+      drop_params: ['user'],
+      forward_headers: ['X-Tenant'],
+      targets: [
+        {
+          default_params: { max_tokens: 20, stream_options: { other: 1 } },
+          drop_params: ['stream_options.other'],
+          forward_headers: ['X-Team'],
+        },
+        {},
+      ],
+    });
+    expect(near?.defaultParams).toEqual({ max_tokens: 20, stream_options: { include_usage: true, other: 1 } });
+    expect(near?.dropParams).toEqual([['user'], ['stream_options', 'other']]);
+    expect(near?.forwardHeaders).toEqual(['x-team']);
+    expect(far?.dropParams).toEqual([['user']]);
+    expect(far?.forwardHeaders).toEqual(['x-tenant']);
+  });
+
+  test('keeps replies where the nearest `cache` says so, as long as it says', () => {
+    const caches = compile({
+      cache: { mode: 'exact', max_age: 60, scope: 'config' },
+      targets: [{}, { cache: { mode: 'exact', max_age: 5 } }, { cache: { mode: 'off' } }],
+    }).map(({ cache }) => cache);
+    expect(caches).toEqual([{ maxAgeMs: 60_000, scope: 'config' }, { maxAgeMs: 5000, scope: 'config' }, undefined]);
+    expect(compile({ cache: { mode: 'exact' } })[0]?.cache).toEqual({ maxAgeMs: 300_000, scope: 'key' });
+  });
+
+  test.each<[NonNullable<GatewayFile['metadata']>['labels'], unknown]>([
+    [undefined, undefined],
+    [false, undefined],
+    [true, 'all'],
+    [['team'], new Map([['team', 'team']])],
+    [{ team: 'cost_team' }, new Map([['team', 'cost_team']])],
+  ])('reads the labels %j', (labels, expected) => {
+    const { metadata } = compileGatewayConfig('id', { metadata: { ...(labels !== undefined && { labels }) } });
+    expect(metadata?.labels).toEqual(expected);
+  });
+
+  test('reads what metadata must hold', () => {
+    const { metadata } = compileGatewayConfig('id', {
+      metadata: { required: ['team'], allowed: { team: ['a', 'b'] } },
+    });
+    expect(metadata).toEqual({
+      required: ['team'],
+      allowed: new Map([['team', new Set(['a', 'b'])]]),
+      labels: undefined,
+    });
+  });
+
+  test('has a hash that tells what it says, not what it is called', () => {
+    const hash = (id: string, file: GatewayFile) => compileGatewayConfig(id, file).hash;
+    expect(hash('a', { provider: '@x' })).toBe(hash('b', { provider: '@x' }));
+    expect(hash('a', { provider: '@x' })).not.toBe(hash('a', { provider: '@y' }));
   });
 });

@@ -1,7 +1,16 @@
-import type { GatewayFile, Target as TargetFile, Timeouts } from '../../schemas/types.generated.ts';
+import { createHash } from 'node:crypto';
+import type {
+  CacheSettings as CacheFile,
+  GatewayFile,
+  MetadataRules as MetadataFile,
+  Target as TargetFile,
+  Timeouts,
+} from '../../schemas/types.generated.ts';
 import {
   parseDuration,
+  type CacheSettings,
   type GatewayConfig,
+  type MetadataRules,
   type RetrySettings,
   type Route,
   type TimeoutSettings,
@@ -20,7 +29,11 @@ const DEFAULT_RETRY: RetrySettings = {
 /** What a target takes from the config around it. */
 interface Inherited {
   readonly provider: string | undefined;
+  readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
+  readonly dropParams: readonly (readonly string[])[];
+  readonly forwardHeaders: readonly string[];
+  readonly cache: CacheSettings | undefined;
   readonly retry: RetrySettings;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
@@ -28,7 +41,11 @@ interface Inherited {
 
 const NOTHING: Inherited = {
   provider: undefined,
+  defaultParams: undefined,
   overrideParams: undefined,
+  dropParams: [],
+  forwardHeaders: [],
+  cache: undefined,
   retry: DEFAULT_RETRY,
   timeouts: {},
   strict: undefined,
@@ -36,7 +53,13 @@ const NOTHING: Inherited = {
 
 /** A gateway config as requests use it: a tree of targets, each with everything it inherits. */
 export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConfig {
-  return { id, name: file.name, route: compileRoute(file, 'config', NOTHING) };
+  return {
+    id,
+    hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
+    name: file.name,
+    route: compileRoute(file, 'config', NOTHING),
+    metadata: file.metadata && compileMetadata(file.metadata),
+  };
 }
 
 function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inherited): Route {
@@ -48,6 +71,7 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inhe
     mode: file.strategy?.mode ?? 'single',
     onStatusCodes: codes(file.strategy?.on_status_codes) ?? RETRYABLE_STATUS_CODES,
     members: file.targets.map((target, index) => compileRoute(target, `${path}.targets[${index}]`, own)),
+    weights: file.targets.map(({ weight = 1 }) => weight),
   };
 }
 
@@ -56,9 +80,11 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
   const { retry = {} } = file;
   return {
     provider: file.provider ?? around.provider,
-    overrideParams: file.override_params
-      ? mergeParams(around.overrideParams ?? {}, file.override_params)
-      : around.overrideParams,
+    defaultParams: merged(around.defaultParams, file.default_params),
+    overrideParams: merged(around.overrideParams, file.override_params),
+    dropParams: [...around.dropParams, ...(file.drop_params ?? []).map((path) => path.split('.'))],
+    forwardHeaders: file.forward_headers?.map((name) => name.toLowerCase()) ?? around.forwardHeaders,
+    cache: compileCache(around.cache, file.cache),
     retry: {
       attempts: retry.attempts ?? around.retry.attempts,
       onStatusCodes: codes(retry.on_status_codes) ?? around.retry.onStatusCodes,
@@ -84,7 +110,36 @@ export function compileTimeouts(file: { [Name in keyof Timeouts]?: Timeouts[Name
   );
 }
 
+const DEFAULT_CACHE: CacheSettings = { maxAgeMs: 300_000, scope: 'key' };
+
+function compileCache(around: CacheSettings | undefined, file: CacheFile | undefined): CacheSettings | undefined {
+  if (!file) return around;
+  if (file.mode === 'off') return undefined;
+  const base = around ?? DEFAULT_CACHE;
+  return {
+    maxAgeMs: file.max_age === undefined ? base.maxAgeMs : file.max_age * 1000,
+    scope: file.scope ?? base.scope,
+  };
+}
+
+function compileMetadata({ required = [], allowed = {}, labels }: MetadataFile): MetadataRules {
+  return {
+    required,
+    allowed: new Map(Object.entries(allowed).map(([key, values]) => [key, new Set(values)])),
+    labels: compileLabels(labels),
+  };
+}
+
+function compileLabels(labels: MetadataFile['labels']): MetadataRules['labels'] {
+  if (labels === undefined || labels === false) return undefined;
+  if (labels === true) return 'all';
+  return new Map(Array.isArray(labels) ? labels.map((key) => [key, key]) : Object.entries(labels));
+}
+
 type Params = Readonly<Record<string, unknown>>;
+
+const merged = (around: Params | undefined, nearer: Params | undefined): Params | undefined =>
+  nearer ? mergeParams(around ?? {}, nearer) : around;
 
 /** Objects merge key by key, everything else is replaced; a null stays, because it deletes the field from the request. */
 function mergeParams(around: Params, nearer: Params): Params {

@@ -55,6 +55,7 @@ function createEntry(key: GatewayKey): Entry {
       models: key.models,
       configs: key.configs,
       defaultConfig: key.default_config,
+      inlineConfigs: key.inline_configs ?? false,
     },
   };
 }

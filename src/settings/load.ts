@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../schemas/types.generated.ts';
-import type { Report } from '../plugin/index.ts';
+import type { Problem, Report } from '../plugin/index.ts';
 import { checkMeaning } from './checks/index.ts';
 import { sortDiagnostics, type Diagnostic } from './diagnostic.ts';
 import { diskFiles, type SettingsFiles } from './files.ts';
@@ -9,6 +9,7 @@ import { findSettingsFiles, type FoundFile } from './find-files.ts';
 import type { Environment } from './resolve-references.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas } from './schemas.ts';
+import { asWritten, inOurSpelling } from './spellings.ts';
 
 /** What the files say: validated, references resolved, secrets wrapped. Nothing is filled in or compiled yet. */
 export interface Settings {
@@ -69,15 +70,17 @@ export class LoadResult {
 
   /** How a pass that understands a file (`catalog.yaml`, `gateway/prod.yaml`) reports problems at their places in it. */
   reporter(name: string): Report {
-    const { yaml, conceal } = this.#files.get(name) ?? { yaml: undefined, conceal: (text: string) => text };
+    const { yaml, conceal, value } = this.#files.get(name) ?? NO_FILE;
     return ({ path, message, on, severity = 'error', suggestion }) => {
-      const position = yaml?.locate(path, on) ?? { line: 1, column: 1 };
+      const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
       const file = yaml?.name ?? join(this.#folder, name);
       const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
       this.#diagnostics.push({ file, ...position, severity, message: conceal(message), ...shown });
     };
   }
 }
+
+const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => text };
 
 /** Reads a folder of settings. Mistakes in it are diagnostics, all of them at once, never exceptions. */
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
@@ -86,11 +89,12 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const read = await Promise.all(
     found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas() })),
   );
-  const pieces = gather(read);
+  const { pieces, notes } = gather(read);
   const complete =
     isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
   const settings = complete ? { ...pieces, hash: hashOf(read), files: read.flatMap((file) => file.paths) } : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
+  for (const { file, problem } of notes) result.reporter(file)(problem);
   checkMeaning({ ...pieces, configIds: idsOf(found.files), now }, (name) => result.reporter(name));
   return result;
 }
@@ -105,20 +109,24 @@ interface Pieces {
   readonly gateway: ReadonlyMap<string, GatewayFile>;
 }
 
-function gather(read: readonly ReadFile[]): Pieces {
+function gather(read: readonly ReadFile[]): { pieces: Pieces; notes: { file: string; problem: Problem }[] } {
+  const notes: { file: string; problem: Problem }[] = [];
   const one = (kind: ReadFile['found']['kind']) => read.find((file) => file.found.kind === kind);
   const server = one('server');
   // ajv has just validated each value against the schema these types are generated from.
-  return {
+  const pieces = {
     server: (server ? server.value : {}) as ServerFile | undefined,
     catalog: one('catalog')?.value as CatalogFile | undefined,
     keys: one('keys')?.value as KeysFile | undefined,
     gateway: new Map(
       read.flatMap(({ found, value }) =>
-        found.kind === 'gateway' && value ? [[found.id, value as GatewayFile] as const] : [],
+        found.kind === 'gateway' && value
+          ? [[found.id, inOurSpelling(value, (problem) => notes.push({ file: found.name, problem }))] as const]
+          : [],
       ),
     ),
   };
+  return { pieces, notes };
 }
 
 function isComplete(pieces: Pieces): pieces is Pieces & { server: ServerFile; catalog: CatalogFile; keys: KeysFile } {

@@ -23,7 +23,19 @@ describe('compileServerSettings', () => {
     // It is valid: its values come from the schema's own defaults.
     const defaults = defaultsOf(schema) as ServerFile;
     expect(Object.keys(defaults).sort()).toEqual(
-      ['chains', 'egress', 'header_prefixes', 'limits', 'listen', 'plugins', 'status', 'telemetry', 'timeouts'].sort(),
+      [
+        'cache',
+        'chains',
+        'egress',
+        'header_prefixes',
+        'limits',
+        'listen',
+        'plugins',
+        'reload',
+        'status',
+        'telemetry',
+        'timeouts',
+      ].sort(),
     );
     expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));
   });
@@ -34,7 +46,7 @@ describe('compileServerSettings', () => {
   });
 
   test('has no default that the schema does not tell', () => {
-    const untold = ['limits', 'timeouts', 'chains'].flatMap((name) =>
+    const untold = ['limits', 'timeouts', 'chains', 'cache', 'reload'].flatMap((name) =>
       Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
@@ -52,6 +64,7 @@ describe('compileServerSettings', () => {
         hold_bytes: '0B',
         hold_time: 0,
         json_depth: 8,
+        inline_config: '2KiB',
         connections: 3,
       },
     });
@@ -63,6 +76,7 @@ describe('compileServerSettings', () => {
       holdBytes: 0,
       holdMs: 0,
       jsonDepth: 8,
+      inlineConfig: 2048,
       connections: 3,
     });
   });
@@ -75,7 +89,7 @@ describe('compileServerSettings', () => {
     });
     expect(listen).toEqual({ host: '0.0.0.0', port: 1 });
     expect(chains.request).toEqual([{ plugin: 'route' }]);
-    expect(chains.attempt).toEqual(['override', 'transform', 'retry', 'send']);
+    expect(chains.attempt).toEqual(['override', 'cache', 'transform', 'retry', 'send']);
     expect(telemetry.log).toEqual({ level: 'warn', access: 'all' });
     expect(telemetry.traces).toEqual({
       endpoint: 'http://127.0.0.1:4318/v1/traces',

@@ -1,4 +1,4 @@
-import type { ChainItem, Duration, Listen, ServerFile } from '../../schemas/types.generated.ts';
+import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type TimeoutSettings } from '../plugin/index.ts';
 
 /** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
@@ -12,6 +12,7 @@ export interface ServerSettings {
     readonly reply: number;
     readonly holdBytes: number;
     readonly holdMs: number;
+    readonly inlineConfig: number;
     readonly connections: number;
   };
   readonly timeouts: Required<TimeoutSettings>;
@@ -24,6 +25,8 @@ export interface ServerSettings {
   };
   /** Modules with plugins: paths count from the settings folder. */
   readonly plugins: readonly string[];
+  readonly cache: { readonly maxBytes: number; readonly maxEntryBytes: number };
+  readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
     readonly traces: {
@@ -40,30 +43,40 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** The schema tells people and editors the same defaults; a test compares the two. */
 export function compileServerSettings(file: ServerFile): ServerSettings {
-  const { limits = {}, chains = {}, telemetry = {} } = file;
+  const { limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
   return {
     listen: { host: '0.0.0.0', port: 8787, ...file.listen },
     status: { host: '0.0.0.0', port: 9464, ...file.status },
-    limits: {
-      body: parseBytes(limits.body ?? '48MiB'),
-      jsonDepth: limits.json_depth ?? 64,
-      header: parseBytes(limits.header ?? '16KiB'),
-      reply: parseBytes(limits.reply ?? '64MiB'),
-      holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
-      holdMs: parseDuration(limits.hold_time ?? '15s'),
-      connections: limits.connections ?? 256,
-    },
+    limits: compileLimits(limits),
     timeouts: compileServerTimeouts(file),
     headerPrefixes: file.header_prefixes ?? ['x-gateway-'],
     defaultConfig: file.default_config,
     chains: {
       entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'body', 'config'],
       request: chains.request ?? ['metadata', 'route'],
-      attempt: chains.attempt ?? ['override', 'transform', 'retry', 'send'],
+      attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
     },
     plugins: file.plugins ?? [],
+    cache: {
+      maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
+      maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
+    },
+    reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
+  };
+}
+
+function compileLimits(limits: Limits): ServerSettings['limits'] {
+  return {
+    body: parseBytes(limits.body ?? '48MiB'),
+    jsonDepth: limits.json_depth ?? 64,
+    header: parseBytes(limits.header ?? '16KiB'),
+    reply: parseBytes(limits.reply ?? '64MiB'),
+    holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
+    holdMs: parseDuration(limits.hold_time ?? '15s'),
+    inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
+    connections: limits.connections ?? 256,
   };
 }
 

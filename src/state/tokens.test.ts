@@ -194,4 +194,14 @@ describe('TokenStore', () => {
     expect(store.get('c', mint)).toBe('t3');
     expect(await store.get('a', mint)).toBe('t4');
   });
+
+  test('lets go of tokens whose credential is named no more, and of no other', async () => {
+    const { store } = setup();
+    let calls = 0;
+    const mint = async () => ({ value: `t${(calls += 1)}`, expiresInMs: HOUR });
+    for (const key of ['a', 'b', 'c']) await store.get(key, mint);
+    store.retain(new Set(['a', 'c', 'never-asked-for']));
+    expect([store.get('a', mint), store.get('c', mint)]).toEqual(['t1', 't3']);
+    expect(await store.get('b', mint)).toBe('t4');
+  });
 });

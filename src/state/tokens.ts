@@ -68,6 +68,11 @@ export class TokenStore {
     slot.token = undefined;
   }
 
+  /** Lets go of every token but these: the settings name no other credential any more. */
+  retain(keys: ReadonlySet<string>): void {
+    for (const key of Array.from(this.#slots.keys())) if (!keys.has(key)) this.#slots.delete(key);
+  }
+
   #slot(key: string): Slot {
     const known = this.#slots.get(key);
     if (known) return known;

@@ -58,6 +58,8 @@ function toLine(summary: RequestSummary, spanId: string | undefined, metadataKey
     bytes_in: request.bodyBytes,
     bytes_out: summary.bytesOut,
     stream: summary.stream,
+    ...(summary.cache && { cache: summary.cache }),
+    config_hash: exchange.settingsHash,
     ...(exchange.config?.id && { config_id: exchange.config.id }),
     ...(exchange.caller && { key_id: exchange.caller.keyId }),
     ...(answered && targetFields(answered, attempts)),

@@ -12,6 +12,7 @@ import {
   type ResolvedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
+import { createCaller, createConfig, createTarget } from '../plugin/testing/index.ts';
 
 /** 2026-01-01T00:00:00Z, far enough from zero that spans take it for wall time. */
 export const WALL = 1_767_225_600_000;
@@ -48,6 +49,7 @@ export function exchangeOf(
   return {
     id: 'req-1',
     startedAt: 0,
+    settingsHash: '0123456789abcdef',
     operation: chat,
     request: {
       method: 'POST',
@@ -58,21 +60,17 @@ export function exchangeOf(
       bodyBytes: bytes?.length ?? 0,
       bodyValidated: bytes !== undefined,
       header: () => undefined,
+      headerName: (name) => `x-gateway-${name}`,
     },
     trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
     cancellation: new Cancellation(),
-    caller: {
-      keyId: 'team-search',
-      providers: undefined,
-      models: undefined,
-      configs: undefined,
-      defaultConfig: undefined,
-    },
+    caller: createCaller({ keyId: 'team-search' }),
     upstreamToken: undefined,
     config: undefined,
     strict: undefined,
     strictParams: false,
     metadata: {},
+    labels: {},
     attempts: [],
     reply: undefined,
     error: undefined,
@@ -114,15 +112,7 @@ export const anthropic: ResolvedTarget = {
 export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
   return {
     number: 0,
-    target: {
-      kind: 'target',
-      path: 'config.targets[0]',
-      provider: '@vertex-eu',
-      overrideParams: undefined,
-      retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
-      timeouts: {},
-      strict: undefined,
-    },
+    target: createTarget({ path: 'config.targets[0]', provider: '@vertex-eu' }),
     startedAt: 2,
     timeouts: { connect: 1, firstByte: 1, firstContent: 1, idle: 1, total: 1 },
     deadline: 600_000,
@@ -132,6 +122,8 @@ export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
     outbound: undefined,
     losses: [],
     tries: [],
+    cache: undefined,
+    wait: undefined,
     signals: undefined,
     reply: undefined,
     error: undefined,
@@ -169,7 +161,7 @@ export const endOf = (parts: Partial<ReplyEnd> = {}): ReplyEnd => ({
 export function streamedExchange(): Exchange {
   const exchange = exchangeOf({
     json: { model: '@vertex-eu/gemini-2.5-pro', stream: true, temperature: 0.5, messages: [] },
-    config: { id: 'prod', name: undefined, route: attemptOf().target },
+    config: createConfig({ id: 'prod' }),
     reply: replyOf(true),
   });
   exchange.attempts.push(

@@ -63,13 +63,26 @@ describe('the registry', () => {
   it('starts known outcomes at zero, so that a rate exists before the first failure', async () => {
     const { text } = await openMetrics().scrape(undefined);
     expect(text).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="5xx",stream="true"} 0\n',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="5xx",stream="true",cache=""} 0\n',
     );
     expect(text).toContain('gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth"} 0\n');
     expect(text).toContain('gatehouse_client_disconnects_total{route="unmatched",stage="queued"} 0\n');
     expect(text).toContain('gatehouse_metric_label_overflow_total{metric="gatehouse_tokens_total"} 0\n');
     expect(text).toContain(
       `gatehouse_build_info{version="0.1.0",node_version="${process.version}",revision="abc"} 1\n`,
+    );
+  });
+
+  it('tells what the store of kept replies holds, and what had to go', async () => {
+    const { replyCache, scrape } = openMetrics();
+    replyCache.onChange({ entries: 3, bytes: 4096 });
+    replyCache.onEvict();
+    const { text } = await scrape(undefined);
+    expect(seriesOf(text, 'gatehouse_cache_entries')).toEqual(['gatehouse_cache_entries 3']);
+    expect(seriesOf(text, 'gatehouse_cache_size_bytes')).toEqual(['gatehouse_cache_size_bytes 4096']);
+    expect(seriesOf(text, 'gatehouse_cache_evictions_total')).toEqual(['gatehouse_cache_evictions_total 1']);
+    expect(seriesOf(text, 'gatehouse_cache_requests_total')).toContain(
+      'gatehouse_cache_requests_total{mode="exact",result="shared"} 0',
     );
   });
 
@@ -107,7 +120,7 @@ describe('the registry', () => {
     expect(open.contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
     expect(open.text).toContain('# TYPE gatehouse_requests counter\n');
     expect(open.text).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false"} 0\n',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache=""} 0\n',
     );
     expect(open.text.endsWith('# EOF\n')).toBe(true);
     expect(after.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');

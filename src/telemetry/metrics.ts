@@ -68,8 +68,8 @@ export const METRICS = {
   requests: {
     type: 'counter',
     name: 'gatehouse_requests_total',
-    help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that left as 4xx (499).',
-    labels: ['route', 'status_class', 'stream'],
+    help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that left as 4xx (499). cache: what the cache did for the attempt that answered, as in gatehouse_cache_requests_total; empty where none is configured.',
+    labels: ['route', 'status_class', 'stream', 'cache'],
   },
   requestDuration: {
     type: 'histogram',
@@ -174,6 +174,30 @@ export const METRICS = {
     name: 'gatehouse_params_lost_total',
     help: 'Request parameters a target could not express, by top-level field and what was done: dropped, clamped, downgraded.',
     labels: ['provider', 'param', 'action'],
+  },
+  cacheRequests: {
+    type: 'counter',
+    name: 'gatehouse_cache_requests_total',
+    help: 'Attempts at targets with a cache, by result: hit, shared (waited for the same request, which was in the air), miss, refresh (the caller wanted a new answer), bypass (cannot be answered from a cache).',
+    labels: ['mode', 'result'],
+  },
+  cacheEntries: {
+    type: 'gauge',
+    name: 'gatehouse_cache_entries',
+    help: 'Replies in the cache, those among them that have expired and were not asked for since.',
+    labels: [],
+  },
+  cacheSize: {
+    type: 'gauge',
+    name: 'gatehouse_cache_size_bytes',
+    help: 'Memory the cache counts for its replies; cache.max_bytes bounds it.',
+    labels: [],
+  },
+  cacheEvictions: {
+    type: 'counter',
+    name: 'gatehouse_cache_evictions_total',
+    help: 'Replies that could still have been given again and had to make room for others.',
+    labels: [],
   },
   tokenRefreshes: {
     type: 'counter',

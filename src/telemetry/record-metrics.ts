@@ -15,7 +15,7 @@ export function recordRequest(families: Families, summary: RequestSummary): void
   const { exchange, durationMs, overheadMs, bytesOut, rejection, disconnectStage } = summary;
   const route = exchange.operation?.path ?? UNMATCHED_ROUTE;
   const outcome = { route, status_class: statusClass(summary.outcomeStatus), stream: String(summary.stream) };
-  families.requests.add(outcome);
+  families.requests.add({ ...outcome, cache: summary.cache ?? '' });
   families.requestDuration.observe(outcome, durationMs / 1000);
   if (disconnectStage) families.clientDisconnects.add({ route, stage: disconnectStage });
   else families.requestOverhead.observe({ route }, overheadMs / 1000);
@@ -40,7 +40,8 @@ function recordFallbacks(families: Families, attempts: readonly AttemptSummary[]
 }
 
 function recordAttempt(families: Families, attempt: AttemptSummary, operation: string): void {
-  const { resolved } = attempt;
+  const { resolved, cache } = attempt;
+  if (cache) families.cacheRequests.add({ mode: 'exact', result: cache });
   for (const { param, action } of attempt.losses) {
     families.paramsLost.add({ provider: resolved?.slug ?? '', param: knownParam(param) ?? OTHER, action });
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../plugin/index.ts';
+import { createConfig } from '../plugin/testing/index.ts';
 import { createAccessLog, type AccessLogOptions } from './access-log.ts';
 import {
   anthropic,
@@ -62,7 +63,7 @@ function fallenBackExchange(): Exchange {
   const exchange = exchangeOf({
     json: { model: 'm' },
     reply: replyOf(false),
-    config: { id: 'prod', name: undefined, route: attemptOf().target },
+    config: createConfig({ id: 'prod' }),
   });
   const overloaded = new UpstreamError('overloaded', 'busy with canary-content', { upstreamKind: 'UNAVAILABLE' });
   const limited = new UpstreamError('rate_limit_exceeded', 'slow down');
@@ -97,7 +98,7 @@ describe('the metrics of a request', () => {
     const exchange = streamedExchange();
     bench.record(exchange, endOf({ bytes: 4096 }), 1305);
     expect(await bench.series()).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="true"} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="true",cache=""} 1',
       'gatehouse_request_duration_seconds_sum{route="/v1/chat/completions",status_class="2xx",stream="true"} 1.305',
       'gatehouse_request_duration_seconds_count{route="/v1/chat/completions",status_class="2xx",stream="true"} 1',
       'gatehouse_request_overhead_seconds_sum{route="/v1/chat/completions"} 0.01',
@@ -139,12 +140,37 @@ describe('the metrics of a request', () => {
     ]);
   });
 
+  it('tell of a kept reply that it was one: no upstream was asked and no token used', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    exchange.attempts.push(attemptOf({ cache: 'hit', reply: replyOf(false) }));
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => !/duration|overhead|_body_/.test(line))).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit"} 1',
+      'gatehouse_cache_requests_total{mode="exact",result="hit"} 1',
+    ]);
+    expect(bench.lines).toMatchObject([{ cache: 'hit', provider: 'vertex-eu', attempts: [{ tries: 0 }] }]);
+  });
+
+  it('count the cache once for each target that was tried', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    const failed = { error: new UpstreamError('overloaded', 'busy'), tries: [tryOf(1, 2, { status: 529 })] };
+    exchange.attempts.push(attemptOf({ cache: 'miss', ...failed }), attemptOf({ number: 1, cache: 'hit' }));
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => /cache/.test(line))).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit"} 1',
+      'gatehouse_cache_requests_total{mode="exact",result="hit"} 1',
+      'gatehouse_cache_requests_total{mode="exact",result="miss"} 1',
+    ]);
+  });
+
   it('tell of a refusal by its reason', async () => {
     const bench = createBench();
     const error = new GatewayError('invalid_api_key', 'no');
     bench.record(exchangeOf({ caller: undefined, error }), endOf({ state: 'failed', status: 401, error }), 3);
     expect((await bench.series()).filter((line) => /rejected|requests_total/.test(line))).toEqual([
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="false"} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="false",cache=""} 1',
       'gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth"} 1',
     ]);
   });
@@ -155,7 +181,7 @@ describe('the metrics of a request', () => {
     const series = await bench.series();
     expect(series).toContain('gatehouse_client_disconnects_total{route="/v1/chat/completions",stage="streaming"} 1');
     expect(series).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true"} 1',
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true",cache=""} 1',
     );
     expect(series.filter((line) => line.includes('overhead'))).toEqual([]);
   });
@@ -245,6 +271,7 @@ describe('the access line', () => {
         bytes_in: exchange.request.bodyBytes,
         bytes_out: 4096,
         stream: true,
+        config_hash: '0123456789abcdef',
         config_id: 'prod',
         key_id: 'team-search',
         provider: 'vertex-eu',

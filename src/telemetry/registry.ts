@@ -5,7 +5,7 @@ import {
   type OpenMetricsContentType,
   type PrometheusContentType,
 } from 'prom-client';
-import type { Clock } from '../plugin/index.ts';
+import type { CacheStatus, Clock } from '../plugin/index.ts';
 import { REJECTION_REASONS } from './error-types.ts';
 import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
 import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
@@ -36,12 +36,19 @@ export interface Metrics {
   settingsLoaded(hash: string, providers: readonly string[]): void;
   /** Settings were refused; those before them, if any, still serve. */
   settingsRefused(): void;
+  /** What the store of kept replies tells. */
+  readonly replyCache: {
+    readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
+    readonly onEvict: () => void;
+  };
   /** Credentials of a catalog entry were exchanged for an access token. */
   tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
 }
 
 /** Route of requests that no operation serves: what clients type never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
+
+const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 
 /** Gauges that prom-client calls `_total`, which promtool refuses; handles and requests are in the resources' sum anyway. */
 const MISNAMED_DEFAULTS = [
@@ -85,6 +92,10 @@ function openFamilies(): Families {
 function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
   for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
+  for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
+  families.cacheEntries.set({}, 0);
+  families.cacheSize.set({}, 0);
+  families.cacheEvictions.add({}, 0);
   for (const { name } of Object.values(METRICS)) families.labelOverflow.add({ metric: name }, 0);
   for (const route of [...routes, UNMATCHED_ROUTE]) {
     families.requestsInFlight.set({ route }, 0);
@@ -92,7 +103,7 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
     for (const stage of ['queued', 'waiting', 'streaming']) families.clientDisconnects.add({ route, stage }, 0);
     for (const reason of REJECTION_REASONS) families.requestsRejected.add({ route, reason }, 0);
     for (const status_class of ['2xx', '4xx', '5xx']) {
-      for (const stream of ['false', 'true']) families.requests.add({ route, status_class, stream }, 0);
+      for (const stream of ['false', 'true']) families.requests.add({ route, status_class, stream, cache: '' }, 0);
     }
   }
 }
@@ -112,6 +123,13 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
     settingsRefused() {
       families.configReloadSuccessful.set({}, 0);
       families.configReloads.add({ result: 'failure' });
+    },
+    replyCache: {
+      onChange({ entries, bytes }) {
+        families.cacheEntries.set({}, entries);
+        families.cacheSize.set({}, bytes);
+      },
+      onEvict: () => families.cacheEvictions.add({}),
     },
     tokenRefreshed(provider, result) {
       families.tokenRefreshes.add({ provider, result });

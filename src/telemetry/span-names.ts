@@ -37,6 +37,7 @@ export const SPAN = {
   configTarget: 'gatehouse.config.target',
   providerSlug: 'gatehouse.provider.slug',
   attempt: 'gatehouse.attempt',
+  cacheStatus: 'gatehouse.cache.status',
   errorCode: 'gatehouse.error.code',
   lostParams: 'gatehouse.params_lost',
 } as const;

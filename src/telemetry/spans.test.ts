@@ -58,6 +58,21 @@ const treeOf = (seen: readonly Seen[]): unknown[] =>
   seen.map(({ name, parent, from, to, status }) => [name, parent, from, to, status]);
 
 describe('the spans of a request', () => {
+  it.each(['hit', 'shared'] as const)('are the server span alone for a reply from the cache (%s)', (cache) => {
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    exchange.attempts.push(attemptOf({ cache, reply: replyOf(false) }));
+    const seen = record(exchange, endOf(), 5);
+    expect(treeOf(seen)).toEqual([['POST /v1/chat/completions', undefined, 0, 5, 0]]);
+    expect(seen[0]?.attributes).toMatchObject({ 'gatehouse.cache.status': cache });
+  });
+
+  it('say of a request that a cache could not answer what became of it there', () => {
+    const exchange = streamedExchange();
+    exchange.attempts[0]!.cache = 'miss';
+    const statuses = record(exchange, endOf(), 1305).map(({ attributes }) => attributes['gatehouse.cache.status']);
+    expect(statuses).toEqual([undefined, 'miss', 'miss']);
+  });
+
   it('are a server span, an inference span and an HTTP span, with the times of the exchange', () => {
     const seen = record(streamedExchange(), endOf(), 1305);
     expect(treeOf(seen)).toEqual([

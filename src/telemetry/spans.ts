@@ -86,6 +86,7 @@ function closeServerSpan(span: Span, summary: RequestSummary): void {
   span.setAttribute(SPAN.httpStatus, status);
   if (exchange.caller) span.setAttribute(SPAN.keyId, exchange.caller.keyId);
   if (exchange.config?.id) span.setAttribute(SPAN.configId, exchange.config.id);
+  if (summary.cache) span.setAttribute(SPAN.cacheStatus, summary.cache);
   if (errorCode) span.setAttributes({ [SPAN.errorCode]: errorCode, [SPAN.errorType]: errorType });
   // A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status").
   if (outcome === 'error' && summary.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -101,8 +102,8 @@ interface Maker {
 function recordAttempt(maker: Maker, summary: RequestSummary, attempt: AttemptSummary): void {
   const { resolved } = attempt;
   const operation = summary.exchange.operation?.semconvName;
-  // Without a target there was no inference: the server span has the error.
-  if (!resolved || operation === undefined) return;
+  // Without a target, or with a kept answer, there was no inference: the server span has the error, and the cache's status.
+  if (!resolved || operation === undefined || isFromCache(attempt)) return;
   const { tracer, time, context } = maker;
   const attributes = {
     [SPAN.operationName]: operation,
@@ -126,6 +127,8 @@ function recordAttempt(maker: Maker, summary: RequestSummary, attempt: AttemptSu
   span.end(time(attempt.endedAt));
 }
 
+const isFromCache = ({ cache }: AttemptSummary): boolean => cache === 'hit' || cache === 'shared';
+
 function serverOf(resolved: ResolvedTarget): Attributes {
   const url = new URL(resolved.origin);
   return {
@@ -141,6 +144,7 @@ function inferenceAttributes(exchange: Exchange, summary: AttemptSummary, resolv
     [SPAN.configTarget]: attempt.target.path,
     [SPAN.attempt]: attempt.number,
     ...(exchange.config?.id && { [SPAN.configId]: exchange.config.id }),
+    ...(summary.cache && { [SPAN.cacheStatus]: summary.cache }),
     ...(stream && { [SPAN.requestStream]: true }),
     ...(stream && firstContentMs !== undefined && { [SPAN.timeToFirstChunk]: firstContentMs / 1000 }),
     ...replyAttributes(summary),

@@ -39,6 +39,24 @@ describe('the summary of a request', () => {
   });
 
   it.each([
+    ['and shares the answer', { cache: 'shared', wait: { from: 10, to: 200 } }, 210, 20],
+    ['and then asks for itself', { cache: 'miss', wait: { from: 10, to: 100 }, tries: [tryOf(105, 200)] }, 210, 25],
+  ] as const)('counts as waiting that a request waits for another’s answer %s', (_, parts, endedAt, overheadMs) => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(
+      attemptOf({ ...parts, tries: 'tries' in parts ? [...parts.tries] : [], reply: replyOf(false) }),
+    );
+    expect(summarise(exchange, endOf(), endedAt)).toMatchObject({ overheadMs, cache: parts.cache });
+  });
+
+  it('says of a client that left while it waited for another’s answer that it was waiting', () => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(attemptOf({ cache: 'miss', wait: { from: 10, to: 50 } }));
+    const end = endOf({ state: 'aborted', bytes: 0 });
+    expect(summarise(exchange, end, 50)).toMatchObject({ disconnectStage: 'waiting', rejection: undefined });
+  });
+
+  it.each([
     ['complete', endOf(), { status: 200, outcomeStatus: 200, outcome: 'success', errorType: '' }],
     [
       'refused',

@@ -1,6 +1,7 @@
 import {
   UpstreamError,
   type Attempt,
+  type CacheStatus,
   type ErrorCode,
   type Exchange,
   type ReplyEnd,
@@ -34,6 +35,8 @@ export interface AttemptSummary {
   /** It spoke to its upstream, or failed on the way there. */
   readonly counted: boolean;
   readonly stream: boolean;
+  /** Undefined where no cache is configured. */
+  readonly cache: CacheStatus | undefined;
   readonly tries: readonly TrySummary[];
   /** From the start of the last try until its first content. */
   readonly firstContentMs: number | undefined;
@@ -46,7 +49,7 @@ export interface RequestSummary {
   readonly exchange: Exchange;
   readonly endedAt: number;
   readonly durationMs: number;
-  /** Duration less the time an upstream was waited for. */
+  /** Duration less the time an upstream was waited for, by this request or by the one whose answer it shares. */
   readonly overheadMs: number;
   /** From the arrival until the first content of the reply that left. */
   readonly firstContentMs: number | undefined;
@@ -61,6 +64,8 @@ export interface RequestSummary {
   readonly errorType: ErrorTypeLabel | '';
   readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
   readonly rejection: RejectionReason | undefined;
+  /** Of the attempt that answered. */
+  readonly cache: CacheStatus | undefined;
   readonly attempts: readonly AttemptSummary[];
 }
 
@@ -101,6 +106,7 @@ export function summarise(exchange: Exchange, end: ReplyEnd, endedAt: number): R
     errorType: errorTypeOf(errorCode),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
+    cache: answered?.cache,
     attempts,
   };
 }
@@ -119,6 +125,7 @@ function summariseAttempt(exchange: Exchange, attempt: Attempt, end: ReplyEnd, e
     errorType: errorTypeOf(errorCode),
     counted: attempt.tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode)),
     stream: attempt.reply?.stream ?? isStream(exchange),
+    cache: attempt.cache,
     tries: attempt.tries.map((record) => summariseTry(record, record === last ? errorCode : undefined, endedAt)),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
     signals: attempt.signals,
@@ -175,7 +182,9 @@ function outcomeOf(code: ErrorCode | undefined): Outcome {
   return code === 'client_closed' ? 'aborted' : 'error';
 }
 
-const wasTried = (exchange: Exchange): boolean => exchange.attempts.some((attempt) => attempt.tries.length > 0);
+/** It has asked an upstream, or waited for another's question. */
+const wasTried = (exchange: Exchange): boolean =>
+  exchange.attempts.some((attempt) => attempt.tries.length > 0 || attempt.wait !== undefined);
 
 function disconnectStage(exchange: Exchange, end: ReplyEnd): 'queued' | 'waiting' | 'streaming' {
   if (end.bytes > 0) return 'streaming';
@@ -191,10 +200,13 @@ function isStream({ attempts, reply, request }: Exchange): boolean {
   return request.body?.value('stream') === true;
 }
 
-/** Length of the union of the attempts' spans from first try to last byte: attempts may overlap. */
+/** Length of the union of the attempts' spans from first try to last byte, and of waits for another's: they may overlap. */
 function waitedMs(attempts: readonly AttemptSummary[]): number {
   const spans = attempts
-    .flatMap(({ tries, endedAt }) => (tries[0] ? [{ from: tries[0].startedAt, to: endedAt }] : []))
+    .flatMap(({ attempt: { wait }, tries, endedAt }) => [
+      ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
+      ...(tries[0] ? [{ from: tries[0].startedAt, to: endedAt }] : []),
+    ])
     .toSorted((a, b) => a.from - b.from);
   let waited = 0;
   let covered = -Infinity;

@@ -113,12 +113,15 @@ function reasonOf(detail: unknown): string {
 
 /** The SDK tells of failed exports and dropped spans here and nowhere else. */
 function forwardDiagnostics(log: Logger): void {
-  const child = log.child({ component: 'opentelemetry' });
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, ...details: unknown[]): void =>
       // The message is often only the name of the part that speaks; the reason comes behind it.
-      child[level]([message, ...details.map(reasonOf)].filter((text) => text !== '').join(': '));
+      // Not by a child logger: that would keep its level when a reload changes the log's.
+      log[level](
+        { component: 'opentelemetry' },
+        [message, ...details.map(reasonOf)].filter((text) => text !== '').join(': '),
+      );
   diag.setLogger(
     { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), verbose: at('debug') },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },

@@ -84,6 +84,33 @@ export function specialPurpose(address: string): string | undefined {
   return nameOf(GLOBAL_UNICAST, address, 'ipv6') === undefined ? 'outside global unicast, RFC 4291' : undefined;
 }
 
+/** Where clouds hand out the credentials of the machine: Google's, and those that AWS, Azure, Alibaba and OpenStack have. */
+const METADATA_SERVERS_IPV4 = buildRanges(
+  [
+    ['169.254.169.254/32', 'Google, AWS, Azure, OpenStack'],
+    ['169.254.170.2/32', 'AWS ECS'],
+    ['169.254.170.23/32', 'AWS EKS'],
+    ['100.100.100.200/32', 'Alibaba'],
+  ],
+  'ipv4',
+);
+const METADATA_SERVERS_IPV6 = buildRanges(
+  [
+    ['fd20:ce::254/128', 'Google'],
+    ['fd00:ec2::254/128', 'AWS'],
+    ['fd00:ec2::23/128', 'AWS EKS'],
+    ['fe80::a9fe:a9fe/128', 'OpenStack'],
+  ],
+  'ipv6',
+);
+
+export function isMetadataServer(address: string): boolean {
+  const [plain = ''] = address.split('%');
+  const ipv4 = isIPv4(plain) ? plain : isIPv6(plain) ? embeddedIpv4(plain) : undefined;
+  if (ipv4 !== undefined) return nameOf(METADATA_SERVERS_IPV4, ipv4, 'ipv4') !== undefined;
+  return isIPv6(plain) && nameOf(METADATA_SERVERS_IPV6, plain, 'ipv6') !== undefined;
+}
+
 function nameOf(ranges: readonly Range[], address: string, family: 'ipv4' | 'ipv6'): string | undefined {
   return ranges.find(({ list }) => list.check(address, family))?.name;
 }

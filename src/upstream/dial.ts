@@ -12,6 +12,7 @@ export interface DialContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
   readonly allowInsecure: boolean;
+  readonly metadataServer: boolean;
   /** undici's connector: it does TLS (with its session cache) on the socket it is given. */
   readonly secure: buildConnector.connector;
 }
@@ -43,9 +44,9 @@ export class Dial {
   }
 
   async start(): Promise<void> {
-    const { allowInsecure, lookup } = this.#context;
+    const { allowInsecure, metadataServer, lookup } = this.#context;
     try {
-      this.#addresses = await permittedAddresses(this.#target.hostname, allowInsecure, lookup);
+      this.#addresses = await permittedAddresses(this.#target.hostname, allowInsecure, lookup, metadataServer);
     } catch (error) {
       this.#finish(toGatewayError(error));
       return;

@@ -1,7 +1,7 @@
 import { lookup as resolve } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { UpstreamError } from '../plugin/index.ts';
-import { specialPurpose } from './address.ts';
+import { isMetadataServer, specialPurpose } from './address.ts';
 import { causeOf } from './faults.ts';
 import type { Origin } from './types.ts';
 
@@ -41,22 +41,42 @@ export async function permittedAddresses(
   hostname: string,
   allowInsecure: boolean,
   lookup: Lookup,
+  metadataServer = false,
 ): Promise<readonly string[]> {
   // The URL parser has turned decimal, octal and hex forms into dotted ones (WHATWG URL, 3.5); undici strips the brackets.
   const literal = isIP(hostname) !== 0;
   const found = literal ? [hostname] : await findAddresses(hostname, lookup);
-  if (allowInsecure) return interleaveFamilies(found);
-  const permitted = found.filter((address) => specialPurpose(address) === undefined);
+  const refuse = metadataServer ? refuseSpoofed(hostname) : allowInsecure ? refuseMetadataServer : refuseSpecialPurpose;
+  const permitted = found.filter((address) => refuse(address) === undefined);
   if (permitted.length > 0) return interleaveFamilies(permitted);
-  const refused = found[0]!;
   // The address itself stays out of the message, which callers read: it would tell them of the network inside.
-  throw new UpstreamError(
-    'egress_refused',
-    `${hostname} ${literal ? 'is' : 'resolves to'} a special-purpose address (${specialPurpose(refused)}); ` +
-      'the catalog entry does not set allow_insecure.',
-    { cause: new Error(`refused ${found.join(', ')}`) },
-  );
+  throw new UpstreamError('egress_refused', `${hostname} ${literal ? 'is' : 'resolves to'} ${refuse(found[0]!)}.`, {
+    cause: new Error(`refused ${found.join(', ')}`),
+  });
 }
+
+/** Why an address is left out, in the words that follow `it is`. */
+type Refusal = (address: string) => string | undefined;
+
+const refuseSpecialPurpose: Refusal = (address) => {
+  const purpose = specialPurpose(address);
+  return purpose && `a special-purpose address (${purpose}); the catalog entry does not set allow_insecure`;
+};
+
+/** Whoever may name an address inside must still not reach the credentials of the machine, by a name that leads there either. */
+const refuseMetadataServer: Refusal = (address) =>
+  isMetadataServer(address) ? "the address of a cloud's metadata server, which no catalog entry may reach" : undefined;
+
+/**
+ * The gateway itself asks for its token. Google's name for the server has been poisoned before, in machines and in networks:
+ * it must lead to one. Any other host is the operator's, from the environment.
+ */
+const refuseSpoofed =
+  (hostname: string): Refusal =>
+  (address) =>
+    hostname === METADATA_NAME && !isMetadataServer(address) ? 'an address that is no metadata server' : undefined;
+
+const METADATA_NAME = 'metadata.google.internal';
 
 async function findAddresses(hostname: string, lookup: Lookup): Promise<readonly string[]> {
   let found: readonly string[];

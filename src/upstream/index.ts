@@ -46,8 +46,8 @@ export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOpt
       if (!url || url.username || url.password) {
         throw new UpstreamError('egress_refused', 'The address of this request is not a URL, or it holds credentials.');
       }
-      const { allowInsecure } = request;
-      const pool = pools.get({ url: url.origin, allowInsecure, connections: SMALL_CONNECTIONS });
+      const { allowInsecure, metadataServer = false } = request;
+      const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections: SMALL_CONNECTIONS });
       new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(clock.after);
     });
   }
@@ -56,10 +56,8 @@ export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOpt
     send,
     exchange,
     stats: () => pools.all().map((pool) => pool.stats()),
-    async close() {
-      const closing = new UpstreamError('connection_failed', 'The gateway is closing its connections.');
-      await Promise.all(pools.all().map((pool) => pool.close(closing)));
-    },
+    settingsChanged: () => pools.settingsChanged(),
+    close: () => pools.close(new UpstreamError('connection_failed', 'The gateway is closing its connections.')),
   };
 }
 

@@ -38,6 +38,8 @@ export class OriginPool {
   readonly #connections: number;
   readonly #running = new Set<Dispatch>();
   readonly #waiting = new Set<Dispatch>();
+  /** Monotonic moment of the last request for it. */
+  askedAt = 0;
   #startScheduled = false;
 
   constructor(origin: Origin, context: PoolContext) {
@@ -48,7 +50,8 @@ export class OriginPool {
       timeout: 0,
       ...(ca && { ca: [...getCACertificates('default'), ...ca] }),
     });
-    const dialContext: DialContext = { clock, lookup, secure, allowInsecure: origin.allowInsecure };
+    const { allowInsecure, metadataServer = false } = origin;
+    const dialContext: DialContext = { clock, lookup, secure, allowInsecure, metadataServer };
     this.url = origin.url;
     this.host = url.host;
     this.#connections = origin.connections;
@@ -124,18 +127,23 @@ export class OriginPool {
 export class PoolDirectory {
   readonly #pools = new Map<string, OriginPool>();
   readonly #context: PoolContext;
+  #changedAt = 0;
+  #stopSweep: (() => void) | undefined;
 
   constructor(context: PoolContext) {
     this.#context = context;
   }
 
   get(origin: Origin): OriginPool {
-    const key = `${origin.url} ${origin.allowInsecure} ${origin.connections}`;
-    const known = this.#pools.get(key);
-    if (known) return known;
-    const pool = new OriginPool(origin, this.#context);
-    if (this.#pools.size >= MAX_POOLS) this.#evict();
-    this.#pools.set(key, pool);
+    // A pool's connections have passed its guard: no request may share them that its own guard would refuse.
+    const key = `${origin.url} ${origin.allowInsecure} ${origin.metadataServer ?? false} ${origin.connections}`;
+    let pool = this.#pools.get(key);
+    if (!pool) {
+      pool = new OriginPool(origin, this.#context);
+      if (this.#pools.size >= MAX_POOLS) this.#evict();
+      this.#pools.set(key, pool);
+    }
+    pool.askedAt = this.#context.clock.now();
     return pool;
   }
 
@@ -143,13 +151,41 @@ export class PoolDirectory {
     return [...this.#pools.values()];
   }
 
+  /**
+   * The settings have changed. Which origins they still name shows in what is asked for: a pool that nobody has asked for since
+   * is closed when it has been idle for as long as its connections are kept anyway. So no pool in use loses a connection.
+   */
+  settingsChanged(): void {
+    this.#changedAt = this.#context.clock.now();
+    this.#sweepLater();
+  }
+
+  async close(reason: GatewayError): Promise<void> {
+    this.#stopSweep?.();
+    await Promise.all(this.all().map((pool) => pool.close(reason)));
+  }
+
+  #sweepLater(): void {
+    this.#stopSweep ??= this.#context.clock.after(KEEP_ALIVE_MS, () => this.#sweep());
+  }
+
+  #sweep(): void {
+    this.#stopSweep = undefined;
+    const idleSince = this.#context.clock.now() - KEEP_ALIVE_MS;
+    for (const [key, pool] of this.#pools) {
+      if (pool.askedAt > this.#changedAt) continue;
+      if (pool.busy || pool.askedAt > idleSince) this.#sweepLater();
+      else this.#drop(key, pool);
+    }
+  }
+
   /** The oldest pool without work: left over from entries that reloads have changed. */
   #evict(): void {
-    for (const [key, pool] of this.#pools) {
-      if (pool.busy) continue;
-      this.#pools.delete(key);
-      void pool.close(EVICTED);
-      return;
-    }
+    for (const [key, pool] of this.#pools) if (!pool.busy) return this.#drop(key, pool);
+  }
+
+  #drop(key: string, pool: OriginPool): void {
+    this.#pools.delete(key);
+    void pool.close(EVICTED);
   }
 }

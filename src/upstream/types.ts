@@ -8,6 +8,8 @@ export interface Origin {
   readonly url: string;
   /** Plain http and special-purpose addresses are allowed: operators say so per catalog entry. */
   readonly allowInsecure: boolean;
+  /** This is the cloud's metadata server, asked for the gateway's own token: see `permittedAddresses`. */
+  readonly metadataServer?: boolean;
   readonly connections: number;
 }
 
@@ -100,6 +102,8 @@ export interface SmallRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly allowInsecure: boolean;
+  /** As in Origin. */
+  readonly metadataServer?: boolean;
   readonly timeoutMs: number;
 }
 export interface SmallReply {
@@ -119,5 +123,7 @@ export interface Upstream {
     readonly connected: number;
     readonly queued: number;
   }[];
+  /** Connections to upstreams that nobody asks for any more are let go, in time; all others stay as they are. */
+  settingsChanged(): void;
   close(): Promise<void>;
 }

@@ -48,6 +48,7 @@ function create(answer: { status: number; body: string }, listed = true) {
       upstreamExchange: upstream.exchange,
       clock: systemClock,
       tokens: new TokenStore(systemClock),
+      env: {},
       tokenUris: new Set(listed ? [uri] : []),
       tokenFetched: () => {},
       report: (problem) => problems.push(problem),
@@ -82,7 +83,8 @@ describe('a Google token', () => {
         status: 'rejected',
         reason: {
           code: 'credentials_failed',
-          message: 'No Google token for the catalog entry @vertex-prod: invalid_grant: Invalid JWT Signature.',
+          message:
+            'No Google token for the catalog entry @vertex-prod: the token endpoint answered 400: invalid_grant: Invalid JWT Signature.',
         },
       });
     }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
-import { companion } from './block-fields.ts';
-import { isObject, listOf, parseJson, rest, stringOf } from './json.ts';
+import { fieldsOf, withoutDirectCaller } from './block-fields.ts';
+import { isObject, listOf, parseJson, stringOf } from './json.ts';
 
 /** What the blocks of one reply share. */
 export interface ReplyState {
@@ -51,6 +51,7 @@ class TextReader implements BlockReader {
   readonly #index: number;
   readonly #start: number;
   readonly #citations: unknown[];
+  #shown = false;
 
   constructor(block: JsonObject, index: number, state: ReplyState) {
     this.#state = state;
@@ -68,15 +69,14 @@ class TextReader implements BlockReader {
 
   /** Citations come before or amid their text; their span is known only when the block is whole. */
   close(): void {
-    const fields = {
-      ...rest(this.#block, ['type', 'text', 'citations']),
-      ...(this.#citations.length > 0 && { citations: this.#citations }),
-    };
-    if (Object.keys(fields).length > 0) pushOpaque(this.#state, this.#index, companion('text', fields));
+    // Without a word there is no part that fields could belong to, and nothing that is cited.
+    if (!this.#shown) return;
+    const citations = this.#citations.length > 0 ? this.#citations : undefined;
+    pushFields(this.#state, this.#index, fieldsOf({ ...this.#block, citations }, ['text']));
     for (const citation of this.#citations) this.#cite(citation);
   }
 
-  /** Only web results have an address a neutral citation can give; the others are in the companion (D9). */
+  /** Only web results have an address a neutral citation can give; the others are in the attached fields (D9). */
   #cite(citation: unknown): void {
     if (!isObject(citation) || citation.type !== 'web_search_result_location') return;
     const url = stringOf(citation.url);
@@ -92,6 +92,7 @@ class TextReader implements BlockReader {
 
   #text(text: string | undefined): void {
     if (!text) return;
+    this.#shown = true;
     this.#state.answerLength += text.length;
     this.#state.out.push({ type: 'text', choice: 0, block: this.#index, text });
   }
@@ -175,13 +176,7 @@ class CallReader extends InputReader {
       name,
       ...(custom && { custom }),
     });
-    const caller = block.caller;
-    const fields = {
-      ...rest(block, ['type', 'id', 'name', 'input', 'caller']),
-      // `direct` is what a call without a caller means.
-      ...(isObject(caller) && caller.type !== 'direct' && { caller }),
-    };
-    if (Object.keys(fields).length > 0) pushOpaque(state, index, companion('tool_use', fields, id));
+    pushFields(state, index, fieldsOf(withoutDirectCaller(block), ['id', 'name', 'input']));
   }
 
   protected json(text: string): void {
@@ -251,6 +246,11 @@ class OpaqueReader implements BlockReader {
     const input = this.#json === '' ? undefined : parseJson(this.#json);
     pushOpaque(this.#state, this.#index, input === undefined ? this.#block : { ...this.#block, input });
   }
+}
+
+function pushFields(state: ReplyState, block: number, value: JsonObject | undefined): void {
+  if (!value) return;
+  state.out.push({ type: 'opaque', choice: 0, block, format: 'anthropic-messages', value, attached: true });
 }
 
 export function pushOpaque(state: ReplyState, block: number, value: JsonObject): void {

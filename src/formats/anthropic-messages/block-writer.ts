@@ -77,12 +77,12 @@ export class BlockWriter {
   }
 
   /** Fields of the block written last (block-fields.ts). */
-  fields(of: unknown, fields: JsonObject): void {
+  fields(fields: JsonObject): void {
     const open = this.#open;
     const call = this.#queue.last;
-    if (of === 'tool_use' && call) call.block = { ...call.block, ...fields };
-    else if (of === 'tool_use' && open?.start) open.start = { ...open.start, ...fields };
-    else if (of === 'text' && open?.kind === 'text') {
+    if (fields.type === 'tool_use' && call) call.block = { ...call.block, ...fields };
+    else if (fields.type === 'tool_use' && open?.start) open.start = { ...open.start, ...fields };
+    else if (fields.type === 'text' && open?.kind === 'text') {
       open.cited = true;
       for (const citation of listOf(fields.citations) ?? []) this.#cite(open, citation);
     }

@@ -1,6 +1,6 @@
 import type { CacheMarker, JsonObject, MediaPart, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { companionOf, opaque } from './block-fields.ts';
+import { fieldsOf, opaque, withoutDirectCaller } from './block-fields.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
 
@@ -19,7 +19,7 @@ function decodeBlock(block: JsonObject, path: string): Part[] {
   switch (block.type) {
     case 'text': {
       const part: Part = { type: 'text', text: text(block, 'text', path), ...cache(block) };
-      return withCompanion(part, { ...block, citations: ownCitations(block.citations) }, ['text']);
+      return withFields(part, { ...block, citations: ownCitations(block.citations) }, ['text']);
     }
     case 'thinking':
       return [{ type: 'thinking', text: text(block, 'thinking', path), ...signature(block) }];
@@ -28,7 +28,7 @@ function decodeBlock(block: JsonObject, path: string): Part[] {
     case 'tool_use':
       return decodeToolUse(block, path);
     case 'tool_result':
-      return withCompanion(decodeResult(block, path), block, ['tool_use_id', 'content', 'is_error']);
+      return withFields(decodeResult(block, path), block, ['tool_use_id', 'content', 'is_error']);
     case 'image':
     case 'document':
       return decodeMedia(block, path);
@@ -56,7 +56,7 @@ function decodeToolUse(block: JsonObject, path: string): Part[] {
     ...(signature !== undefined && { signature }),
     ...cache(block),
   };
-  return withCompanion(call, { ...block, id }, ['id', 'name', 'input']);
+  return withFields(call, withoutDirectCaller(block), ['id', 'name', 'input']);
 }
 
 function decodeResult(block: JsonObject, path: string): ToolResultPart {
@@ -79,7 +79,7 @@ function decodeMedia(block: JsonObject, path: string): Part[] {
   if (!place) return [opaque(block)];
   const name = media === 'document' ? stringOf(block.title) : undefined;
   const part: MediaPart = { type: 'media', media, ...place, ...(name !== undefined && { name }), ...cache(block) };
-  return withCompanion(part, block, name === undefined ? ['source'] : ['source', 'title']);
+  return withFields(part, block, name === undefined ? ['source'] : ['source', 'title']);
 }
 
 function mediaSource(
@@ -106,9 +106,9 @@ function mediaSource(
   }
 }
 
-function withCompanion(part: Part, block: JsonObject, known: readonly string[]): Part[] {
-  const fields = companionOf(block, known);
-  return fields ? [part, fields] : [part];
+function withFields(part: Part, block: JsonObject, known: readonly string[]): Part[] {
+  const fields = fieldsOf(block, known);
+  return fields ? [part, opaque(fields, true)] : [part];
 }
 
 function signature(block: JsonObject): { signature?: string } {

@@ -126,7 +126,8 @@ describe('decodeReply and decodeStream', () => {
       expect(choice.parts.at(-1)).toEqual({
         type: 'opaque',
         format: 'anthropic-messages',
-        value: { type: 'block_fields', of: 'text', fields: { citations: [web, other] } },
+        value: { type: 'text', citations: [web, other] },
+        attached: true,
       });
     });
   });
@@ -134,7 +135,7 @@ describe('decodeReply and decodeStream', () => {
   it('keep a caller that is not direct', () => {
     const caller = { type: 'code_execution_20260120', tool_id: 's1' };
     expectBoth([{ type: 'tool_use', id: 't1', name: 'f', input: {}, caller }], (choice) => {
-      expect(choice.parts[1]).toMatchObject({ value: { of: 'tool_use', id: 't1', fields: { caller } } });
+      expect(choice.parts[1]).toMatchObject({ value: { type: 'tool_use', caller }, attached: true });
     });
   });
 
@@ -250,6 +251,43 @@ describe('decodeStream', () => {
     });
   });
 
+  describe('with words in message_start, as some proxies send them', () => {
+    const said = (content: readonly JsonObject[]) => ({
+      type: 'message_start',
+      message: { ...start.message, content, stop_reason: 'max_tokens' },
+    });
+    const first = { type: 'text', text: 'Well' };
+    const partsOf = (wire: string) => fold(decode(wire)).choices[0]?.parts;
+
+    it('keeps them, and its other blocks, without any further event', () => {
+      const call = { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } };
+      const events = decode(sse([said([first, call]), { type: 'message_stop' }]));
+      expectOneTerminal(events);
+      expect(fold(events).choices).toMatchObject([
+        {
+          parts: [
+            { type: 'text', text: 'Well' },
+            { type: 'tool_call', id: 't', name: 'f', arguments: '{"a":1}' },
+          ],
+          finish: 'length',
+        },
+      ]);
+    });
+
+    it('adds to them what is streamed under their number, as the SDK does', () => {
+      const stop = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }];
+      expect(partsOf(sse([said([first]), ...text.slice(1), ...stop]))).toEqual([{ type: 'text', text: 'WellHi' }]);
+      expect(partsOf(sse([said([first]), ...text, ...stop]))).toEqual([{ type: 'text', text: 'WellHi' }]);
+    });
+
+    it.each([[[]], [[{ type: 'text', text: '' }]], [[1, null]], ['x'], [null]])('reads nothing from %j', (content) => {
+      const message = { ...start.message, content };
+      expect(partsOf(sse([{ type: 'message_start', message }, ...text, { type: 'message_stop' }]))).toEqual([
+        { type: 'text', text: 'Hi' },
+      ]);
+    });
+  });
+
   it.each([
     ['overloaded_error', 529],
     ['rate_limit_error', 429],
@@ -336,8 +374,9 @@ describe('decodeReply', () => {
     expect(() => format.decodeReply(body, replyContext())).toThrow(ReplyFault);
   });
 
-  it('reports an error that came with a 2xx', () => {
+  it('reports an error that came with a 2xx, in a list too', () => {
     const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' } };
     expect(format.decodeReply(body, replyContext())).toMatchObject([{ type: 'error', failure: { status: 529 } }]);
+    expect(format.decodeReply([body], replyContext())).toMatchObject([{ type: 'error', failure: { status: 529 } }]);
   });
 });

@@ -46,8 +46,22 @@ export class MessageReader {
     const id = stringOf(message.id);
     const model = stringOf(message.model) ?? this.#state.reply.model;
     this.#state.out.push({ type: 'start', ...(id !== undefined && { id }), model });
-    this.#note(message);
     this.usage(message.usage);
+  }
+
+  /**
+   * `message_start`. Its content is empty at Anthropic; a proxy may put words there that no block repeats. The SDK keeps them,
+   * and what is streamed under the same index adds to them: so it is here.
+   */
+  begin(message: JsonObject): void {
+    this.start(message);
+    if (this.#finished) return;
+    this.stop(message);
+    for (const [index, block] of (listOf(message.content) ?? []).entries()) {
+      if (!isObject(block)) continue;
+      this.open(index, block);
+      this.close(index);
+    }
   }
 
   open(index: number, block: JsonObject): void {
@@ -89,7 +103,7 @@ export class MessageReader {
     if (!isObject(raw)) return;
     this.#usage = mergeUsage(this.#usage, raw);
     const usage = toUsage(this.#usage);
-    if (usage) this.#state.out.push({ type: 'usage', usage, raw: this.#usage });
+    if (usage) this.#state.out.push({ type: 'usage', usage, raw: this.#usage, format: 'anthropic-messages' });
   }
 
   ping(): void {
@@ -129,7 +143,10 @@ export class MessageReader {
 }
 
 /** A plain 2xx reply: the steps of its stream, with whole blocks. */
-export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
+export function decodeReply(received: unknown, reply: ReplyContext): readonly GenerationEvent[] {
+  // Google's platform may put its error into a list of one (C11).
+  const first = objectOf(listOf(received)?.[0]);
+  const body = isObject(first?.error) ? first : received;
   if (!isObject(body)) throw new ReplyFault('The upstream’s reply is not a JSON object.');
   const reader = new MessageReader(reply);
   const content = listOf(body.content);

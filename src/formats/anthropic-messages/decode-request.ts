@@ -83,9 +83,9 @@ function decodeUser(parts: readonly Part[]): Turn[] {
   const others: Part[] = [];
   let behindResult = false;
   for (const part of parts) {
-    // A companion follows its block (block-fields.ts).
-    const companion = part.type === 'opaque' && part.value.type === 'block_fields';
-    if (!companion) behindResult = part.type === 'tool_result';
+    // Attached fields follow their block (block-fields.ts).
+    const attached = part.type === 'opaque' && part.attached === true;
+    if (!attached) behindResult = part.type === 'tool_result';
     (behindResult ? results : others).push(part);
   }
   const turns: Turn[] = [];

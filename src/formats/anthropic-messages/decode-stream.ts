@@ -82,7 +82,7 @@ function feedEvent(reader: MessageReader, json: JsonObject, name: string | undef
     case 'content_block_stop':
       return reader.close(index);
     case 'message_start':
-      return reader.start(objectOf(json.message) ?? {});
+      return reader.begin(objectOf(json.message) ?? {});
     case 'message_delta':
       // `context_management` sits beside `delta` (recorded), the other fields in it.
       reader.stop({ context_management: json.context_management, ...objectOf(json.delta) });

@@ -37,7 +37,7 @@ function planJsonTool(
   format: JsonSchemaFormat & { readonly schema: JsonObject },
   declared: readonly Block[],
   mayForce: boolean,
-  { conversation }: RequestContext,
+  { conversation, losses }: RequestContext,
 ): AnswerPlan {
   const { toolChoice } = conversation;
   // The caller wants this one call now; its result, and the answer in the schema, come with a later request.
@@ -46,6 +46,9 @@ function planJsonTool(
   const description = format.description ?? 'Gives the answer. Call it once, with the whole answer.';
   const { schema } = format;
   const input_schema = schema.type === 'object' ? schema : { ...schema, type: 'object' };
+  if (schema.type !== undefined && schema.type !== 'object') {
+    losses.clamped('response_format.json_schema.schema.type', 'Claude answers in a schema with objects only');
+  }
   return {
     jsonTool: { name, description, input_schema },
     ...(!mayForce && { systemLine: `Give your final answer by calling the \`${name}\` tool.` }),
@@ -65,7 +68,7 @@ function outputSchema(schema: JsonObject, { native, losses }: RequestContext): J
   if (native) return schema;
   const { schema: clean, moved } = toOutputSchema(schema);
   for (const path of moved) {
-    losses.downgraded(`response_format.json_schema.schema${path}`, 'Claude reads this constraint as a description');
+    losses.downgraded(`response_format.json_schema.schema${path}`, 'Claude reads this at most as a description');
   }
   return clean;
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { isToolExtra } from './encode-tools.ts';
-import { objectOf, stringOf } from './json.ts';
+import { isObject, objectOf, stringOf } from './json.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** wire.md C3, finding 3. */
 export const VERTEX_VERSION = 'vertex-2023-10-16';
 
-/** On the direct API these two are headers, which the provider sends from the caller's body or headers. */
+/** On the direct API these two are headers: the provider's own version, and what `betas.ts` reads. */
 const HEADER_FIELDS = new Set(['anthropic_version', 'anthropic_beta']);
 
 const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
@@ -17,6 +17,7 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
 
 /** Top-level fields besides model, messages, tools and sampling. */
 export function encodeExtras(context: RequestContext): JsonObject {
+  reportVersion(context);
   const fields = context.native ? ownExtras(context) : foreignExtras(context);
   const user = context.conversation.user ?? safetyIdentifier(context);
   const tier = serviceTier(context);
@@ -25,6 +26,12 @@ export function encodeExtras(context: RequestContext): JsonObject {
     ...(user !== undefined && { metadata: { ...objectOf(fields.metadata), user_id: user } }),
     ...(tier !== undefined && { service_tier: tier }),
   };
+}
+
+/** The version is the provider's header there, and the one it was written for. */
+function reportVersion({ conversation, target, losses }: RequestContext): void {
+  if (target.host === 'vertex' || typeof conversation.extras?.anthropic_version !== 'string') return;
+  losses.dropped('anthropic_version', 'the gateway names the version of the API itself');
 }
 
 /** Written in this format: sent on as they are. */
@@ -38,12 +45,17 @@ function ownExtras({ conversation, target }: RequestContext): JsonObject {
 function foreignExtras({ conversation, target, losses }: RequestContext): JsonObject {
   const extras = conversation.extras ?? {};
   for (const [key, value] of Object.entries(extras)) {
-    if (HEADER_FIELDS.has(key) || value === null) continue;
+    if (HEADER_FIELDS.has(key) || value === null || (key === 'cache_control' && isObject(value))) continue;
     if (key !== 'safety_identifier') losses.dropped(key, 'Claude has no such field');
     else if (conversation.user !== undefined) losses.dropped(key, 'Claude has one user identifier: `user` was sent');
   }
   const version = stringOf(extras.anthropic_version);
-  return target.host === 'vertex' && version !== undefined ? { anthropic_version: version } : {};
+  const cache = objectOf(extras.cache_control);
+  return {
+    ...(target.host === 'vertex' && version !== undefined && { anthropic_version: version }),
+    // Callers of Claude write its markers into OpenAI bodies (A3); this one marks the end of the whole prompt (B2).
+    ...(cache && { cache_control: cache }),
+  };
 }
 
 function safetyIdentifier({ conversation, native }: RequestContext): string | undefined {

@@ -58,20 +58,25 @@ function refuseFile(path: string, { target }: RequestContext): void {
 }
 
 /**
- * The API itself can fetch https URLs, but the service takes only base64 for Claude (service.md 7), and Vertex never fetches
- * (wire.md C3). A body written in this format said `source.url` knowingly, so there the direct API may.
+ * The direct API fetches PDFs by https itself (B3, D4). It could fetch images too, but the service takes those as base64 only
+ * (service.md 7); a body written in this format said `source.url` knowingly. Vertex never fetches (C3).
  */
 function encodeUrl(part: MediaPart, url: string, { path, context }: Place): Block {
-  if (context.native && context.target.host === 'direct' && /^https?:/i.test(url)) {
+  if (context.target.host === 'direct' && /^https?:/i.test(url)) {
     const source = { type: 'url', url };
-    if (part.media === 'image') return { type: 'image', source };
-    if (part.media === 'document') return document(part, source);
+    if (part.media === 'image' && context.native) return { type: 'image', source };
+    if (part.media === 'document' && isPdf(part)) return document(part, source);
   }
   throw new RequestFault(
     'invalid_value',
-    `\`${path}\` is a URL. Claude takes media as base64 only: send a data URI (\`data:<type>;base64,…\`).`,
+    `\`${path}\` is a URL that Claude cannot be given: send a data URI (\`data:<type>;base64,…\`).`,
     path,
   );
+}
+
+/** A document by URL is a PDF (B3); one whose URL does not say so may be. */
+function isPdf({ mime }: MediaPart): boolean {
+  return mime === undefined || bareMime(mime) === 'application/pdf';
 }
 
 function document(part: MediaPart, source: Block): Block {

@@ -1,31 +1,53 @@
-import type { CacheMarker, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
+import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { losesDigits } from '../rounding.ts';
-import { attach, isCompanion, isOwnOpaque, isReplyFields } from './block-fields.ts';
+import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import { isObject, parseJson } from './json.ts';
 import type { Block, RequestContext } from './request-context.ts';
+import { isFromGoogle } from './signature-maker.ts';
 
 type Place = 'system' | 'user' | 'assistant' | 'tool_result';
 
 /** Parts of one turn → blocks. `path` is the turn's place in the caller's body. */
 export function encodeParts(parts: readonly Part[], path: string, place: Place, context: RequestContext): Block[] {
   const blocks: Block[] = [];
-  const companions: Companion[] = [];
-  let calls = 0;
-  let last = -1;
-  parts.forEach((part, at) => {
-    const here = placeOf(part, path, part.type === 'tool_call' ? calls++ : at, context);
-    if (isOwnOpaque(part) && isCompanion(part.value)) {
-      companions.push({ value: part.value, path: here, behind: last });
-      return;
+  // Whether the part before made the last block, which may get further fields then.
+  let made = false;
+  for (const { part, here } of locate(parts, path, context)) {
+    if (isAttached(part) && isOwnOpaque(part)) {
+      const whole = made ? attach(part.value, blocks.at(-1)) : undefined;
+      if (whole) blocks[blocks.length - 1] = whole;
+      else context.losses.dropped(here, 'the block these fields belong to is not in the message');
+      continue;
     }
     const block = encodePart(part, here, place, context);
-    // A part that made no block has none for its companion.
-    last = block ? blocks.push(block) - 1 : -1;
-  });
-  attachAll(companions, blocks, context);
+    if (!isAttached(part)) made = block !== undefined;
+    if (block) blocks.push(block);
+  }
   return blocks;
+}
+
+/** Attached fields have no place of their own: they stand in the block before, in the caller's body too. */
+function isAttached(part: Part): boolean {
+  return part.type === 'opaque' && part.attached === true;
+}
+
+interface Located {
+  readonly part: Part;
+  readonly here: string;
+}
+
+function locate(parts: readonly Part[], path: string, context: RequestContext): readonly Located[] {
+  let calls = 0;
+  let at = 0;
+  let here = path;
+  return parts.map((part) => {
+    if (isAttached(part)) return { part, here };
+    here = placeOf(part, path, part.type === 'tool_call' ? calls++ : at, context);
+    at += 1;
+    return { part, here };
+  });
 }
 
 /** A result is a message of its own in OpenAI's API, and a block of one here. */
@@ -34,39 +56,22 @@ function placeOf(part: Part, path: string, index: number, { native }: RequestCon
   return part.type === 'tool_result' && !native ? path : `${path}.content[${index}]`;
 }
 
-interface Companion {
-  readonly value: Block;
-  readonly path: string;
-  /** Index of the block before it. */
-  readonly behind: number;
-}
-
-/** Last, as clients of the OpenAI API send calls behind the blocks their companions are among. */
-function attachAll(companions: readonly Companion[], blocks: Block[], { ids, losses }: RequestContext): void {
-  for (const { value, path, behind } of companions) {
-    const id = typeof value.id === 'string' ? ids.wire(value.id) : undefined;
-    const at = id === undefined ? behind : blocks.findLastIndex((block) => block.id === id);
-    if (!attach(value, blocks, at)) losses.dropped(path, 'the block these fields belong to is not in the message');
-  }
-}
-
 function encodePart(part: Part, path: string, place: Place, context: RequestContext): Block | undefined {
   const { losses } = context;
   switch (part.type) {
     case 'text':
-      if (part.signature !== undefined) losses.dropped(`${path}.signature`, FOREIGN_SIGNATURE);
-      return encodeText(part.text, path, context, part.cache);
+      return encodeText(part, path, place, context);
     case 'refusal':
-      losses.downgraded(path, 'Claude has no refusal block: sent as text');
-      return encodeText(part.text, path, context);
+      // All that a refusal says is its text, and Claude's own are ordinary text with a reason to stop (D10): nothing is lost.
+      return encodeText({ text: part.text }, path, place, context);
     case 'tool_result':
       return encodeResult(part, path, context);
     case 'code':
       losses.downgraded(path, 'Claude reads code another provider ran as text');
-      return encodeText(`\`\`\`${part.language.toLowerCase()}\n${part.code}\n\`\`\``, path, context);
+      return { type: 'text', text: `\`\`\`${part.language.toLowerCase()}\n${part.code}\n\`\`\`` };
     case 'code_result':
       losses.downgraded(path, 'Claude reads the result of code another provider ran as text');
-      return encodeText(`\`\`\`\n${part.output}\n\`\`\``, path, context);
+      return { type: 'text', text: `\`\`\`\n${part.output}\n\`\`\`` };
     case 'media':
       if (place === 'user' || place === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
       return drop(path, `Claude takes no media in ${place} messages`, context);
@@ -86,8 +91,9 @@ type AssistantPart = Extract<Part, { type: 'thinking' | 'redacted_thinking' | 't
 function encodeAssistantPart(part: AssistantPart, path: string, context: RequestContext): Block | undefined {
   switch (part.type) {
     case 'thinking':
-      // Unsigned thinking was never Claude's: a block without its proof is a 400 (B3).
+      // Thinking that was never Claude's, or has lost its proof, is a 400 (B3): such blocks are dropped (D13).
       if (!part.signature) return drop(path, 'thinking without a signature cannot be sent back to Claude', context);
+      if (isFromGoogle(part.signature)) return drop(path, 'the thinking of another provider', context);
       return { type: 'thinking', thinking: part.text, signature: part.signature };
     case 'redacted_thinking':
       return { type: 'redacted_thinking', data: part.data };
@@ -96,17 +102,26 @@ function encodeAssistantPart(part: AssistantPart, path: string, context: Request
   }
 }
 
-/** Empty and blank texts are a 400 upstream ("must contain non-whitespace text"); an empty one says nothing to lose. */
-function encodeText(text: string, path: string, context: RequestContext, cache?: CacheMarker): Block | undefined {
+/**
+ * Empty and blank texts are a 400 upstream ("must contain non-whitespace text"). An empty one says nothing to lose, and neither
+ * does a blank one of the assistant: Claude writes them itself, between its blocks (recorded), and does not take them back.
+ *
+ * A signature on a text or a call is never Claude's, which signs thinking only. It proves something to its maker alone and is
+ * stripped (D9), which is no loss: the caller only handed back what it was given, and says the same without it.
+ */
+function encodeText(
+  { text, cache }: Pick<TextPart, 'text' | 'cache'>,
+  path: string,
+  place: Place,
+  context: RequestContext,
+): Block | undefined {
   if (text.trim() !== '') return cached({ type: 'text', text }, cache);
-  return text === '' ? undefined : drop(path, 'Claude refuses text that is only white space', context);
+  if (cache) context.losses.dropped(`${path}.cache_control`, 'Claude takes no cache marker without a text');
+  if (text === '' || place === 'assistant') return undefined;
+  return drop(path, 'Claude refuses text that is only white space', context);
 }
 
-/** Claude signs thinking only; Gemini signs calls and texts too, and what it signs is worth something to Gemini alone (D9). */
-const FOREIGN_SIGNATURE = 'the thought signature of another provider';
-
 function encodeCall(part: ToolCallPart, path: string, context: RequestContext): Block {
-  if (part.signature !== undefined) context.losses.dropped(`${path}.function.thought_signature`, FOREIGN_SIGNATURE);
   const input = part.custom ? { input: part.arguments } : parseArguments(part.arguments, path, context);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }

@@ -143,6 +143,19 @@ describe('encodeStream', () => {
     });
   });
 
+  it('says late fields where the SDK looks for them: the container in the delta, context management beside it', async () => {
+    const late = { container: { id: 'c', expires_at: 'x' }, context_management: { applied_edits: [] } };
+    const events = format.decodeReply({ content: [], stop_reason: 'end_turn', ...late }, replyContext());
+    const wire = encodeStream(events);
+    const data = /event: message_delta\ndata: (.*)\n/.exec(wire)?.[1] ?? '';
+    expect(JSON.parse(data)).toMatchObject({
+      delta: { container: late.container },
+      context_management: late.context_management,
+    });
+    expect(await readWithSdk(wire)).toMatchObject({ container: late.container });
+    expect(format.encodeReply(events, clientContext())).toMatchObject(late);
+  });
+
   it('turns the citations of another provider into citations that are not sent to Claude again', () => {
     const cited: GenerationEvent[] = [
       { type: 'text', ...place, text: 'Rain.' },

@@ -57,13 +57,14 @@ describe('encodeRequest: where it goes', () => {
     expect(body).toMatchObject({ anthropic_version: 'vertex-2023-10-16', stream: true });
   });
 
-  it('takes the version for Vertex from the caller’s body, and leaves it to a header on the direct API', () => {
+  it('takes the version for Vertex from the caller’s body; on the direct API it is the provider’s, which is reported', () => {
     const extras = { anthropic_version: 'vertex-2026-10-21', anthropic_beta: ['x'] };
     const vertex = encode({ extras, extrasFormat: 'openai-chat' }, { host: 'vertex' });
     expect(vertex.body.anthropic_version).toBe('vertex-2026-10-21');
     const direct = encode({ extras, extrasFormat: 'openai-chat' });
     expect(direct.body).not.toHaveProperty('anthropic_version');
-    expect([...vertex.losses, ...direct.losses]).toEqual([]);
+    expect(vertex.losses).toEqual([]);
+    expect(direct.losses).toEqual(['dropped anthropic_version']);
   });
 
   it('refuses a request without a limit, naming both names of the field', () => {
@@ -230,7 +231,8 @@ describe('encodeRequest: messages', () => {
             {
               type: 'opaque',
               format: 'anthropic-messages',
-              value: { type: 'block_fields', of: 'text', fields: { citations: [{ type: 'char_location' }] } },
+              value: { type: 'text', citations: [{ type: 'char_location' }] },
+              attached: true,
             },
             { type: 'opaque', format: 'anthropic-messages', value: { container: { id: 'c' } } },
             { type: 'opaque', format: 'gemini', value: { groundingMetadata: {} } },
@@ -243,7 +245,63 @@ describe('encodeRequest: messages', () => {
       role: 'assistant',
       content: [search, { type: 'text', text: 'It rains.', citations: [{ type: 'char_location' }] }],
     });
-    expect(losses).toEqual(['dropped messages[1].content[4]']);
+    expect(losses).toEqual(['dropped messages[1].content[3]']);
+  });
+});
+
+describe('a body of this format on its way to Claude again', () => {
+  const again = (body: JsonObject, target: Partial<RequestTarget> = {}) => {
+    const decoded = format.decodeRequest(deepFreeze({ model: 'm', max_tokens: 100, messages: [], ...body }));
+    return format.encodeRequest(decoded, requestTarget({ model: MANUAL, ...target }), replyContext());
+  };
+
+  it('keeps the order Claude gave an assistant’s turn', () => {
+    const content = [
+      { type: 'text', text: 'First.' },
+      { type: 'thinking', thinking: 'then', signature: 's' },
+      { type: 'tool_use', id: 'a', name: 'f', input: {} },
+      { type: 'tool_use', id: 'b', name: 'f', input: {}, caller: { type: 'code_execution_20260120', tool_id: 's' } },
+      { type: 'text', text: 'Last.' },
+    ];
+    const { body, losses } = again({ messages: [{ role: 'assistant', content }] });
+    expect(body.messages).toEqual([{ role: 'assistant', content }]);
+    expect(losses).toEqual([]);
+  });
+
+  it('takes a direct caller, which every call of ours names, for no caller', () => {
+    const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+    const content = [{ ...call, caller: { type: 'direct' } }];
+    const { turns } = format.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content }] });
+    expect(turns[0]?.parts).toEqual([{ type: 'tool_call', id: 'a', name: 'f', arguments: '{}' }]);
+  });
+
+  it('leaves betas to the header, for Vertex in the body as well', () => {
+    const anthropic_beta = ['context-1m-2025-08-07'];
+    const direct = again({ anthropic_beta });
+    expect(direct.body).not.toHaveProperty('anthropic_beta');
+    expect(direct.headers).toEqual({ 'anthropic-beta': 'context-1m-2025-08-07' });
+    expect(again({ anthropic_beta }, { host: 'vertex' })).toMatchObject({
+      body: { anthropic_beta },
+      headers: { 'anthropic-beta': 'context-1m-2025-08-07' },
+    });
+  });
+
+  it.each([
+    [ADAPTIVE, { thinking: { type: 'between_tools' } }, []],
+    [MANUAL, {}, ['dropped thinking']],
+  ])('leaves it to %s whether it thinks between tools', (model, sent, lost) => {
+    const { body, losses } = again({ thinking: { type: 'between_tools' } }, { model });
+    expect(JSON.parse(JSON.stringify({ thinking: body.thinking }))).toEqual(sent);
+    expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual(lost);
+  });
+
+  it.each([
+    ['claude-opus-5', 'high', ['clamped output_config.effort']],
+    ['claude-sonnet-5', 'max', []],
+  ])('holds %s without thinking to effort %s', (model, effort, lost) => {
+    const { body, losses } = again({ thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { model });
+    expect(body).toMatchObject({ thinking: { type: 'disabled' }, output_config: { effort } });
+    expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual(lost);
   });
 });
 
@@ -450,10 +508,10 @@ describe('encodeRequest: thinking', () => {
       { thinking: { type: 'enabled', budgetTokens: 2000 }, effort: 'high' },
       100,
       { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
-      ['downgraded thinking.budget_tokens'],
+      ['downgraded thinking.budget_tokens', 'dropped reasoning_effort'],
     ],
     ['claude-fable-5', { effort: 'none' }, 100, {}, ['dropped reasoning_effort']],
-    ['claude-next-9', { effort: 'none' }, 100, {}, ['dropped reasoning_effort']],
+    ['claude-next-9', { effort: 'none' }, 100, { thinking: { type: 'disabled' } }, []],
     [
       'claude-sonnet-5-5',
       { effort: 'none' },

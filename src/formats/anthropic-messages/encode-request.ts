@@ -1,5 +1,6 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import { RequestFault, type EncodedRequest, type ReplyContext, type RequestTarget } from '../format.ts';
+import { betasOf } from './betas.ts';
 import { planAnswer, type AnswerPlan } from './encode-answer.ts';
 import { encodeToolSection } from './encode-choice.ts';
 import { encodeExtras, reportUnknown, VERTEX_VERSION } from './encode-extras.ts';
@@ -43,7 +44,13 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...outputConfig(plan, answer, extras),
     ...(conversation.stream && { stream: true }),
   };
-  return { body, losses: context.losses.list, reply: replyContext(reply, answer, conversation) };
+  const betas = betasOf(conversation, turns.messages);
+  return {
+    body,
+    ...(betas !== undefined && { headers: { 'anthropic-beta': betas } }),
+    losses: context.losses.list,
+    reply: replyContext(reply, answer, conversation),
+  };
 }
 
 function requireMaxTokens({ maxTokens }: Conversation): number {

@@ -63,12 +63,16 @@ function planNativeEffort(effort: ReasoningEffort, context: RequestContext): Thi
   return {};
 }
 
-/** Explicit `thinking` wins over the effort; adaptive thinking can hold both. */
+/** Explicit `thinking` wins over the effort (D8). Where it turns thinking on and does not say how much, the effort does. */
 function planExplicit(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
   const plan = planType(explicit, effort, context);
-  if (effort === undefined || effort === 'none' || plan.effort !== undefined) return plan;
-  if (context.native && context.facts.effort) return { ...plan, effort: nativeEffort(effort, plan, context) };
-  context.losses.dropped(effortParam(context), 'the explicit `thinking` setting wins');
+  if (effort === undefined) return plan;
+  const on = (explicit.type === 'enabled' || explicit.type === 'adaptive') && explicit.budgetTokens !== 0;
+  if (effort !== 'none' && context.native && context.facts.effort) {
+    return { ...plan, effort: nativeEffort(effort, plan, context) };
+  }
+  const agreed = effort === 'none' ? !on : on && explicit.budgetTokens === undefined;
+  if (!agreed) context.losses.dropped(effortParam(context), 'the explicit `thinking` setting wins');
   return plan;
 }
 
@@ -77,7 +81,8 @@ function planType(explicit: Explicit, effort: ReasoningEffort | undefined, conte
   const { type, budgetTokens: budget } = explicit;
   if (type === 'disabled' || budget === 0) return turnOff('thinking', context);
   if (type === 'between_tools') {
-    if (facts.turnOff === 'between_tools') return { thinking: { type } };
+    // The model decides which types are legal (B2); those that take budgets are older than this one.
+    if (facts.thinking === 'adaptive') return { thinking: { type } };
     losses.dropped('thinking', 'this model cannot confine its thinking to the time between tool calls');
     return {};
   }
@@ -95,12 +100,13 @@ function planType(explicit: Explicit, effort: ReasoningEffort | undefined, conte
 function adaptive(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
   const display = explicit.display ?? (context.native ? undefined : 'summarized');
   const thinking = { type: 'adaptive', ...(display !== undefined && { display }) };
-  if (explicit.type === 'adaptive') {
-    const asked = effort === undefined || effort === 'none' ? undefined : effortWord(effort, context);
-    return { thinking, ...(asked !== undefined && { effort: asked }) };
-  }
   const { budgetTokens: budget } = explicit;
-  if (budget === undefined) return { thinking };
+  if (budget === undefined) {
+    // An effort of this format's own stands beside any thinking, and is not for here.
+    const amount =
+      context.native || effort === undefined || effort === 'none' ? undefined : effortWord(effort, context);
+    return { thinking, ...(amount !== undefined && { effort: amount }) };
+  }
   context.losses.downgraded('thinking.budget_tokens', 'this model takes an effort instead of a budget');
   return { thinking, effort: budget <= 2048 ? 'low' : budget <= 10_000 ? 'medium' : 'high' };
 }

@@ -1,5 +1,6 @@
 import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
 import { objectOf, stringOf } from './json.ts';
+import { toOutputSchema } from './output-schema.ts';
 import type { Block, RequestContext } from './request-context.ts';
 
 /** Extras that belong to one tool are kept under their path (decode-tools.ts). */
@@ -51,16 +52,28 @@ function encodeFunction(tool: FunctionTool, path: string, context: RequestContex
   return {
     name: tool.name,
     ...(tool.description !== undefined && { description: tool.description }),
-    input_schema: inputSchema(tool.parameters),
-    ...strictness(tool.strict, path, context),
+    ...schemaOf(tool, path, context),
     ...(tool.cache && { cache_control: tool.cache }),
   };
 }
 
 /** The schema goes whole and unchanged; only its root type is not for the caller to choose (D5). */
-function inputSchema(parameters: JsonObject | undefined): JsonObject {
+function inputSchema(parameters: JsonObject | undefined, path: string, { losses }: RequestContext): JsonObject {
   if (!parameters) return { type: 'object', properties: {} };
-  return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' };
+  if (parameters.type === 'object') return parameters;
+  if (parameters.type !== undefined) losses.clamped(`${path}.type`, 'Claude takes only objects as tool input');
+  return { ...parameters, type: 'object' };
+}
+
+/** A strict tool is held to its schema as an answer is, and takes the same subset of keywords (D6). */
+function schemaOf({ parameters, strict }: FunctionTool, path: string, context: RequestContext): JsonObject {
+  const here = `${path}.function.parameters`;
+  const input_schema = inputSchema(parameters, here, context);
+  const sent = strictness(strict, path, context);
+  if (sent.strict !== true || context.native) return { input_schema, ...sent };
+  const { schema, moved } = toOutputSchema(input_schema);
+  for (const at of moved) context.losses.downgraded(`${here}${at}`, 'Claude reads this at most as a description');
+  return { input_schema: schema, ...sent };
 }
 
 /** Strict tools need structured outputs, which Vertex does not serve (C3). `false` is what leaving it out means. */
@@ -99,24 +112,41 @@ const TYPED = /_20\d{6}$/;
 
 function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext): Block | undefined {
   const { options = {} } = tool;
-  if (TYPED.test(stringOf(options.type) ?? '')) return { ...options };
+  const type = stringOf(options.type) ?? '';
+  if (TYPED.test(type) && isServed(type, context)) return { ...options };
   // Written as a function of a special name, it is that function here: only a `type` asks for a server tool (D5).
   const asFunction = objectOf(options.function);
-  if (asFunction) return encodeNamed(asFunction, path, context);
+  if (asFunction) return { ...encodeNamed(asFunction, path, context), ...cacheOf(options) };
   const server = SERVER_TOOL[tool.kind];
   // Vertex runs web search only (C3).
   if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
     const kept: Block = {};
     for (const [key, value] of Object.entries(options)) {
       if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
-      else if (key !== 'type' && key !== 'name') {
+      else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
         context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
       }
     }
-    return { ...server, ...kept };
+    if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
+    return { ...server, ...kept, ...cacheOf(options) };
   }
   context.losses.dropped(path, `Claude has no ${tool.kind} tool there`);
   return undefined;
+}
+
+/** Typed tools a server runs, the others are the client's; and those of them that Vertex has (C3). */
+const RUN_BY_SERVER = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor)_/;
+const RUN_BY_VERTEX = /^(?:web_search_20250305$|tool_search_tool_)/;
+
+/** A body written in this format is sent as it is: what the host does not serve, it says itself. */
+function isServed(type: string, { native, target }: RequestContext): boolean {
+  return native || target.host === 'direct' || !RUN_BY_SERVER.test(type) || RUN_BY_VERTEX.test(type);
+}
+
+/** Provider tools keep the caller's own spelling, and so the marker in it. */
+function cacheOf(options: JsonObject): JsonObject {
+  const marker = objectOf(options.cache_control);
+  return marker ? { cache_control: marker } : {};
 }
 
 function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Block {

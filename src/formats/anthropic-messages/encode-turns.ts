@@ -35,7 +35,7 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       add(messages, 'assistant', encodeParts(turn.parts, path, 'assistant', context));
     } else add(messages, 'user', encodeParts(turn.parts, path, 'user', context));
   }
-  arrange(messages);
+  arrange(messages, context);
   return { system, messages: messages.filter((message) => message.content.length > 0) };
 }
 
@@ -54,9 +54,10 @@ function add(messages: WireMessage[], role: WireMessage['role'], content: Block[
   else if (content.length > 0) messages.push({ role, content });
 }
 
-function arrange(messages: WireMessage[]): void {
+/** An assistant's turn that was written in this format has the order Claude gave it. */
+function arrange(messages: WireMessage[], { native }: RequestContext): void {
   messages.forEach((message, at) => {
-    if (message.role === 'assistant') message.content = arrangeAssistant(message.content);
+    if (message.role === 'assistant') message.content = native ? message.content : arrangeAssistant(message.content);
     else if (message.role === 'user') message.content = arrangeUser(message.content, messages[at - 1]);
   });
   const last = messages.at(-1);

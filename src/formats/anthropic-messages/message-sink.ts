@@ -7,8 +7,15 @@ export interface MessageSink {
   open(index: number, block: JsonObject): void;
   delta(index: number, delta: JsonObject): void;
   close(index: number): void;
-  finish(delta: JsonObject, usage: JsonObject): void;
+  finish(end: MessageEnd): void;
   ping(): void;
+}
+
+export interface MessageEnd {
+  readonly delta: JsonObject;
+  /** Late fields that a stream says beside `delta`. */
+  readonly beside: JsonObject;
+  readonly usage: JsonObject;
 }
 
 /** Writes the steps as SSE. Always with the event line: SDKs skip records without one (B6). */
@@ -42,8 +49,8 @@ export class StreamSink implements MessageSink {
     this.#write('content_block_stop', `{"type":"content_block_stop","index":${index}}`);
   }
 
-  finish(delta: JsonObject, usage: JsonObject): void {
-    this.#write('message_delta', JSON.stringify({ type: 'message_delta', delta, usage }));
+  finish({ delta, beside, usage }: MessageEnd): void {
+    this.#write('message_delta', JSON.stringify({ type: 'message_delta', delta, usage, ...beside }));
     this.#write('message_stop', '{"type":"message_stop"}');
   }
 
@@ -100,9 +107,9 @@ export class PlainSink implements MessageSink {
     block.input = isObject(input) ? input : { value: input === undefined ? json : input };
   }
 
-  finish(delta: JsonObject, usage: JsonObject): void {
+  finish({ delta, beside, usage }: MessageEnd): void {
     const earlier = isObject(this.message.usage) ? this.message.usage : {};
-    this.message = { ...this.message, ...delta, usage: { ...earlier, ...usage } };
+    this.message = { ...this.message, ...delta, ...beside, usage: { ...earlier, ...usage } };
   }
 
   ping(): void {}

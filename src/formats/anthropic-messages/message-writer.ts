@@ -1,10 +1,10 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { isCompanion, isReplyFields } from './block-fields.ts';
+import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish } from './finish.ts';
-import { objectOf, rest } from './json.ts';
+import { rest } from './json.ts';
 import type { MessageSink } from './message-sink.ts';
 import { joinSignature, ToolIds } from './tool-ids.ts';
 import { fromUsage, fromUsageDelta } from './usage.ts';
@@ -12,6 +12,9 @@ import { fromUsage, fromUsageDelta } from './usage.ts';
 type Event<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
 type Frame = 'start' | 'usage' | 'finish' | 'refusal' | 'ping' | 'end' | 'error';
 type Content = Exclude<GenerationEvent, { type: Frame }>;
+
+/** Recorded beside the `delta` of `message_delta`, where the SDK reads it; the other late fields are inside. */
+const BESIDE_DELTA = ['context_management'];
 
 /**
  * Events → steps of a message (wire.md D13). One machine for streams and plain replies, so that they cannot disagree.
@@ -27,6 +30,8 @@ export class MessageWriter {
   #id: string | undefined;
   #model: string | undefined;
   #usage: Usage | undefined;
+  /** The provider's usage in its own words, where they are this format's. */
+  #ownUsage: JsonObject | undefined;
   #finish: Event<'finish'> | undefined;
   #refusal = '';
   #fields: JsonObject = {};
@@ -60,6 +65,7 @@ export class MessageWriter {
         return;
       case 'usage':
         this.#usage = event.usage;
+        this.#ownUsage = event.format === 'anthropic-messages' ? event.raw : undefined;
         return;
       case 'finish':
         this.#finish = event;
@@ -118,10 +124,10 @@ export class MessageWriter {
     }
   }
 
-  #opaque({ format, value }: Event<'opaque'>): void {
+  #opaque({ format, value, attached }: Event<'opaque'>): void {
     if (format !== 'anthropic-messages') return;
     if (isReplyFields(value)) this.#fields = { ...this.#fields, ...value };
-    else if (isCompanion(value)) this.#blocks.fields(value.of, objectOf(value.fields) ?? {});
+    else if (attached) this.#blocks.fields(value);
     else this.#blocks.whole(value);
   }
 
@@ -139,7 +145,7 @@ export class MessageWriter {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: fromUsage(this.#usage),
+      usage: fromUsage(this.#usage, this.#ownUsage),
     });
   }
 
@@ -157,9 +163,10 @@ export class MessageWriter {
       stop_sequence: this.#finish?.stopSequence ?? null,
       stop_details: this.#stopDetails(),
       container: null,
-      ...rest(this.#fields, ['stop_details']),
+      ...rest(this.#fields, ['stop_details', ...BESIDE_DELTA]),
     };
-    this.#sink.finish(delta, fromUsageDelta(this.#usage));
+    const beside = Object.fromEntries(Object.entries(this.#fields).filter(([key]) => BESIDE_DELTA.includes(key)));
+    this.#sink.finish({ delta, beside, usage: fromUsageDelta(this.#usage, this.#ownUsage) });
   }
 
   /** OpenAI reports a refusal beside an ordinary stop. */

@@ -51,12 +51,31 @@ describe('modelFacts', () => {
   });
 
   it.each([
+    ['claude-opus-4-8', 'disabled', false],
+    ['claude-opus-5', 'disabled', true],
+    ['claude-sonnet-5', 'disabled', false],
+    ['claude-haiku-5-5', 'disabled', true],
+    ['claude-sonnet-5-5', 'between_tools', true],
+    ['claude-opus-5-5', 'never', true],
+    ['claude-fable-5', 'never', false],
+    ['claude-mythos-preview', 'never', false],
+    ['claude-sonnet-6', 'disabled', true],
+    ['claude-next-9', 'disabled', true],
+  ])('says whether thinking of %s can be turned off: %s, and with high effort not: %s', (id, turnOff, strict) => {
+    expect(modelFacts(id)).toMatchObject({ turnOff, highEffortNeedsThinking: strict });
+  });
+
+  it.each([
     ['claude-opus-4-6', true],
     ['claude-opus-5', true],
     ['claude-haiku-5-5', true],
     ['claude-fable-5', false],
     ['claude-mythos-preview', false],
     ['claude-opus-5-5', false],
+    ['claude-sonnet-5-5', false],
+    ['claude-fable-5-1', false],
+    ['claude-opus-6', true],
+    ['claude-next-9', true],
   ])('says whether %s can be forced to call a tool: %s', (id, forcedTools) => {
     expect(modelFacts(id).forcedTools).toBe(forcedTools);
   });

@@ -1,6 +1,9 @@
 /**
- * What each Claude generation accepts: the one place that knows model names. An id that cannot be placed is treated as the
- * newest, which refuses most (wire.md D1: "unknown newer ids"): leaving a parameter out costs less than a 400.
+ * What each Claude generation accepts: the one place that knows model names. An id that cannot be placed is a newer one, which
+ * has no sampling parameters (wire.md D1) and thinks as generation 5 does (D8).
+ *
+ * The models of 5.5 and Fable 5.1 are younger than wire.md; what is said of them is from the capability table of
+ * `@ai-sdk/anthropic` 3.0.138, which contradicts it nowhere. Where the two differ on Fable 5 (forced tools), wire.md holds.
  */
 
 type ClaudeFamily = 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos' | 'unknown';
@@ -14,12 +17,12 @@ export interface ClaudeModel {
 export interface ModelFacts {
   /** `manual`: budget_tokens only. `both`: 4.6, where budgets are deprecated. `adaptive`: a budget is a 400 (finding 4). */
   readonly thinking: 'none' | 'manual' | 'both' | 'adaptive';
-  /** Whether thinking can be turned off; Sonnet 5.5 can only confine it to the time between tool calls. */
+  /** Whether thinking can be turned off (D8: not on models that always think); Sonnet 5.5 can confine it to between tool calls. */
   readonly turnOff: 'disabled' | 'between_tools' | 'never';
   /** `output_config.effort` is known (Opus 4.5, then every model from 4.6 on). */
   readonly effort: boolean;
   readonly xhighEffort: boolean;
-  /** `thinking: disabled` together with effort xhigh or max is a 400 (Opus 5 and later, D8). */
+  /** `thinking: disabled` together with effort xhigh or max is a 400 (D8: Opus 5; 5.5). */
   readonly highEffortNeedsThinking: boolean;
   /** Only temperature 1, top_p >= 0.99 and no top_k (finding 2: models after Opus 4.6). */
   readonly fixedSampling: boolean;
@@ -27,7 +30,7 @@ export interface ModelFacts {
   readonly temperatureWithTopP: boolean;
   /** `output_config.format` and strict tools (D7). The host has a say as well. */
   readonly structuredOutput: boolean;
-  /** `tool_choice` any and tool are accepted (D5: never on Fable and Mythos; the 5.5 Opus and Sonnet followed them). */
+  /** `tool_choice` any and tool are accepted (D5: never on Fable and Mythos; nor on Opus 5.5 and Sonnet 5.5). */
   readonly forcedTools: boolean;
 }
 
@@ -54,17 +57,18 @@ export function parseModel(id: string): ClaudeModel {
 
 export function modelFacts(id: string): ModelFacts {
   const { family, version } = parseModel(id);
-  const restricted = family === 'fable' || family === 'mythos';
+  const turnOff = turnOffOf(family, version);
   return {
     thinking: thinkingOf(version),
-    turnOff: turnOffOf(family, version),
+    turnOff,
     effort: version >= 406 || (family === 'opus' && version === 405),
     xhighEffort: version >= 407,
-    highEffortNeedsThinking: version >= 500,
+    highEffortNeedsThinking: version >= (family === 'opus' ? 500 : 505),
     fixedSampling: version > 406,
     temperatureWithTopP: version <= 400,
     structuredOutput: version >= 405 || (family === 'opus' && version >= 401),
-    forcedTools: !restricted && (version < 505 || family === 'haiku'),
+    // Those that cannot stop thinking are also those that cannot be forced.
+    forcedTools: turnOff === 'disabled',
   };
 }
 
@@ -76,8 +80,9 @@ function thinkingOf(version: number): ModelFacts['thinking'] {
 
 function turnOffOf(family: ClaudeFamily, version: number): ModelFacts['turnOff'] {
   if (family === 'fable' || family === 'mythos') return 'never';
-  if (family === 'haiku' || version < 505) return 'disabled';
-  return family === 'sonnet' ? 'between_tools' : 'never';
+  if (version !== 505) return 'disabled';
+  if (family === 'sonnet') return 'between_tools';
+  return family === 'opus' ? 'never' : 'disabled';
 }
 
 function familyOf(name: string | undefined): ClaudeFamily {

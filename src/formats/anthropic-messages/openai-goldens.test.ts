@@ -18,8 +18,13 @@ interface Golden {
   readonly body?: JsonObject;
   readonly losses?: readonly string[];
   readonly reply?: JsonObject;
+  readonly headers?: JsonObject;
   readonly fault?: { readonly code: string; readonly param: string };
 }
+
+/** Made here in the form of the recorded ones: wrapped twice, and 01 first. */
+const GOOGLES = Buffer.concat([Buffer.from([0x12, 52, 0x0a, 50, 0x01]), Buffer.alloc(49, 7)]).toString('base64');
+const PNG = 'data:image/png;base64,AAAA';
 
 const messages: readonly Golden[] = [
   { title: 'a bare question to the direct API', model: 'claude-sonnet-4-5-20250929', request: {}, body: {} },
@@ -342,7 +347,7 @@ const messages: readonly Golden[] = [
     losses: ['dropped messages[3].content[0]'],
   },
   {
-    title: 'what Gemini signed is lost',
+    title: 'what Gemini signed on texts and calls is stripped, which loses nothing',
     model: 'claude-sonnet-4-5-20250929',
     request: {
       messages: [
@@ -375,10 +380,125 @@ const messages: readonly Golden[] = [
       ],
       tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
     },
-    losses: [
-      'dropped messages[1].content[0].signature',
-      'dropped messages[1].tool_calls[0].function.thought_signature',
-    ],
+  },
+  {
+    title: 'thinking that Google signed is lost, as Claude would refuse it',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [
+        { role: 'user', content: 'hi' },
+        {
+          role: 'assistant',
+          content_blocks: [
+            { type: 'thinking', thinking: 'hm', signature: GOOGLES },
+            { type: 'text', text: 'a' },
+          ],
+        },
+        { role: 'user', content: 'ok' },
+      ],
+    },
+    body: {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+        { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
+        { role: 'user', content: [{ type: 'text', text: 'ok' }] },
+      ],
+    },
+    losses: ['dropped messages[1].content[0]'],
+  },
+  {
+    title: 'thinking of several turns, each before its text and calls, empty but signed and redacted ones too',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      max_tokens: 4000,
+      reasoning_effort: 'low',
+      messages: [
+        { role: 'user', content: 'hi' },
+        {
+          role: 'assistant',
+          content: 'One.',
+          content_blocks: [
+            { type: 'thinking', thinking: '', signature: 'c2ln' },
+            { type: 'text', text: 'One.' },
+          ],
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: '1' },
+        {
+          role: 'assistant',
+          content: null,
+          content_blocks: [
+            { type: 'redacted_thinking', data: 'abc' },
+            { type: 'thinking', thinking: 'so', signature: 'c2ln' },
+          ],
+          tool_calls: [{ id: 'c2', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c2', content: '2' },
+      ],
+      tools: [{ type: 'function', function: { name: 'f' } }],
+    },
+    body: {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: '', signature: 'c2ln' },
+            { type: 'text', text: 'One.' },
+            { type: 'tool_use', id: 'c1', name: 'f', input: {} },
+          ],
+        },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: '1' }] }],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'redacted_thinking', data: 'abc' },
+            { type: 'thinking', thinking: 'so', signature: 'c2ln' },
+            { type: 'tool_use', id: 'c2', name: 'f', input: {} },
+          ],
+        },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: 'c2', content: [{ type: 'text', text: '2' }] }],
+        },
+      ],
+      tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
+      thinking: { type: 'enabled', budget_tokens: 2048 },
+    },
+  },
+  {
+    title: 'thinking blocks among the parts of content; a blank text of the assistant is no loss',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [
+        { role: 'user', content: 'hi' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
+            { type: 'text', text: '\n\n' },
+            { type: 'text', text: 'b', citations: [{ type: 'char_location' }] },
+          ],
+        },
+        { role: 'user', content: 'ok' },
+      ],
+    },
+    body: {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
+            { type: 'text', text: 'b', citations: [{ type: 'char_location' }] },
+          ],
+        },
+        { role: 'user', content: [{ type: 'text', text: 'ok' }] },
+      ],
+    },
   },
   {
     title: 'a refusal is text, sound by id is lost',
@@ -397,7 +517,60 @@ const messages: readonly Golden[] = [
         { role: 'user', content: [{ type: 'text', text: 'ok' }] },
       ],
     },
-    losses: ['downgraded messages[1].content[0]', 'dropped messages[1].content[1]'],
+    losses: ['dropped messages[1].content[1]'],
+  },
+  {
+    title: 'cache markers on a whole message, on server tools and on the whole request; one without a text is lost',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [
+        { role: 'system', content: 's', cache_control: { type: 'ephemeral', ttl: '1h' } },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'hi' },
+            { type: 'text', text: '', cache_control: { type: 'ephemeral' } },
+          ],
+        },
+        { role: 'assistant', content: 'a', cache_control: { type: 'ephemeral' } },
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: PNG }, cache_control: { type: 'ephemeral' } }],
+        },
+      ],
+      tools: [
+        { type: 'web_search', cache_control: { type: 'ephemeral', ttl: '5m' } },
+        { type: 'function', function: { name: 'web_search_retrieval' }, cache_control: { type: 'ephemeral' } },
+      ],
+      cache_control: { type: 'ephemeral', ttl: '5m' },
+    },
+    body: {
+      system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+        { role: 'assistant', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'image',
+              source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+              cache_control: { type: 'ephemeral' },
+            },
+          ],
+        },
+      ],
+      tools: [
+        { type: 'web_search_20250305', name: 'web_search', cache_control: { type: 'ephemeral', ttl: '5m' } },
+        {
+          name: 'web_search_retrieval',
+          input_schema: { type: 'object', properties: {} },
+          cache_control: { type: 'ephemeral' },
+        },
+      ],
+      cache_control: { type: 'ephemeral', ttl: '5m' },
+    },
+    losses: ['dropped messages[1].content[1].cache_control'],
   },
   {
     title: 'cache markers stay, with their time to live',
@@ -487,6 +660,100 @@ const media: readonly Golden[] = [
       ],
     },
     losses: ['dropped messages[0].content[0].image_url.detail', 'downgraded messages[0].content[6]'],
+    headers: { 'anthropic-beta': 'files-api-2025-04-14' },
+  },
+  {
+    title: 'a PDF by URL, as a file or as an image_url',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'file', file: { file_url: 'https://h.example/a.pdf?x=1', filename: 'a.pdf' } },
+            { type: 'file', file: { file_url: 'https://h.example/get' } },
+            { type: 'image_url', image_url: { url: 'https://h.example/A.PDF' } },
+          ],
+        },
+      ],
+    },
+    body: {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source: { type: 'url', url: 'https://h.example/a.pdf?x=1' }, title: 'a.pdf' },
+            { type: 'document', source: { type: 'url', url: 'https://h.example/get' } },
+            { type: 'document', source: { type: 'url', url: 'https://h.example/A.PDF' } },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    title: 'a PDF by URL is refused by Vertex, which fetches nothing',
+    model: 'claude-sonnet-4-5@20250929',
+    host: 'vertex',
+    request: {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_url: 'https://h.example/a.pdf' } }] }],
+    },
+    fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
+  },
+  {
+    title: 'a text by URL is refused: only PDF is fetched',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_url: 'https://h.example/a.txt' } }] }],
+    },
+    fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
+  },
+  {
+    title: 'an address of Google’s storage is refused',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'gs://b/a.pdf' } }] }],
+    },
+    fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
+  },
+  {
+    title: 'documents in a result, by id and inline',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        {
+          role: 'tool',
+          tool_call_id: 'c1',
+          content: [
+            { type: 'file', file: { file_id: 'file_1', filename: 'a.png' } },
+            { type: 'image_url', image_url: { url: 'data:application/pdf;base64,JVBE' } },
+          ],
+        },
+      ],
+      tools: [{ type: 'function', function: { name: 'f' } }],
+    },
+    body: {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'f', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'c1',
+              content: [
+                { type: 'image', source: { type: 'file', file_id: 'file_1' } },
+                { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' } },
+              ],
+            },
+          ],
+        },
+      ],
+      tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
+    },
+    headers: { 'anthropic-beta': 'files-api-2025-04-14' },
   },
   {
     title: 'pictures in a result stay in it',
@@ -695,6 +962,27 @@ const settings: readonly Golden[] = [
     fault: { code: 'unsupported_parameter', param: 'modalities' },
   },
   {
+    title: 'the version of the body is lost on the direct API',
+    model: 'claude-sonnet-4-5-20250929',
+    request: { anthropic_version: '2023-06-01' },
+    body: {},
+    losses: ['dropped anthropic_version'],
+  },
+  {
+    title: 'betas of the body are a header',
+    model: 'claude-sonnet-4-5@20250929',
+    host: 'vertex',
+    request: { anthropic_beta: ['context-1m-2025-08-07', 'a,b ', 'a'] },
+    body: {},
+    headers: { 'anthropic-beta': 'context-1m-2025-08-07,a,b' },
+  },
+  {
+    title: 'a beta that would write another header is refused',
+    model: 'claude-sonnet-4-5-20250929',
+    request: { anthropic_beta: 'a\r\nx-api-key: b' },
+    fault: { code: 'invalid_value', param: 'anthropic_beta' },
+  },
+  {
     title: 'the version of the body is for Vertex',
     model: 'claude-sonnet-4-5@20250929',
     host: 'vertex',
@@ -846,6 +1134,60 @@ const responseFormat: readonly Golden[] = [
     reply: { jsonTool: 'json_2' },
   },
   {
+    title: 'a schema whose root is no object',
+    model: 'claude-sonnet-4-20250514',
+    request: { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'array' } } } },
+    body: {
+      tools: [
+        {
+          name: 'json',
+          description: 'Gives the answer. Call it once, with the whole answer.',
+          input_schema: { type: 'object' },
+        },
+      ],
+      tool_choice: { type: 'tool', name: 'json', disable_parallel_tool_use: true },
+    },
+    losses: ['clamped response_format.json_schema.schema.type'],
+    reply: { jsonTool: 'json' },
+  },
+  {
+    title: 'a schema beside a thinking budget, which cannot be forced either',
+    model: 'claude-sonnet-4-5@20250929',
+    host: 'vertex',
+    request: {
+      max_tokens: 4000,
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } },
+    },
+    body: {
+      system: [{ type: 'text', text: 'Give your final answer by calling the `json` tool.' }],
+      tools: [
+        {
+          name: 'json',
+          description: 'Gives the answer. Call it once, with the whole answer.',
+          input_schema: { type: 'object' },
+        },
+      ],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      thinking: { type: 'enabled', budget_tokens: 2048 },
+    },
+    losses: ['downgraded response_format'],
+    reply: { jsonTool: 'json' },
+  },
+  {
+    title: 'a schema beside a thinking budget on the direct API, which needs no tool',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      max_tokens: 4000,
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } },
+    },
+    body: {
+      thinking: { type: 'enabled', budget_tokens: 2048 },
+      output_config: { format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } } },
+    },
+  },
+  {
     title: 'a schema where no tool can be forced',
     model: 'claude-fable-5',
     host: 'vertex',
@@ -928,6 +1270,34 @@ const tools: readonly Golden[] = [
     },
   },
   {
+    title: 'parameters that are no object',
+    model: 'claude-sonnet-4-5-20250929',
+    request: { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'string' } } }] },
+    body: { tools: [{ name: 'f', input_schema: { type: 'object' } }] },
+    losses: ['clamped tools[0].function.parameters.type'],
+  },
+  {
+    title: 'dated server tools on Vertex: one version of the search, tool search, and none of the others',
+    model: 'claude-sonnet-4-5@20250929',
+    host: 'vertex',
+    request: {
+      tools: [
+        { type: 'web_search_20260209', name: 'web_search', max_uses: 2 },
+        { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+        { type: 'code_execution_20260120', name: 'code_execution' },
+        { type: 'memory_20250818', name: 'memory' },
+      ],
+    },
+    body: {
+      tools: [
+        { type: 'web_search_20250305', name: 'web_search', max_uses: 2 },
+        { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+        { type: 'memory_20250818', name: 'memory' },
+      ],
+    },
+    losses: ['downgraded tools[0].type', 'dropped tools[2]'],
+  },
+  {
     title: 'strict on the direct API',
     model: 'claude-sonnet-4-5-20250929',
     request: {
@@ -938,10 +1308,41 @@ const tools: readonly Golden[] = [
     },
     body: {
       tools: [
-        { name: 'f', input_schema: { type: 'object', properties: {} }, strict: true },
+        { name: 'f', input_schema: { type: 'object', properties: {}, additionalProperties: false }, strict: true },
         { name: 'g', input_schema: { type: 'object', properties: {} }, strict: false },
       ],
     },
+  },
+  {
+    title: 'a strict schema in the subset that is enforced, and the rest of it in words',
+    model: 'claude-sonnet-4-5-20250929',
+    request: {
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'f',
+            strict: true,
+            parameters: { properties: { a: { type: 'string', pattern: '^a' } }, required: ['a'] },
+          },
+        },
+      ],
+    },
+    body: {
+      tools: [
+        {
+          name: 'f',
+          input_schema: {
+            type: 'object',
+            properties: { a: { type: 'string', description: 'pattern: "^a"' } },
+            required: ['a'],
+            additionalProperties: false,
+          },
+          strict: true,
+        },
+      ],
+    },
+    losses: ['downgraded tools[0].function.parameters.properties.a.pattern'],
   },
   {
     title: 'strict on Vertex is lost',
@@ -1323,11 +1724,57 @@ const thinking: readonly Golden[] = [
     body: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'max' } },
   },
   {
+    title: 'adaptive with an effort, which is the budget of a model of budgets',
+    model: 'claude-sonnet-4-5-20250929',
+    request: { max_tokens: 20000, thinking: { type: 'adaptive' }, reasoning_effort: 'medium' },
+    body: { thinking: { type: 'enabled', budget_tokens: 10000 } },
+    losses: ['downgraded thinking'],
+  },
+  {
+    title: 'enabled without a budget, with an effort that says how much',
+    model: 'claude-opus-5',
+    request: { thinking: { type: 'enabled' }, reasoning_effort: 'medium' },
+    body: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' } },
+  },
+  {
+    title: 'enabled against effort none',
+    model: 'claude-opus-5',
+    request: { thinking: { type: 'enabled' }, reasoning_effort: 'none' },
+    body: { thinking: { type: 'adaptive', display: 'summarized' } },
+    losses: ['dropped reasoning_effort'],
+  },
+  {
+    title: 'disabled twice',
+    model: 'claude-opus-5',
+    request: { thinking: { type: 'disabled' }, reasoning_effort: 'none' },
+    body: { thinking: { type: 'disabled' } },
+  },
+  {
+    title: 'disabled against an effort',
+    model: 'claude-opus-5',
+    request: { thinking: { type: 'disabled' }, reasoning_effort: 'high' },
+    body: { thinking: { type: 'disabled' } },
+    losses: ['dropped reasoning_effort'],
+  },
+  {
     title: 'adaptive on a model of budgets',
     model: 'claude-sonnet-4-5-20250929',
     request: { max_tokens: 20000, thinking: { type: 'adaptive' } },
     body: { thinking: { type: 'enabled', budget_tokens: 16384 } },
     losses: ['downgraded thinking'],
+  },
+  {
+    title: 'disabled on a model that always thinks',
+    model: 'claude-mythos-5',
+    request: { thinking: { type: 'disabled' } },
+    body: {},
+    losses: ['dropped thinking'],
+  },
+  {
+    title: 'effort none on a newer model that is not known',
+    model: 'claude-next',
+    request: { reasoning_effort: 'none' },
+    body: { thinking: { type: 'disabled' } },
   },
   {
     title: 'disabled',
@@ -1430,7 +1877,8 @@ describe.each([
       expect(() => encode(golden)).toThrow(expect.objectContaining({ name: 'RequestFault', ...golden.fault }));
       return;
     }
-    const { body, losses, reply } = encode(golden);
+    const { body, losses, reply, headers } = encode(golden);
+    expect(headers).toEqual(golden.headers);
     expect(JSON.parse(JSON.stringify(body))).toEqual({
       ...(golden.host === 'vertex' ? { anthropic_version: 'vertex-2023-10-16' } : { model: golden.model }),
       max_tokens: golden.request.max_tokens ?? 100,

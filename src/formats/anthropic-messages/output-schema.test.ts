@@ -1,5 +1,8 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../laws.testkit.ts';
+import type { Conversation, JsonObject } from '../conversation.ts';
+import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { anthropicMessages } from './index.ts';
 import { toOutputSchema } from './output-schema.ts';
 
 describe('toOutputSchema', () => {
@@ -32,8 +35,86 @@ describe('toOutputSchema', () => {
           node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } }, additionalProperties: false },
         },
       },
-      moved: [],
+      moved: ['.properties.node.description'],
     });
+  });
+
+  it('keeps the first of two ways to say one thing, and tells the other', () => {
+    const either = [{ type: 'string' }];
+    expect(toOutputSchema({ anyOf: either, oneOf: [{ type: 'null' }] })).toEqual({
+      schema: { anyOf: either, description: 'oneOf: [{"type":"null"}]' },
+      moved: ['.oneOf'],
+    });
+  });
+
+  const plain = {
+    type: fc.constantFrom('object', 'array', 'string', 'integer', 'null', ['string', 'null']),
+    description: fc.string(),
+    format: fc.constantFrom('email', 'regex'),
+    minimum: fc.integer(),
+    pattern: fc.string(),
+    enum: fc.array(fc.string()),
+    $ref: fc.constant('#/$defs/a'),
+    $schema: fc.constant('x'),
+    required: fc.array(fc.string()),
+    unknown: fc.jsonValue(),
+  };
+  const schemas: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; nested: JsonObject }>((tie) => {
+    const list = fc.array(tie('schema'), { maxLength: 2 });
+    const map = fc.dictionary(fc.constantFrom('a', 'b', '__proto__', 'additionalProperties', 'anyOf'), tie('schema'), {
+      maxKeys: 2,
+    });
+    return {
+      schema: fc.oneof({ maxDepth: 3 }, fc.record<JsonObject>(plain, { requiredKeys: [] }), tie('nested')),
+      nested: fc.record<JsonObject>(
+        {
+          ...plain,
+          properties: map,
+          $defs: map,
+          items: fc.oneof(tie('schema'), fc.boolean()),
+          anyOf: list,
+          oneOf: list,
+          allOf: list,
+          additionalProperties: fc.oneof(fc.boolean(), tie('schema')),
+        },
+        { requiredKeys: [] },
+      ),
+    };
+  }).schema;
+
+  it('never changes its input, and has nothing to add to what it made', () => {
+    fc.assert(
+      fc.property(schemas, (schema) => {
+        const before = JSON.stringify(schema);
+        const { schema: clean } = toOutputSchema(deepFreeze(schema));
+        expect(JSON.stringify(schema)).toBe(before);
+        expect(toOutputSchema(deepFreeze(clean))).toEqual({ schema: clean, moved: [] });
+      }),
+    );
+  });
+
+  it('is all that a request changes of a schema, which stays the caller’s: as an answer, as a tool, on both hosts', () => {
+    fc.assert(
+      fc.property(schemas, fc.constantFrom('direct' as const, 'vertex' as const), (schema, host) => {
+        const before = JSON.stringify(schema);
+        const conversation = deepFreeze<Conversation>({
+          model: 'm',
+          turns: [],
+          maxTokens: 100,
+          sampling: {},
+          stream: false,
+          tools: [{ type: 'function', name: 'f', parameters: schema }],
+          responseFormat: { type: 'json_schema', description: 'd', schema },
+        });
+        const target = requestTarget({ model: 'claude-sonnet-4-5', host });
+        const { body } = anthropicMessages.encodeRequest(conversation, target, replyContext());
+        expect(JSON.stringify(schema)).toBe(before);
+        expect(body.tools).toMatchObject([
+          { input_schema: { ...schema, type: 'object' } },
+          ...(host === 'vertex' ? [{}] : []),
+        ]);
+      }),
+    );
   });
 
   it('tells the model what it cannot enforce, and says where', () => {

@@ -15,7 +15,7 @@ const SILENT = new Set(['$schema', '$id', '$comment', 'examples', 'strict']);
 
 export interface OutputSchema {
   readonly schema: JsonObject;
-  /** Paths of the constraints that were moved into a description. */
+  /** Paths of the keywords that are enforced no more: moved into a description, or left out beside a reference. */
   readonly moved: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function toOutputSchema(schema: JsonObject): OutputSchema {
 function convert(schema: JsonObject, path: string, moved: string[]): JsonObject {
   // Siblings of a reference are refused.
   const reference = stringOf(schema['$ref']);
-  if (reference !== undefined) return withDefinitions({ $ref: reference }, schema, path, moved);
+  if (reference !== undefined) return referTo(reference, schema, path, moved);
   const clean: JsonObject = {};
   const told: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
@@ -36,7 +36,8 @@ function convert(schema: JsonObject, path: string, moved: string[]): JsonObject 
     const list = LISTS.get(keyword);
     if (KEPT.has(keyword)) clean[keyword] = value;
     else if (MAPS.has(keyword) && isObject(value)) clean[keyword] = convertMap(value, here, moved);
-    else if (list !== undefined)
+    // Both of two ways to say one thing: the first is kept, the other told.
+    else if (list !== undefined && clean[list] === undefined)
       clean[list] = (listOf(value) ?? []).map((item, at) => convertAny(item, `${here}[${at}]`, moved));
     else if (keyword === 'items') clean[keyword] = convertAny(value, here, moved);
     else if (keyword === 'format' && FORMATS.has(String(value))) clean[keyword] = value;
@@ -61,10 +62,14 @@ function convertMap(map: JsonObject, path: string, moved: string[]): JsonObject 
   );
 }
 
-function withDefinitions(clean: JsonObject, schema: JsonObject, path: string, moved: string[]): JsonObject {
-  for (const key of ['$defs', 'definitions']) {
-    const map = schema[key];
-    if (isObject(map)) clean[key] = convertMap(map, `${path}.${key}`, moved);
+/** A reference stands alone (D6): definitions may be beside it, everything else is left out and reported. */
+function referTo($ref: string, schema: JsonObject, path: string, lost: string[]): JsonObject {
+  const clean: JsonObject = { $ref };
+  for (const [keyword, value] of Object.entries(schema)) {
+    const here = `${path}.${keyword}`;
+    if ((keyword === '$defs' || keyword === 'definitions') && isObject(value))
+      clean[keyword] = convertMap(value, here, lost);
+    else if (keyword !== '$ref' && !SILENT.has(keyword)) lost.push(here);
   }
   return clean;
 }

@@ -1,17 +1,23 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
+import { CallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
-import { metadataOf } from './metadata.ts';
-import { PartialArguments } from './partial-call.ts';
-import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
+import { mergeMetadata, metadataOf } from './metadata.ts';
+import { toThoughtBlock } from './thought-media.ts';
+import { asList, asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 
 /** The filter's word on a prompt: `promptFeedback`. */
 export interface Block {
   readonly reason: string;
   readonly message: string | undefined;
+  /** What the filter found, as candidate metadata. */
+  readonly ratings: JsonObject | undefined;
 }
+
+/** Clients of the first thinking models look for the thoughts in front of the answer (wire.md D9, service.md 4.1). */
+const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
 /**
  * Reads one candidate, chunk by chunk or whole. Blocks: neighbouring parts of one kind (text or thinking) are one block, for
@@ -20,11 +26,14 @@ export interface Block {
  */
 export class CandidateReader {
   readonly #choice: number;
-  readonly #reply: ReplyContext;
+  readonly #calls: CallReader;
+  readonly #inline: { readonly inline?: true };
   #nextBlock = 0;
   #open: { readonly kind: 'text' | 'thinking'; readonly block: number } | undefined;
-  #calls = 0;
-  #partial: { readonly call: number; readonly custom: boolean; readonly args: PartialArguments } | undefined;
+  /** True when a part of the answer that is no call was read. */
+  #said = false;
+  /** What has no place in an answer: kept for the end, for it may be all there is. */
+  readonly #unplaced: JsonObject[] = [];
   #text = '';
   #partStarts: number[] = [];
   #metadata: JsonObject = {};
@@ -33,20 +42,31 @@ export class CandidateReader {
 
   constructor(choice: number, reply: ReplyContext) {
     this.#choice = choice;
-    this.#reply = reply;
+    this.#inline = INLINE_THINKER.test(reply.model) ? { inline: true } : {};
+    this.#calls = new CallReader({ choice, newBlock: () => this.#newBlock() }, reply);
   }
 
   get finished(): boolean {
     return this.#finish !== undefined;
   }
 
+  /** Nothing of the answer can be read, and nothing says why it is so. */
+  get useless(): boolean {
+    const empty = !this.#said && this.#calls.count === 0;
+    return empty && this.#unplaced.length > 0 && mapFinish(this.#finish, false) === 'stop';
+  }
+
   read(candidate: JsonObject): GenerationEvent[] {
     const events: GenerationEvent[] = [];
-    const content = candidate['content'];
-    if (isObject(content)) for (const part of objectsOf(content['parts'])) this.#part(part, events);
+    const content = candidate['content'] ?? undefined;
+    const parts = isObject(content) ? asList(content['parts']) : asList(content);
+    for (const part of parts) {
+      if (isObject(part)) this.#part(part, events);
+      else if (part !== null) this.#unplaced.push({ part });
+    }
     const tokens = logprobsOf(candidate['logprobsResult']);
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
-    Object.assign(this.#metadata, metadataOf(candidate));
+    mergeMetadata(this.#metadata, metadataOf(candidate));
     // Seen on earlier chunks than the last one: acted on at the end only (wire.md C6).
     this.#finish = asString(candidate['finishReason']) ?? this.#finish;
     this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage;
@@ -56,7 +76,7 @@ export class CandidateReader {
   /** `blocked`: the filter may stop an answer that has begun; then it, not the model, says why there is no more (wire.md D10). */
   end(blocked?: Block): GenerationEvent[] {
     const events: GenerationEvent[] = [];
-    this.#closePartial(events);
+    this.#calls.close(events);
     const choice = this.#choice;
     const grounding = this.#metadata['groundingMetadata'];
     if (isObject(grounding)) {
@@ -64,9 +84,9 @@ export class CandidateReader {
         events.push({ type: 'citation', choice, citation });
       }
     }
-    if (Object.keys(this.#metadata).length > 0) {
-      events.push({ type: 'opaque', choice, block: this.#newBlock(), format: 'gemini', value: this.#metadata });
-    }
+    const notes = Object.keys(this.#metadata).length > 0 ? [...this.#unplaced, this.#metadata] : this.#unplaced;
+    for (const value of notes)
+      events.push({ type: 'opaque', choice, block: this.#newBlock(), format: 'gemini', value });
     events.push(this.#ending(blocked));
     return events;
   }
@@ -80,29 +100,37 @@ export class CandidateReader {
     return {
       type: 'finish',
       choice,
-      reason: mapFinish(this.#finish, this.#calls > 0),
+      reason: mapFinish(this.#finish, this.#calls.count > 0),
       ...optional('native', this.#finish),
       ...optional('message', this.#finishMessage),
     };
   }
 
   #part(part: JsonObject, events: GenerationEvent[]): void {
-    const call = part['functionCall'];
-    if (isObject(call)) return this.#functionCall(call, part, events);
-    const kind = part['thought'] === true ? 'thinking' : 'text';
     const signature = asString(part['thoughtSignature']);
+    const call = part['functionCall'];
+    if (isObject(call)) {
+      if (!this.#calls.read(call, signature, events)) this.#unplaced.push(part);
+      return;
+    }
     const text = asString(part['text']);
-    // An image of a thought is no answer; only its signature counts. Likewise parts that hold nothing but a signature.
+    // Parts that hold nothing but a signature are words too: empty ones.
     const onlySigned = Object.keys(part).every((name) => name === 'thought' || name === 'thoughtSignature');
-    if (text !== undefined || onlySigned || (kind === 'thinking' && isObject(part['inlineData']))) {
+    if (text !== undefined || onlySigned) {
+      const kind = part['thought'] === true ? 'thinking' : 'text';
       return this.#words(kind, text ?? '', signature, events);
     }
+    this.#said = true;
+    this.#calls.settle(events);
     this.#whole(part, signature, events);
   }
 
   #words(kind: 'text' | 'thinking', text: string, signature: string | undefined, events: GenerationEvent[]): void {
     if (kind === 'text') this.#partStarts.push(this.#text.length);
     if (text === '' && signature === undefined) return;
+    this.#said = true;
+    if (text === '' && kind === 'text' && signature !== undefined && this.#calls.sign(signature, events)) return;
+    this.#calls.settle(events);
     const choice = this.#choice;
     if (this.#open?.kind !== kind) {
       this.#open = { kind, block: this.#newBlock() };
@@ -111,7 +139,8 @@ export class CandidateReader {
     }
     const { block } = this.#open;
     if (kind === 'text') this.#text += text;
-    if (text !== '') events.push({ type: kind, choice, block, text });
+    const inline = kind === 'thinking' ? this.#inline : {};
+    if (text !== '') events.push({ type: kind, choice, block, text, ...inline });
     if (signature === undefined) return;
     events.push({ type: 'signature', choice, block, signature });
     this.#open = undefined;
@@ -124,7 +153,9 @@ export class CandidateReader {
     const { inlineData, executableCode, codeExecutionResult } = part;
     if (isObject(inlineData) && typeof inlineData['data'] === 'string') {
       const mime = asString(inlineData['mimeType']) ?? 'application/octet-stream';
-      events.push({ type: 'media', ...place, mime, data: inlineData['data'], ...signed });
+      const { data } = inlineData;
+      if (part['thought'] !== true) events.push({ type: 'media', ...place, mime, data, ...signed });
+      else events.push({ type: 'opaque', ...place, format: 'gemini', value: toThoughtBlock(mime, data, signature) });
     } else if (isObject(executableCode)) {
       const { language, code, id } = executableCode;
       const ran = { language: asString(language) ?? '', code: asString(code) ?? '', ...optional('id', asString(id)) };
@@ -142,65 +173,10 @@ export class CandidateReader {
     }
   }
 
-  /** A call comes whole, or as a name, pieces of its arguments, and an empty object that ends it (wire.md C6). */
-  #functionCall(call: JsonObject, part: JsonObject, events: GenerationEvent[]): void {
-    const name = asString(call['name']);
-    const goesOn = call['willContinue'] === true;
-    if (name !== undefined && name !== '') this.#startCall(name, call, { part, goesOn }, events);
-    const partial = this.#partial;
-    if (!partial) return;
-    for (const piece of objectsOf(call['partialArgs'])) partial.args.add(piece);
-    // Nothing to show before the arguments are whole; the empty fragment tells the idle timeout that they move.
-    if (goesOn) events.push({ type: 'tool_arguments', choice: this.#choice, call: partial.call, text: '' });
-    else this.#closePartial(events);
-  }
-
-  #startCall(
-    name: string,
-    call: JsonObject,
-    { part, goesOn }: { readonly part: JsonObject; readonly goesOn: boolean },
-    events: GenerationEvent[],
-  ): void {
-    this.#closePartial(events);
-    const custom = this.#reply.customTools?.includes(name) ?? false;
-    const index = this.#calls++;
-    events.push({
-      type: 'tool_call',
-      choice: this.#choice,
-      block: this.#newBlock(),
-      call: index,
-      id: asString(call['id']) || this.#reply.newCallId(),
-      name,
-      ...(custom && { custom }),
-      ...optional('signature', asString(part['thoughtSignature'])),
-    });
-    if (goesOn || call['partialArgs'] !== undefined) {
-      this.#partial = { call: index, custom, args: new PartialArguments(call['args']) };
-      return;
-    }
-    const text = argumentsText(call['args'], custom);
-    events.push({ type: 'tool_arguments', choice: this.#choice, call: index, text });
-  }
-
-  #closePartial(events: GenerationEvent[]): void {
-    if (!this.#partial) return;
-    const { call, custom, args } = this.#partial;
-    this.#partial = undefined;
-    const json = args.toJson();
-    const text = custom ? argumentsText(JSON.parse(json), custom) : json;
-    events.push({ type: 'tool_arguments', choice: this.#choice, call, text });
-  }
-
   #newBlock(): number {
     this.#open = undefined;
     return this.#nextBlock++;
   }
-}
-
-/** A free-text tool was declared as a function of one string, `input` (wire.md D5); its client waits for the bare text. */
-function argumentsText(args: unknown, custom: boolean): string {
-  if (custom && isObject(args) && typeof args['input'] === 'string') return args['input'];
-  return JSON.stringify(args ?? {});
 }
 
 function logprobsOf(result: unknown): LogprobToken[] {

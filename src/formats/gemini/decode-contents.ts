@@ -44,18 +44,18 @@ class ContentsDecoder {
 
   #parts(parts: unknown, param: string): Part[] {
     return asList(parts).map((part, index) => {
-      if (isObject(part)) return this.#part(part);
       const place = `${param}.parts[${index}]`;
+      if (isObject(part)) return this.#part(part, place);
       throw new RequestFault('invalid_request', `${place} is not an object.`, place);
     });
   }
 
-  #part(part: JsonObject): Part {
+  #part(part: JsonObject, place: string): Part {
     const signed = optional('signature', asString(pick(part, 'thoughtSignature')));
     const call = pick(part, 'functionCall');
-    if (isObject(call)) return { ...this.#call(call), ...signed };
+    if (isObject(call)) return { ...this.#call(call, `${place}.functionCall`), ...signed };
     const response = pick(part, 'functionResponse');
-    if (isObject(response)) return this.#result(response);
+    if (isObject(response)) return this.#result(response, `${place}.functionResponse`);
     const code = pick(part, 'executableCode');
     if (isObject(code)) {
       const { language, code: text, id } = code;
@@ -75,17 +75,17 @@ class ContentsDecoder {
     return decodeMedia(part) ?? decodeWords(part) ?? { type: 'opaque', format: 'gemini', value: part };
   }
 
-  #call(call: JsonObject): Extract<Part, { type: 'tool_call' }> {
-    const name = asString(pick(call, 'name')) ?? '';
+  #call(call: JsonObject, place: string): Extract<Part, { type: 'tool_call' }> {
+    const name = asString(pick(call, 'name')) || unnamed(place);
     const id = asString(pick(call, 'id')) || this.#newId();
     this.#open.push({ id, name });
     return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
   }
 
-  #result(response: JsonObject): ToolResultPart {
-    const name = asString(pick(response, 'name')) ?? '';
+  #result(response: JsonObject, place: string): ToolResultPart {
     const id = asString(pick(response, 'id'));
     const known = this.#open.findIndex((call) => call.id === id);
+    const name = asString(pick(response, 'name')) || (this.#open[known]?.name ?? unnamed(place));
     const at = known >= 0 ? known : this.#open.findIndex((call) => call.name === name);
     const callId = at >= 0 ? this.#open[at]!.id : (id ?? this.#newId());
     if (at >= 0) this.#open.splice(at, 1);
@@ -101,6 +101,10 @@ class ContentsDecoder {
   #newId(): string {
     return `call_${this.#count++}`;
   }
+}
+
+function unnamed(place: string): never {
+  throw new RequestFault('missing_required_parameter', `${place}.name is missing.`, `${place}.name`);
 }
 
 function roleOf(content: JsonObject, param: string): 'user' | 'assistant' {

@@ -4,7 +4,6 @@ import { fold } from '../fold.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { replyContext } from '../laws.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
-import { decodeUsage } from './usage.ts';
 
 const decode = (candidate: object, context: Partial<ReplyContext> = {}) =>
   decodeReply({ candidates: [{ finishReason: 'STOP', ...candidate }] }, replyContext(context));
@@ -48,11 +47,49 @@ describe('parts of a reply', () => {
       ],
     ],
     [
-      'stands alone after a call',
+      'signs the first call, when it stands behind it',
       [{ functionCall: { name: 'f', id: '1' } }, { thoughtSignature: 's' }],
+      [{ type: 'tool_call', id: '1', name: 'f', arguments: '{}', signature: 's' }],
+    ],
+    [
+      'signs the first call on the end of nothing',
+      [{ functionCall: { name: 'f', id: '1' } }, { functionCall: {}, thoughtSignature: 's' }],
+      [{ type: 'tool_call', id: '1', name: 'f', arguments: '{}', signature: 's' }],
+    ],
+    [
+      'stands alone after a call that has its own',
+      [
+        { functionCall: { name: 'f', id: '1' }, thoughtSignature: 'own' },
+        { text: '', thoughtSignature: 's' },
+      ],
+      [
+        { type: 'tool_call', id: '1', name: 'f', arguments: '{}', signature: 'own' },
+        { type: 'text', text: '', signature: 's' },
+      ],
+    ],
+    [
+      'stands alone after parallel calls',
+      [{ functionCall: { name: 'f', id: '1' } }, { functionCall: { name: 'g', id: '2' } }, { thoughtSignature: 's' }],
       [
         { type: 'tool_call', id: '1', name: 'f', arguments: '{}' },
+        { type: 'tool_call', id: '2', name: 'g', arguments: '{}' },
         { type: 'text', text: '', signature: 's' },
+      ],
+    ],
+    [
+      'of a thought does not sign a call',
+      [{ functionCall: { name: 'f', id: '1' } }, { thought: true, thoughtSignature: 's' }],
+      [
+        { type: 'tool_call', id: '1', name: 'f', arguments: '{}' },
+        { type: 'thinking', text: '', signature: 's' },
+      ],
+    ],
+    [
+      'signs the text behind a call',
+      [{ functionCall: { name: 'f', id: '1' } }, { text: 'a' }, { text: '', thoughtSignature: 's' }],
+      [
+        { type: 'tool_call', id: '1', name: 'f', arguments: '{}' },
+        { type: 'text', text: 'a', signature: 's' },
       ],
     ],
     ['stays a thought', [{ thought: true, thoughtSignature: 's' }], [{ type: 'thinking', text: '', signature: 's' }]],
@@ -87,9 +124,19 @@ describe('parts of a reply', () => {
     expect(partsOf(events)).toMatchObject([{ type: 'tool_call', name: 'sh', arguments: 'ls', custom: true }]);
   });
 
-  it('images are media, those of thoughts are not', () => {
+  it('images are media, those of thoughts are thinking with a picture', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
-    expect(partsOf(decode(parts({ ...image, thought: true }, { ...image, thoughtSignature: 's' })))).toEqual([
+    const url = 'data:image/png;base64,AAAA';
+    const sent = [
+      { ...image, thought: true, thoughtSignature: 't' },
+      { ...image, thoughtSignature: 's' },
+    ];
+    expect(partsOf(decode(parts(...sent)))).toEqual([
+      {
+        type: 'opaque',
+        format: 'gemini',
+        value: { type: 'thinking', thinking: '', image_url: { url }, signature: 't' },
+      },
       { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'AAAA' }, signature: 's' },
     ]);
   });
@@ -112,6 +159,41 @@ describe('parts of a reply', () => {
   });
 
   it.each([
+    ['arguments of a call without a name', { functionCall: { args: { a: 1 } } }],
+    ['a call of an empty name', { functionCall: { name: '', id: 'x' }, thoughtSignature: 's' }],
+    ['pieces of a call that never began', { functionCall: { partialArgs: [{ jsonPath: '$.a', numberValue: 1 }] } }],
+  ])('%s stay beside an answer, and are no answer alone', (_, part) => {
+    const kept = { type: 'opaque', format: 'gemini', value: part };
+    expect(partsOf(decode(parts({ text: 'a' }, part)))).toEqual([{ type: 'text', text: 'a' }, kept]);
+    expect(() => decode(parts(part))).toThrow(ReplyFault);
+    expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'MALFORMED_FUNCTION_CALL' })).toThrow(ReplyFault);
+    // The model was stopped, and says so: that is an answer.
+    expect(fold(decode({ ...parts(part), finishReason: 'SAFETY' })).choices).toMatchObject([
+      { parts: [kept], finish: 'content_filter' },
+    ]);
+  });
+
+  it.each([['text'], [7], [['x']]])('%j is no part, and kept beside those that are', (part) => {
+    const sent = { content: { parts: [part, null, { text: 'a' }] } };
+    expect(partsOf(decode(sent))).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'opaque', format: 'gemini', value: { part } },
+    ]);
+    expect(() => decode({ content: { parts: [part] } })).toThrow(ReplyFault);
+  });
+
+  it('one answer that can be read is enough', () => {
+    const candidates = [
+      { index: 0, finishReason: 'STOP', ...parts({ functionCall: { args: {} } }) },
+      { index: 1, finishReason: 'STOP', ...parts({ text: 'a' }) },
+    ];
+    expect(fold(decodeReply({ candidates }, replyContext())).choices).toMatchObject([
+      { parts: [{ type: 'opaque' }] },
+      { parts: [{ text: 'a' }] },
+    ]);
+  });
+
+  it.each([
     [{}],
     [{ content: {} }],
     [{ content: { role: 'model' } }],
@@ -125,21 +207,39 @@ describe('parts of a reply', () => {
 describe('the end of a reply', () => {
   it.each([
     ['STOP', 'stop'],
+    ['FINISH_REASON_UNSPECIFIED', 'stop'],
     ['MAX_TOKENS', 'length'],
     ['CONTINUATION', 'length'],
     ['SAFETY', 'content_filter'],
+    ['BLOCKLIST', 'content_filter'],
+    ['PROHIBITED_CONTENT', 'content_filter'],
+    ['SPII', 'content_filter'],
     ['RECITATION', 'content_filter'],
     ['LANGUAGE', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
+    ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+    ['IMAGE_RECITATION', 'content_filter'],
     ['MODEL_ARMOR', 'content_filter'],
+    ['ESCALATION', 'content_filter'],
     ['OTHER', 'stop'],
+    ['MALFORMED_FUNCTION_CALL', 'stop'],
+    ['MALFORMED_RESPONSE', 'stop'],
     ['UNEXPECTED_TOOL_CALL', 'stop'],
+    ['TOO_MANY_TOOL_CALLS', 'stop'],
+    ['MISSING_THOUGHT_SIGNATURE', 'stop'],
+    ['NO_IMAGE', 'stop'],
+    ['IMAGE_OTHER', 'stop'],
     ['toString', 'stop'],
     ['SOMETHING_NEW', 'stop'],
     [undefined, 'stop'],
   ])('%s is %s', (finishReason, reason) => {
     expect(fold(decodeReply({ candidates: [{ finishReason }] }, replyContext())).choices).toMatchObject([
       { finish: reason, native: finishReason },
+    ]);
+    // Calls end with STOP on this wire; a limit or a filter stays what it is.
+    const called = { candidates: [{ finishReason, ...parts({ functionCall: { name: 'f' } }) }] };
+    expect(fold(decodeReply(called, replyContext())).choices).toMatchObject([
+      { finish: reason === 'stop' ? 'tool_calls' : reason },
     ]);
   });
 
@@ -163,6 +263,23 @@ describe('the end of a reply', () => {
     }
   });
 
+  it('of a blocked prompt tells the ratings of the filter', () => {
+    const safetyRatings = [{ category: 'HARM_CATEGORY_HARASSMENT', probability: 'HIGH', blocked: true }];
+    const events = decodeReply({ promptFeedback: { blockReason: 'SAFETY', safetyRatings } }, replyContext());
+    expect(fold(events).choices).toMatchObject([
+      { parts: [{ type: 'opaque', value: { safetyRatings } }], finish: 'content_filter', native: 'SAFETY' },
+    ]);
+  });
+
+  it.each(['SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'IMAGE_SAFETY', 'MODEL_ARMOR', 'JAILBREAK'])(
+    'of a prompt blocked for %s is filtered',
+    (blockReason) => {
+      expect(fold(decodeReply({ promptFeedback: { blockReason } }, replyContext())).choices).toMatchObject([
+        { finish: 'content_filter', native: blockReason },
+      ]);
+    },
+  );
+
   it('without candidates and block reason is an empty answer', () => {
     expect(fold(decodeReply({ candidates: [], usageMetadata: {} }, replyContext())).choices).toMatchObject([
       { index: 0, finish: 'stop' },
@@ -175,9 +292,24 @@ describe('the end of a reply', () => {
     ]);
   });
 
-  it.each([[null], ['x'], [[]], [{}], [{ choices: [] }]])('%j is no reply', (body) => {
-    expect(() => decodeReply(body, replyContext())).toThrow(ReplyFault);
+  it.each(['Quota exceeded.', ['x'], 7])('an error in a 2xx body may be %j', (error) => {
+    expect(decodeReply({ error, candidates: [] }, replyContext())).toEqual([
+      { type: 'error', failure: { status: 502, kind: 'UNKNOWN', message: expect.stringMatching(/Quota|x|7/) } },
+    ]);
   });
+
+  it('an error without its word is told by its code', () => {
+    expect(decodeReply({ error: { code: 429, message: 'm' } }, replyContext())).toEqual([
+      { type: 'error', failure: { status: 429, kind: 'RESOURCE_EXHAUSTED', message: 'm' } },
+    ]);
+  });
+
+  it.each([[null], ['x'], [[]], [{}], [{ choices: [] }], [{ candidates: ['x'] }], [{ candidates: [null] }]])(
+    '%j is no reply',
+    (body) => {
+      expect(() => decodeReply(body, replyContext())).toThrow(ReplyFault);
+    },
+  );
 
   it('several candidates are several choices', () => {
     const candidates = [
@@ -232,11 +364,38 @@ describe('usage', () => {
       },
       { input: 9, output: 5, total: 14, inputAudio: 7, outputAudio: 5 },
     ],
+    [
+      'sound that tools put into the prompt is input too, as are several entries',
+      {
+        promptTokenCount: 9,
+        toolUsePromptTokenCount: 6,
+        totalTokenCount: 15,
+        promptTokensDetails: [
+          { modality: 'AUDIO', tokenCount: 3 },
+          { modality: 'AUDIO', tokenCount: '1' },
+        ],
+        toolUsePromptTokensDetails: [{ modality: 'AUDIO', tokenCount: 2 }],
+        cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }],
+      },
+      { input: 15, output: 0, total: 15, inputAudio: 6 },
+    ],
+    [
+      'thoughts in the candidates beside tokens of tools',
+      {
+        promptTokenCount: 9,
+        toolUsePromptTokenCount: 6,
+        candidatesTokenCount: 30,
+        thoughtsTokenCount: 20,
+        totalTokenCount: 45,
+      },
+      { input: 15, output: 30, total: 45, reasoning: 20 },
+    ],
     ['a missing total is the sum', { promptTokenCount: 1, candidatesTokenCount: 2 }, { input: 1, output: 2, total: 3 }],
     ['counts may be strings', { promptTokenCount: '1', totalTokenCount: '1' }, { input: 1, output: 0, total: 1 }],
     ['nothing counted is no usage', { trafficType: 'ON_DEMAND' }, undefined],
   ])('%s', (_, raw, usage) => {
-    expect(decodeUsage(raw)).toEqual(usage);
+    const reply = decodeReply({ candidates: [], usageMetadata: raw }, replyContext());
+    expect(fold(reply).usage).toEqual(usage);
   });
 });
 

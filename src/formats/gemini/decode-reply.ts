@@ -2,9 +2,10 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { CandidateReader, type Block } from './candidate.ts';
-import { decodeFailure } from './errors.ts';
-import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
-import { decodeUsage } from './usage.ts';
+import { decodeInnerFailure } from './errors.ts';
+import { metadataOf } from './metadata.ts';
+import { asList, asNumber, asString, isObject, optional } from './wire.ts';
+import { decodeUsage, hasCounts } from './usage.ts';
 
 /** The stream closed before the model said why it ended: what was shown is not the whole answer (wire.md D13). */
 export const INTERRUPTED: UpstreamFailure = {
@@ -28,16 +29,15 @@ export class ReplyReader {
   /** Events of one object; an `error` event ends the reply. */
   read(chunk: unknown): GenerationEvent[] {
     if (!isObject(chunk)) throw new ReplyFault('the reply is not a JSON object');
-    if (isObject(chunk['error'])) return [{ type: 'error', failure: decodeFailure(chunk['error']) }];
+    const error = chunk['error'] ?? undefined;
+    if (error !== undefined) return [{ type: 'error', failure: decodeInnerFailure(error) }];
     const events: GenerationEvent[] = this.#start(chunk);
-    const candidates = objectsOf(chunk['candidates']);
+    const candidates = candidatesOf(chunk);
     const indexes = indexesOf(candidates);
     for (const [position, candidate] of candidates.entries()) {
       events.push(...this.#candidate(indexes[position]!).read(candidate));
     }
-    const feedback = chunk['promptFeedback'];
-    const reason = isObject(feedback) ? asString(feedback['blockReason']) : undefined;
-    if (reason && isObject(feedback)) this.#blocked = { reason, message: asString(feedback['blockReasonMessage']) };
+    this.#blocked = blockOf(chunk['promptFeedback']) ?? this.#blocked;
     return [...events, ...this.#usage(chunk['usageMetadata'])];
   }
 
@@ -47,10 +47,15 @@ export class ReplyReader {
     return this.#candidates.size > 0 && [...this.#candidates.values()].every((candidate) => candidate.finished);
   }
 
+  /** Throws ReplyFault where nothing of any answer can be read. */
   end(): GenerationEvent[] {
+    const candidates = [...this.#candidates.values()];
+    if (!this.#blocked && candidates.length > 0 && candidates.every(({ useless }) => useless)) {
+      throw new ReplyFault('nothing of the answer can be read; a function call without a name is none');
+    }
     const byIndex = [...this.#candidates].sort(([a], [b]) => a - b);
     const events = byIndex.flatMap(([, candidate]) => candidate.end(this.#blocked));
-    if (events.length === 0) events.push(this.#emptyFinish());
+    if (events.length === 0) events.push(...this.#emptyAnswer());
     return [...events, { type: 'end' }];
   }
 
@@ -77,16 +82,38 @@ export class ReplyReader {
     const said = { ...this.#rawUsage };
     for (const [name, value] of Object.entries(metadata)) if (value !== null) said[name] = value;
     this.#rawUsage = said;
-    const usage = decodeUsage(metadata) && decodeUsage(this.#rawUsage);
-    return usage ? [{ type: 'usage', usage, raw: this.#rawUsage }] : [];
+    return hasCounts(metadata) ? [{ type: 'usage', usage: decodeUsage(said), raw: said }] : [];
   }
 
   /** No candidate at all: the prompt was blocked, or the reply is empty; either way one choice says so (wire.md D10). */
-  #emptyFinish(): GenerationEvent {
-    if (!this.#blocked) return { type: 'finish', choice: 0, reason: 'stop' };
-    const { reason, message } = this.#blocked;
-    return { type: 'finish', choice: 0, reason: 'content_filter', native: reason, ...optional('message', message) };
+  #emptyAnswer(): GenerationEvent[] {
+    if (!this.#blocked) return [{ type: 'finish', choice: 0, reason: 'stop' }];
+    const { reason, message, ratings } = this.#blocked;
+    const finish = { type: 'finish', choice: 0, reason: 'content_filter', native: reason } as const;
+    const events: GenerationEvent[] = [{ ...finish, ...optional('message', message) }];
+    if (ratings) events.unshift({ type: 'opaque', choice: 0, block: 0, format: 'gemini', value: ratings });
+    return events;
   }
+}
+
+/** A candidate that is no object leaves nothing to answer with. */
+function candidatesOf(chunk: JsonObject): readonly JsonObject[] {
+  const listed = asList(chunk['candidates']);
+  const candidates = listed.filter(isObject);
+  if (candidates.length < listed.length) throw new ReplyFault('a candidate of the reply is not a JSON object');
+  return candidates;
+}
+
+function blockOf(feedback: unknown): Block | undefined {
+  if (!isObject(feedback)) return undefined;
+  const reason = asString(feedback['blockReason']);
+  if (!reason) return undefined;
+  const ratings = metadataOf(feedback);
+  return {
+    reason,
+    message: asString(feedback['blockReasonMessage']),
+    ratings: Object.keys(ratings).length > 0 ? ratings : undefined,
+  };
 }
 
 /** Protobuf JSON may leave an index of 0 out: then the place in the list stands for it, unless another answer has that number. */

@@ -71,6 +71,23 @@ describe('a request of this API', () => {
     expect(turns[1]!.parts.map((part) => part.type === 'tool_result' && part.callId)).toEqual(calls);
   });
 
+  it('takes the name of a response from the call with its id', () => {
+    const call = model({ functionCall: { name: 'f', id: 'F' } });
+    expect(turnsOf(call, user({ functionResponse: { id: 'F', response: {} } }))[1]!.parts).toMatchObject([
+      { type: 'tool_result', callId: 'F', name: 'f' },
+    ]);
+  });
+
+  it.each([
+    [{ functionCall: { args: { a: 1 } } }, 'functionCall'],
+    [{ function_call: { name: '' } }, 'functionCall'],
+    [{ functionResponse: { id: 'x', response: {} } }, 'functionResponse'],
+  ])('refuses %j, which names no function', (part, field) => {
+    expect(() => turnsOf(user({ text: 'a' }), model({ text: 'b' }, part))).toThrow(
+      expect.objectContaining({ code: 'missing_required_parameter', param: `contents[1].parts[1].${field}.name` }),
+    );
+  });
+
   it('takes what stands beside function responses as a user turn behind them', () => {
     const turns = turnsOf(user({ text: 'see' }, { functionResponse: { name: 'f', response: {} } }));
     expect(turns.map(({ role }) => role)).toEqual(['tool', 'user']);

@@ -53,6 +53,41 @@ describe('a stream', () => {
     expect(fold(read(text)).usage).toEqual({ input: 5, output: 3, total: 8, cacheRead: 4 });
   });
 
+  it('is unreadable when arguments without a name are all there is', () => {
+    const text = toSse([chunk([{ functionCall: { args: { a: 1 } } }], { finishReason: 'STOP' })]);
+    expect(last(text)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'unreadable_reply' } });
+    expect(read(text).map(({ type }) => type)).toEqual(['start', 'error']);
+  });
+
+  it('joins grounding that is told over several chunks', () => {
+    const grounded = (text: string, groundingMetadata: object) => chunk([{ text }], { groundingMetadata });
+    const segment = { startIndex: 3, endIndex: 8 };
+    const events = read(
+      toSse([
+        grounded('é ', { webSearchQueries: ['q'] }),
+        grounded('wörd', { groundingChunks: [{ web: { uri: 'https://a', title: 'a' } }] }),
+        grounded('.', { groundingSupports: [{ segment, groundingChunkIndices: [0] }] }),
+        chunk([], { finishReason: 'STOP', groundingMetadata: {} }),
+      ]),
+    );
+    const [choice] = fold(events).choices;
+    expect(choice!.citations).toEqual([{ url: 'https://a', title: 'a', start: 2, end: 6 }]);
+    expect(choice!.parts.at(-1)).toMatchObject({
+      value: { groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [{}], groundingSupports: [{}] } },
+    });
+  });
+
+  it('tells usage once for each chunk that counts something', () => {
+    const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 };
+    const events = read(
+      toSse([
+        { ...chunk([{ text: 'a' }]), usageMetadata },
+        { ...stopped, usageMetadata: {} },
+      ]),
+    );
+    expect(events.filter(({ type }) => type === 'usage')).toHaveLength(1);
+  });
+
   it('counts its last event without a blank line behind it', () => {
     expect(last(toSse([stopped]).trimEnd())).toEqual({ type: 'end' });
   });
@@ -129,6 +164,7 @@ describe('a stream', () => {
     ['an array element', toArray([chunk([{ text: 'a' }]), error])],
     ['an array before the stream', JSON.stringify([error])],
     ['an object before the stream', JSON.stringify(error)],
+    ['a data line without its word', toSse([{ error: { code: 503, message: 'Overloaded.' } }])],
   ])('an error in %s ends it, with nothing after it', (_, text) => {
     const events = read(text);
     expect(events.filter(({ type }) => type === 'error')).toHaveLength(1);
@@ -182,6 +218,83 @@ describe('a call whose arguments are streamed', () => {
     expect(fold(events)).toEqual(fold(decodeReply(plain, replyContext())));
     // The idle timeout watches events: every piece must be seen to move.
     expect(events.filter(({ type }) => type === 'tool_arguments').length).toBeGreaterThan(5);
+  });
+
+  const signed = { thoughtSignature: 's' };
+  const whole = [{ functionCall: { name: 'f', id: '1', args: { a: 'Bos' } }, thoughtSignature: 's' }];
+  const [start, grow, end] = [
+    { name: 'f', id: '1', willContinue: true },
+    { partialArgs: [{ jsonPath: '$.a', stringValue: 'Bos' }], willContinue: true },
+    {},
+  ];
+  const done = chunk([], { finishReason: 'STOP' });
+  it.each([
+    ['its first piece', [call(start, signed), call(grow), call(end), done]],
+    ['a later piece', [call(start), call(grow, signed), call(end), done]],
+    ['its end', [call(start), call(grow), call(end, signed), done]],
+    ['every piece', [call(start, signed), call(grow, signed), call(end, signed), done]],
+    ['an empty part in the middle', [call(start), chunk([{ text: '', ...signed }]), call(grow), call(end), done]],
+    ['an empty part behind it', [call(start), call(grow), call(end), chunk([{ text: '' }, signed]), done]],
+    [
+      'an empty part of the finish chunk',
+      [call(start), call(grow), call(end), chunk([{ text: '', ...signed }], { finishReason: 'STOP' })],
+    ],
+    [
+      'an empty part behind a call that came whole',
+      [call({ name: 'f', id: '1', args: { a: 'Bos' } }), chunk([{ text: '', ...signed }], { finishReason: 'STOP' })],
+    ],
+    ['a last piece that brings the arguments whole', [call(start), call({ args: { a: 'Bos' } }, signed), done]],
+  ])('has the signature that comes on %s', (_, chunks) => {
+    const events = read(toSse(chunks));
+    expect(fold(events)).toEqual(fold(decodeReply(chunk(whole, { finishReason: 'STOP' }), replyContext())));
+    expect(events.filter(({ type }) => type === 'tool_call')).toHaveLength(1);
+  });
+
+  it('is signed by its own pieces when it is a parallel one', () => {
+    const events = read(
+      toSse([
+        call({ name: 'e', id: '0' }, { thoughtSignature: 'first' }),
+        call(start),
+        call(grow, signed),
+        call(end),
+        done,
+      ]),
+    );
+    expect(fold(events).choices[0]!.parts).toMatchObject([
+      { name: 'e', signature: 'first' },
+      { name: 'f', signature: 's', arguments: '{"a":"Bos"}' },
+    ]);
+  });
+
+  it('goes on behind a part that comes between its pieces', () => {
+    const events = read(toSse([call(start), chunk([{ text: 'x' }]), call(grow, signed), call(end), done]));
+    expect(fold(events).choices[0]!.parts).toMatchObject([
+      { name: 'f', arguments: '{"a":"Bos"}' },
+      { type: 'text', text: 'x' },
+      { type: 'text', text: '', signature: 's' },
+    ]);
+  });
+
+  it('keeps a second signature, alone', () => {
+    const other = { thoughtSignature: 'other' };
+    const events = read(toSse([call(start, signed), call(grow, other), call(end), done]));
+    expect(fold(events).choices[0]!.parts).toMatchObject([
+      { name: 'f', signature: 's' },
+      { type: 'text', text: '', signature: 'other' },
+    ]);
+  });
+
+  it('is told before its end when it is signed, or too long to be waited for', () => {
+    const types = (chunks: readonly object[]) => {
+      const decoder = decodeStream(replyContext());
+      return decoder.push(Buffer.from(toSse(chunks))).map(({ type }) => type);
+    };
+    expect(types([call(start)])).not.toContain('tool_call');
+    expect(types([call(start, signed)])).toContain('tool_call');
+    const long = [call(start), ...Array.from({ length: 256 }, () => call(grow))];
+    expect(types(long)).toContain('tool_call');
+    const late = fold(read(toSse([...long, call(end, signed), done]))).choices[0]!.parts;
+    expect(late).toMatchObject([{ name: 'f' }, { type: 'text', text: '', signature: 's' }]);
   });
 
   it('without any arguments is a call of none', () => {

@@ -418,3 +418,16 @@ it('grounding of an earlier answer is not sent as a part', () => {
   });
   expect(encode([turn]).contents).toEqual([{ role: 'model', parts: [{ text: 'a' }] }]);
 });
+
+it('tools that run on Google’s side are told to the Developer API only', () => {
+  const value = { toolCall: { toolType: 'GOOGLE_SEARCH', id: 't' }, thoughtSignature: 's' };
+  const turn = assistant(text('a'), { type: 'opaque', format: 'gemini', value });
+  expect(encode([turn], { host: 'direct' })).toMatchObject({
+    contents: [{ parts: [{ text: 'a' }, value] }],
+    losses: [],
+  });
+  expect(encode([turn])).toMatchObject({
+    contents: [{ parts: [{ text: 'a' }] }],
+    losses: [{ action: 'dropped', param: 'messages[0].content[1]' }],
+  });
+});

@@ -1,4 +1,4 @@
-import type { JsonObject, MediaPart, Part, ToolCallPart, Turn } from '../conversation.ts';
+import type { JsonObject, MediaPart, OpaquePart, Part, ToolCallPart, Turn } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportName } from './encode-media.ts';
@@ -33,7 +33,8 @@ export function encodeContents(
 
 class ContentsEncoder {
   readonly #traits: ModelTraits;
-  readonly #keepIds: boolean;
+  /** Not Vertex, which refuses `id` in calls and responses: they pair by name and order there (wire.md finding 8). */
+  readonly #direct: boolean;
   readonly #losses: LossReport;
   readonly #calls = new CallIndex();
   readonly #contents: Content[] = [];
@@ -42,8 +43,7 @@ class ContentsEncoder {
 
   constructor(traits: ModelTraits, target: RequestTarget, losses: LossReport) {
     this.#traits = traits;
-    // Vertex refuses `id` in calls and responses; calls pair by name and order there (wire.md finding 8).
-    this.#keepIds = target.host === 'direct';
+    this.#direct = target.host === 'direct';
     this.#losses = losses;
   }
 
@@ -113,18 +113,26 @@ class ContentsEncoder {
       case 'tool_call':
         return [this.#call(part, place)];
       case 'code': {
-        const id = optional('id', this.#keepIds ? part.id : undefined);
+        const id = optional('id', this.#direct ? part.id : undefined);
         return [signed({ executableCode: { language: part.language, code: part.code, ...id } }, part.signature)];
       }
       case 'code_result': {
-        const id = optional('id', this.#keepIds ? part.id : undefined);
+        const id = optional('id', this.#direct ? part.id : undefined);
         return [signed({ codeExecutionResult: { outcome: part.outcome, output: part.output, ...id } }, part.signature)];
       }
       case 'opaque':
-        if (part.format !== 'gemini') return this.#drop(place, `only ${part.format} understands this part`);
-        // Grounding and ratings describe a reply; they are no parts and were never the model's input.
-        return isCandidateMetadata(part.value) ? [] : [part.value];
+        return this.#opaque(part, place);
     }
+  }
+
+  #opaque({ format, value }: OpaquePart, place: string): JsonObject[] {
+    if (format !== 'gemini') return this.#drop(place, `only ${format} understands this part`);
+    // Grounding and ratings describe a reply; they are no parts and were never the model's input.
+    if (isCandidateMetadata(value)) return [];
+    if (!this.#direct && DEVELOPER_PARTS.some((name) => name in value)) {
+      return this.#drop(place, 'only the Gemini Developer API runs tools on its side');
+    }
+    return [value];
   }
 
   /** Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). */
@@ -150,7 +158,7 @@ class ContentsEncoder {
     const { id, signature } = splitCallId(part.id);
     this.#calls.add(id, part.name);
     const args = part.custom ? { input: part.arguments } : parseArguments(part, place, this.#losses);
-    const functionCall = { ...optional('id', this.#keepIds ? id : undefined), name: part.name, args };
+    const functionCall = { ...optional('id', this.#direct ? id : undefined), name: part.name, args };
     return signed({ functionCall }, part.signature ?? signature);
   }
 
@@ -164,7 +172,7 @@ class ContentsEncoder {
     const { responses, following } = encodeResults(this.#pending, {
       calls: this.#calls,
       losses: this.#losses,
-      keepIds: this.#keepIds,
+      keepIds: this.#direct,
       mediaInside: this.#traits.third,
     });
     this.#pending = [];
@@ -199,6 +207,9 @@ class ContentsEncoder {
     }
   }
 }
+
+/** Parts of tools that run on Google's side; Vertex knows neither (wire.md C4). */
+const DEVELOPER_PARTS = ['toolCall', 'toolResponse'];
 
 function isMedia(part: JsonObject): boolean {
   return 'inlineData' in part || 'fileData' in part;

@@ -37,8 +37,19 @@ function fileData(part: MediaPart, uri: string, param: string): JsonObject {
 
 /** The extensions mp4 and webm mean video unless the part is sound. */
 function mimeByUrl(part: MediaPart, uri: string): string | undefined {
-  const mime = mimeOfUrl(uri);
+  const mime = mimeOfUrl(uri) ?? mimeOfUrl(withPlainLetters(uri));
   return part.media === 'audio' && mime ? mime.replace(/^video\/(?=mp4$|webm$)/, 'audio/') : mime;
+}
+
+/**
+ * `a%2Epd%66` names the same as `a.pdf`: an encoded unreserved character is that character (RFC 3986 section 6.2.2.2). Others stay
+ * encoded, so that no `%3F` becomes the beginning of a query. For looking only: what is sent is the caller's spelling.
+ */
+function withPlainLetters(uri: string): string {
+  return uri.replace(/%[2-7][0-9a-f]/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded;
+  });
 }
 
 function fail(param: string, reason: string): never {

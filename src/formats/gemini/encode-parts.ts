@@ -1,6 +1,7 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { LogprobToken } from '../events.ts';
 import { isCandidateMetadata } from './metadata.ts';
+import { fromThoughtBlock } from './thought-media.ts';
 import { asObject, optional } from './wire.ts';
 
 /** Parts of an answer as Gemini's clients read them; what another API's answer holds and this one cannot is left out. */
@@ -31,7 +32,8 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
       return { codeExecutionResult, ...optional('thoughtSignature', part.signature) };
     }
     case 'opaque':
-      return part.format === 'gemini' && !isCandidateMetadata(part.value) ? part.value : undefined;
+      if (part.format !== 'gemini' || isCandidateMetadata(part.value)) return undefined;
+      return fromThoughtBlock(part.value) ?? part.value;
     case 'redacted_thinking':
     case 'tool_result':
       return undefined;

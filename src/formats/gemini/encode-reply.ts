@@ -41,11 +41,13 @@ function encodeChoice(choice: Choice): JsonObject {
       Object.assign(metadata, part.value);
   }
   const text = choice.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  // A refusal is text here, so its tokens are those of the text.
+  const tokens = [...choice.logprobs, ...choice.refusalLogprobs];
   return {
     content: { role: 'model', parts },
     ...encodeEnding({ ...choice, metadata, text }),
     index: choice.index,
-    ...(choice.logprobs.length > 0 && { logprobsResult: encodeLogprobs(choice.logprobs) }),
+    ...(tokens.length > 0 && { logprobsResult: encodeLogprobs(tokens) }),
   };
 }
 

@@ -1,5 +1,6 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Conversation, Tool } from '../conversation.ts';
+import type { Conversation, JsonObject, Tool } from '../conversation.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { encodeRequest } from './encode-request.ts';
 
@@ -17,9 +18,9 @@ function encode(
   host: 'vertex' | 'direct' = 'vertex',
 ) {
   const target = requestTarget({ model, host, strict });
-  const { body, losses, reply } = encodeRequest(deepFreeze({ ...base, ...more }), target, replyContext());
+  const { body, headers, losses, reply } = encodeRequest(deepFreeze({ ...base, ...more }), target, replyContext());
   const { contents: _, ...rest } = body;
-  return { body: rest, losses: losses.map(({ action, param }) => `${action} ${param}`), reply };
+  return { body: rest, headers, losses: losses.map(({ action, param }) => `${action} ${param}`), reply };
 }
 
 const config = (more: Partial<Conversation>, model?: string, strict?: boolean) => {
@@ -372,7 +373,7 @@ describe('everything else', () => {
       user: 'u',
       metadata: { a: 'b' },
       verbosity: 'low',
-      serviceTier: 'flex',
+      serviceTier: 'scale',
       parallelToolCalls: false,
       extras: { logit_bias: {}, prediction: {}, store: true },
       extrasFormat: 'openai-chat',
@@ -410,5 +411,72 @@ describe('everything else', () => {
       serviceTier: 'priority',
     });
     expect(encode({ serviceTier: 'auto' })).toMatchObject({ body: {}, losses: [] });
+  });
+
+  it('Vertex takes it in a header, and only there', () => {
+    const { body, headers, losses } = encode({ serviceTier: 'flex' });
+    expect({ body, headers, losses }).toEqual({
+      body: {},
+      headers: { 'x-vertex-ai-llm-shared-request-type': 'flex' },
+      losses: [],
+    });
+  });
+
+  it('the switch for tools on Google’s side goes to the Developer API only', () => {
+    const switched = { includeServerSideToolInvocations: true };
+    const lost = ['dropped toolConfig.includeServerSideToolInvocations'];
+    const send = (toolConfig: object, host: 'vertex' | 'direct') => {
+      const { body, losses } = encode(
+        { extras: { cachedContent: 'c', toolConfig }, extrasFormat: 'gemini' },
+        'gemini-3-flash-preview',
+        true,
+        host,
+      );
+      return { body, losses };
+    };
+    expect(send(switched, 'direct')).toEqual({ body: { cachedContent: 'c', toolConfig: switched }, losses: [] });
+    expect(send(switched, 'vertex')).toEqual({ body: { cachedContent: 'c' }, losses: lost });
+    const toolConfig = { retrievalConfig: { languageCode: 'de' } };
+    expect(send({ ...switched, ...toolConfig }, 'vertex')).toEqual({
+      body: { cachedContent: 'c', toolConfig },
+      losses: lost,
+    });
+  });
+
+  it('schemas are copied, never changed, whatever they hold', () => {
+    const schema = fc.letrec<{ node: JsonObject; inner: JsonObject }>((tie) => ({
+      // The first choice is a leaf, which deep places fall back to.
+      inner: fc.oneof({ maxDepth: 3 }, fc.constant({ type: 'string', pattern: 'x' }), tie('node')),
+      node: fc
+        .record(
+          {
+            type: fc.constantFrom('object', 'array', 'string', ['integer', 'null']),
+            title: fc.string(),
+            enum: fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.boolean())),
+            format: fc.constantFrom('date', 'email'),
+            pattern: fc.string(),
+            required: fc.array(fc.string()),
+            $ref: fc.constantFrom('#/$defs/a', '#/definitions/a', '#'),
+            items: tie('inner'),
+            properties: fc.dictionary(fc.constantFrom('a', '__proto__', 'additionalProperties'), tie('inner')),
+            $defs: fc.dictionary(fc.constantFrom('a', 'b'), tie('inner'), { maxKeys: 2 }),
+            allOf: fc.array(tie('inner'), { maxLength: 2 }),
+            oneOf: fc.array(tie('inner'), { maxLength: 2 }),
+            additionalProperties: fc.oneof(fc.boolean(), tie('inner')),
+          },
+          { requiredKeys: [] },
+        )
+        .map((fields): JsonObject => ({ ...fields })),
+    })).node;
+    fc.assert(
+      fc.property(schema, (schema) => {
+        const before = JSON.stringify(schema);
+        const tool: Tool = { type: 'function', name: 'f', parameters: schema };
+        // encode() freezes what it is given: a write would throw.
+        const first = encode({ tools: [tool], responseFormat: { type: 'json_schema', schema } });
+        expect(JSON.stringify(schema)).toBe(before);
+        expect(encode({ tools: [tool], responseFormat: { type: 'json_schema', schema } }).body).toEqual(first.body);
+      }),
+    );
   });
 });

@@ -3,7 +3,7 @@ import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
-import { checkLabels } from './labels.ts';
+import { addDerived, checkLabels } from './labels.ts';
 import { LossReport } from './losses.ts';
 import { traitsOf } from './models.ts';
 import { asList, isObject, objectsOf } from './wire.ts';
@@ -15,7 +15,8 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
   const { contents, systemInstruction } = encodeContents(conversation.turns, traits, target, losses);
   const { tools, toolConfig, customTools } = encodeTools(conversation, traits, losses);
   const generationConfig = encodeConfig(conversation, traits, target, losses);
-  reportOpenAiOnly(conversation, losses);
+  reportOpenAiOnly(conversation, target, losses);
+  const tier = encodeServiceTier(conversation.serviceTier, target, losses);
   const body: JsonObject = {
     contents,
     ...(systemInstruction && { systemInstruction }),
@@ -24,29 +25,44 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...(conversation.safetySettings && { safetySettings: conversation.safetySettings }),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     ...encodeLabels(conversation.labels, target, losses),
-    ...encodeServiceTier(conversation.serviceTier, target, losses),
+    ...tier.body,
   };
   return {
-    body: withExtras(body, conversation, losses),
+    body: withExtras(body, conversation, target, losses),
+    ...(tier.headers && { headers: tier.headers }),
     losses: losses.list(),
     reply: customTools.length > 0 ? { ...reply, customTools } : reply,
   };
 }
 
 /** Fields of the conversation that no field of Gemini stands for (wire.md D1). */
-function reportOpenAiOnly(conversation: Conversation, losses: LossReport): void {
+function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, losses: LossReport): void {
   if (conversation.user !== undefined) losses.dropped('user', 'Gemini has no user identifier');
-  if (conversation.metadata !== undefined)
-    losses.dropped('metadata', 'Gemini has no metadata; cost labels are `labels`');
+  if (conversation.metadata !== undefined) reportMetadata(conversation.metadata, target, losses);
   if (conversation.verbosity !== undefined) losses.dropped('verbosity', 'Gemini has no verbosity');
 }
 
-function encodeLabels(labels: JsonObject | undefined, target: RequestTarget, losses: LossReport): JsonObject {
-  if (!labels) return {};
-  const checked = checkLabels(labels);
-  if (target.host === 'vertex') return { labels: checked };
-  losses.dropped('labels', 'only Vertex AI has cost labels');
-  return {};
+/** Where the operator derives labels from metadata, what became one is not lost. */
+function reportMetadata(metadata: JsonObject, { host, labels }: RequestTarget, losses: LossReport): void {
+  if (host !== 'vertex' || !labels) {
+    losses.dropped('metadata', 'Gemini has no metadata; cost labels are `labels`');
+    return;
+  }
+  for (const [name, value] of Object.entries(metadata)) {
+    const carried = Object.hasOwn(labels, name) && labels[name] === value;
+    if (!carried) losses.dropped(`metadata.${name}`, 'no cost label is derived from it, and Gemini has no metadata');
+  }
+}
+
+/** Derived labels are the operator's wish for hosts that have labels: elsewhere they are not sent, which loses nothing. */
+function encodeLabels(explicit: JsonObject | undefined, target: RequestTarget, losses: LossReport): JsonObject {
+  const checked = explicit && checkLabels(explicit);
+  if (target.host !== 'vertex') {
+    if (checked) losses.dropped('labels', 'only Vertex AI has cost labels');
+    return {};
+  }
+  const labels = target.labels ? addDerived(checked ?? {}, target.labels, losses) : checked;
+  return labels && (checked || Object.keys(labels).length > 0) ? { labels } : {};
 }
 
 const TIERS = new Map([
@@ -55,17 +71,32 @@ const TIERS = new Map([
   ['priority', 'priority'],
 ]);
 
-/** Vertex names the tier in headers, which are the provider's (wire.md C2); `auto` is what happens anyway. */
-function encodeServiceTier(tier: string | undefined, target: RequestTarget, losses: LossReport): JsonObject {
+/** Pay-as-you-go tiers of Vertex AI; provisioned throughput, where there is some, is used up first (wire.md C2). */
+const TIER_HEADER = 'x-vertex-ai-llm-shared-request-type';
+
+interface EncodedTier {
+  readonly body?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Vertex names the tier in a header, the Developer API in the body (wire.md C4, D1); `auto` is what happens anyway. */
+function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, losses: LossReport): EncodedTier {
   if (tier === undefined || tier === 'auto') return {};
   const serviceTier = TIERS.get(tier);
-  if (target.host === 'direct' && serviceTier) return { serviceTier };
-  losses.dropped('service_tier', 'this tier has no place in the body');
+  if (serviceTier === undefined) losses.dropped('service_tier', `Google has no tier "${tier}"`);
+  else if (host === 'direct') return { body: { serviceTier } };
+  // The standard tier is the one of a request that names none.
+  else if (serviceTier !== 'standard') return { headers: { [TIER_HEADER]: serviceTier } };
   return {};
 }
 
 /** Gemini's own further fields go on as they came; half-known objects (`generationConfig`) get their rest back. */
-function withExtras(body: JsonObject, { extras, extrasFormat }: Conversation, losses: LossReport): JsonObject {
+function withExtras(
+  body: JsonObject,
+  { extras, extrasFormat }: Conversation,
+  target: RequestTarget,
+  losses: LossReport,
+): JsonObject {
   if (!extras) return body;
   if (extrasFormat !== 'gemini') {
     for (const name of Object.keys(extras)) losses.dropped(name, 'Gemini has no such field');
@@ -73,7 +104,17 @@ function withExtras(body: JsonObject, { extras, extrasFormat }: Conversation, lo
   }
   const { functionDeclarations, ...others } = extras;
   const tools = asList(body['tools']).map((tool) => withDeclarationRests(tool, functionDeclarations));
-  return merge(others, tools.length > 0 ? { ...body, tools } : body);
+  return merge(forHost(others, target, losses), tools.length > 0 ? { ...body, tools } : body);
+}
+
+/** Vertex refuses the switch of the Developer API for tools that run on Google's side (wire.md C4). */
+function forHost(extras: JsonObject, { host }: RequestTarget, losses: LossReport): JsonObject {
+  const config = extras['toolConfig'];
+  if (host !== 'vertex' || !isObject(config) || !('includeServerSideToolInvocations' in config)) return extras;
+  const { includeServerSideToolInvocations: _, ...toolConfig } = config;
+  losses.dropped('toolConfig.includeServerSideToolInvocations', 'only the Gemini Developer API has it');
+  const { toolConfig: __, ...others } = extras;
+  return Object.keys(toolConfig).length > 0 ? { ...others, toolConfig } : others;
 }
 
 /** Fields of a declaration that no other API has (its response schema), kept by function name. */

@@ -9,6 +9,9 @@ export function encodeStream(client: ClientContext): StreamEncoder {
   return new GeminiStreamEncoder(client);
 }
 
+/** Events that are a part each. */
+type WholeEvent = Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>;
+
 interface PendingCall {
   readonly event: Extract<GenerationEvent, { type: 'tool_call' }>;
   arguments: string;
@@ -124,13 +127,16 @@ class GeminiStreamEncoder implements StreamEncoder {
         return;
       case 'opaque':
         if (event.format === 'gemini' && isCandidateMetadata(event.value)) Object.assign(state.metadata, event.value);
-        else if (event.format === 'gemini') this.#part(event.choice, event.value, state);
+        else this.#whole(event, state);
         return;
-      default: {
-        const part = encodeAnswerPart(partOf(event));
-        if (part) this.#part(event.choice, part, state);
-      }
+      default:
+        this.#whole(event, state);
     }
+  }
+
+  #whole(event: WholeEvent, state: ChoiceState): void {
+    const part = encodeAnswerPart(partOf(event));
+    if (part) this.#part(event.choice, part, state);
   }
 
   #words(event: Extract<GenerationEvent, { type: 'text' | 'thinking' }>, state: ChoiceState): void {
@@ -218,7 +224,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 }
 
-function partOf(event: Extract<GenerationEvent, { type: 'media' | 'code' | 'code_result' }>): Part {
+function partOf(event: WholeEvent): Part {
   if (event.type !== 'media') return event;
   const { mime, data, signature } = event;
   return { type: 'media', media: 'image', mime, source: { kind: 'data', data }, ...(signature && { signature }) };

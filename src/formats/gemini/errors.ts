@@ -52,6 +52,18 @@ export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailur
   };
 }
 
+/**
+ * An error inside a 2xx reply. There is no other status than its own, and the gateway takes a failure without a word for a
+ * broken stream: where Google's word is missing, the one of its code stands for it.
+ */
+export function decodeInnerFailure(error: unknown): UpstreamFailure {
+  const failure = isObject(error)
+    ? decodeFailure(error)
+    : { status: 502, message: messageOr(cap(asString(error) ?? JSON.stringify(error)), 502) };
+  const kind = STATUSES.find(([status]) => status === failure.status)?.[1] ?? 'UNKNOWN';
+  return { kind, ...failure };
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

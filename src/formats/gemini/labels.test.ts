@@ -1,5 +1,8 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkLabels } from './labels.ts';
+import { deepFreeze } from '../laws.testkit.ts';
+import { addDerived, checkLabels } from './labels.ts';
+import { LossReport } from './losses.ts';
 
 const repeat = (count: number) => 'a'.repeat(count);
 
@@ -24,5 +27,84 @@ describe('cost labels', () => {
     [Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, 'v'])), 'labels'],
   ])('%j is refused, never rewritten', (labels, param) => {
     expect(() => checkLabels(labels)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
+  });
+});
+
+function add(explicit: Record<string, string>, derived: Record<string, string>) {
+  const losses = new LossReport();
+  const labels = addDerived(deepFreeze(explicit), deepFreeze(derived), losses);
+  return { labels, lost: losses.list().map(({ action, param }) => `${action} ${param}`) };
+}
+
+describe('labels derived from metadata', () => {
+  it.each<[string, string, string, string]>([
+    ['Team', 'Search', 'team', 'search'],
+    ['user.id', 'a b/c', 'user_id', 'a_b_c'],
+    ['1st', '1st', 'k_1st', '1st'],
+    ['_x', '_x', 'k__x', '_x'],
+    ['-', '', 'k_-', ''],
+    ['__proto__', 'p', 'k___proto__', 'p'],
+    ['部門', '営業', '部門', '営業'],
+    ['ÉTÉ', 'ÉTÉ', 'été', 'été'],
+    // A letter that is no lowercase one even after lowercasing, and a mark that lowercasing makes.
+    ['\u{1D400}b', 'İ', 'k__b', 'i_'],
+    ['x👋', '👋', 'x_', '_'],
+    [repeat(70), repeat(70), repeat(63), repeat(63)],
+    [`1${repeat(70)}`, '𠮷'.repeat(70), `k_1${repeat(60)}`, '𠮷'.repeat(63)],
+  ])('%j: %j becomes %j: %j', (name, value, key, text) => {
+    expect(add({}, { [name]: value })).toEqual({ labels: { [key]: text }, lost: [] });
+  });
+
+  it('collide with the first of their names in sorted order, whatever the order they came in', () => {
+    const lost = ['dropped metadata.a b', 'dropped metadata.a_b'];
+    for (const names of [
+      ['A b', 'a b', 'a_b'],
+      ['a_b', 'a b', 'A b'],
+    ]) {
+      const derived = Object.fromEntries(names.map((name) => [name, name.replaceAll(/\W/g, '')]));
+      expect(add({}, derived)).toEqual({ labels: { a_b: 'ab' }, lost });
+    }
+  });
+
+  it('have no place where the caller has a label of that key, or 64', () => {
+    expect(add({ team: 'mine' }, { Team: 'derived' })).toEqual({ labels: { team: 'mine' }, lost: [] });
+    const full = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'v']));
+    expect(add(full, { team: 'a', k1: 'b' })).toEqual({ labels: full, lost: ['dropped metadata.team'] });
+  });
+
+  const name = fc.oneof(fc.string({ maxLength: 8, unit: 'binary' }), fc.string({ maxLength: 80, unit: 'grapheme' }));
+  const derived = fc.dictionary(name, name, { maxKeys: 90, size: 'max' });
+  const explicit = derived.map((pairs) => {
+    const { labels } = add({}, pairs);
+    return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));
+  });
+
+  it('always pass the check, beside explicit ones that stay as they are', () => {
+    fc.assert(
+      fc.property(explicit, derived, (own, pairs) => {
+        const { labels, lost } = add(own, pairs);
+        expect(checkLabels(labels)).toBe(labels);
+        expect(Object.entries(labels).slice(0, Object.keys(own).length)).toEqual(Object.entries(own));
+        expect(labels).toMatchObject(own);
+        expect(Object.keys(labels).length + lost.length).toBeGreaterThanOrEqual(Object.keys(own).length);
+      }),
+    );
+  });
+
+  it('are rewritten to what they stay when they are rewritten again', () => {
+    fc.assert(
+      fc.property(explicit, (labels) => {
+        expect(add({}, labels)).toEqual({ labels, lost: [] });
+      }),
+    );
+  });
+
+  it('are each sent, lost by name, or overruled', () => {
+    fc.assert(
+      fc.property(derived, (pairs) => {
+        const { labels, lost } = add({}, pairs);
+        expect(Object.keys(labels).length + lost.length).toBe(Object.keys(pairs).length);
+      }),
+    );
   });
 });

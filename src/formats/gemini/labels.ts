@@ -1,10 +1,14 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import type { LossReport } from './losses.ts';
 
 /** Rules of Google Cloud labels (wire.md C10). Lower-case and caseless letters of any script count as letters. */
 const MAX_LABELS = 64;
+const MAX_LENGTH = 63;
 const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
+const LETTER = /^[\p{Ll}\p{Lo}]/u;
+const ILLEGAL = /[^\p{Ll}\p{Lo}\p{N}_-]/gu;
 
 /** Labels the caller wrote are checked and never rewritten: a changed label would land costs on the wrong account. */
 export function checkLabels(labels: JsonObject): JsonObject {
@@ -21,4 +25,44 @@ export function checkLabels(labels: JsonObject): JsonObject {
 
 function fail(param: string, reason: string): never {
   throw new RequestFault('invalid_value', `${param} is not a valid label: ${reason}.`, param);
+}
+
+/**
+ * Labels derived from metadata, beside the explicit ones, which win key by key. Metadata have any spelling, so these are
+ * rewritten to the rules; in sorted order, so that the same metadata always give the same labels (wire.md C10).
+ */
+export function addDerived(
+  explicit: JsonObject,
+  derived: Readonly<Record<string, string>>,
+  losses: LossReport,
+): JsonObject {
+  const added = new Map<string, string>();
+  let room = MAX_LABELS - Object.keys(explicit).length;
+  for (const name of Object.keys(derived).sort()) {
+    const key = toKey(name);
+    if (Object.hasOwn(explicit, key)) continue;
+    if (key === '') losses.dropped(`metadata.${name}`, 'a label needs a key');
+    else if (added.has(key)) losses.dropped(`metadata.${name}`, `other metadata is the label "${key}" already`);
+    else if (room === 0) losses.dropped(`metadata.${name}`, `a request has at most ${MAX_LABELS} labels`);
+    else {
+      added.set(key, toAlphabet(derived[name]!));
+      room -= 1;
+    }
+  }
+  return { ...explicit, ...Object.fromEntries(added) };
+}
+
+function toKey(name: string): string {
+  if (name === '') return '';
+  const key = toAlphabet(name);
+  return LETTER.test(key) ? key : cut(`k_${key}`);
+}
+
+function toAlphabet(text: string): string {
+  return cut(text.toLowerCase().replace(ILLEGAL, '_'));
+}
+
+/** By code points, as the rule counts: a letter outside the basic plane is one. */
+function cut(text: string): string {
+  return text.length <= MAX_LENGTH ? text : [...text].slice(0, MAX_LENGTH).join('');
 }

@@ -23,3 +23,11 @@ export function isCandidateMetadata(value: JsonObject): boolean {
   const names = Object.keys(value);
   return names.length > 0 && names.every((name) => FIELDS.some((field) => field === name));
 }
+
+/** Streams tell grounding over several chunks: what a later one says of a field wins, a field it leaves out stays. */
+export function mergeMetadata(into: JsonObject, found: JsonObject): void {
+  for (const [field, value] of Object.entries(found)) {
+    const before = into[field];
+    into[field] = isObject(before) && isObject(value) ? { ...before, ...value } : value;
+  }
+}

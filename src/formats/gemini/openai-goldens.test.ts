@@ -13,14 +13,107 @@ interface Golden {
   readonly model: string;
   readonly host?: 'vertex' | 'direct';
   readonly strict?: boolean;
+  /** Labels the operator derives from metadata. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Beside `model` and `messages: hi`. */
   readonly request: JsonObject;
   /** Beside `contents: hi`. */
   readonly body?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly losses?: readonly string[];
   readonly reply?: JsonObject;
   readonly fault?: { readonly code: string; readonly param: string };
 }
+
+const numbered = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, String(index)]));
+
+/** Extensions and types of wire.md D4. */
+const EXTENSIONS: { readonly [mime: string]: string } = {
+  'image/jpeg': 'jpg jpeg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/heic': 'heic',
+  'image/heif': 'heif',
+  'image/bmp': 'bmp',
+  'image/tiff': 'tiff',
+  'application/pdf': 'pdf',
+  'text/plain': 'txt',
+  'text/markdown': 'md',
+  'text/csv': 'csv',
+  'text/html': 'html',
+  'video/mp4': 'mp4',
+  'video/mov': 'mov',
+  'video/avi': 'avi',
+  'video/wmv': 'wmv',
+  'video/x-flv': 'flv',
+  'video/webm': 'webm',
+  'video/mpeg': 'mpeg mpg',
+  'video/3gpp': '3gp',
+  'video/x-matroska': 'mkv',
+  'audio/mp3': 'mp3',
+  'audio/wav': 'wav',
+  'audio/flac': 'flac',
+  'audio/aac': 'aac',
+  'audio/m4a': 'm4a',
+  'audio/ogg': 'ogg opus',
+  'audio/pcm': 'pcm',
+  'audio/mpeg': 'mpga',
+};
+
+/** One picture, film, sound or page by address, the type told by the extension of its path alone. */
+const addresses: readonly Golden[] = Object.entries(EXTENSIONS)
+  .flatMap(([mimeType, extensions]) => extensions.split(' ').map((extension) => ({ mimeType, extension })))
+  .map(({ mimeType, extension }) => {
+    const [first, ...rest] = extension;
+    const encoded = `%${first!.charCodeAt(0).toString(16)}${rest.join('')}`;
+    const uris = [
+      `gs://bucket.png/a dir/x.tar.${extension}`,
+      `https://h.example.pdf/x.${extension.toUpperCase()}?f=a.png&sig=x.y#z.gif`,
+      `http://h.example/x%2E${encoded}`,
+    ];
+    const text = { text: 'see' };
+    return {
+      title: `.${extension} is ${mimeType}`,
+      model: 'gemini-2.5-flash',
+      request: {
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'text', ...text }, ...uris.map((url) => ({ type: 'image_url', image_url: { url } }))],
+          },
+        ],
+      },
+      body: {
+        contents: [{ role: 'user', parts: [text, ...uris.map((fileUri) => ({ fileData: { mimeType, fileUri } }))] }],
+      },
+    };
+  });
+
+/** `input_audio.format` → type (wire.md D4). */
+const SOUNDS: { readonly [format: string]: string } = {
+  wav: 'audio/wav',
+  mp3: 'audio/mp3',
+  opus: 'audio/ogg',
+  flac: 'audio/flac',
+  pcm16: 'audio/pcm',
+  aac: 'audio/aac',
+  m4a: 'audio/m4a',
+  mpeg: 'audio/mpeg',
+  mpga: 'audio/mpga',
+  mp4: 'audio/mp4',
+  webm: 'audio/webm',
+};
+
+const sounds: readonly Golden[] = Object.entries(SOUNDS).map(([format, mimeType]) => ({
+  title: `sound of the format ${format} is ${mimeType}`,
+  model: 'gemini-2.5-flash',
+  request: {
+    messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format } }] }],
+  },
+  body: { contents: [{ role: 'user', parts: [{ inlineData: { mimeType, data: 'AAAA' } }, { text: ' ' }] }] },
+}));
 
 const messages: readonly Golden[] = [
   { title: 'a bare question', model: 'gemini-2.5-flash', request: {}, body: {} },
@@ -590,6 +683,69 @@ const signatures: readonly Golden[] = [
     losses: ['dropped messages[1].content[0]'],
   },
   {
+    title: 'code that ran, thoughts with drafts and signatures on anything, over several turns',
+    model: 'gemini-3-pro-image-preview',
+    strict: false,
+    request: {
+      messages: [
+        { role: 'user', content: 'plot' },
+        {
+          role: 'assistant',
+          content: 'Done.',
+          content_blocks: [
+            { type: 'thinking', thinking: '', image_url: { url: 'data:image/png;base64,ZHJhZnQ=' }, signature: 'ZHI=' },
+            { type: 'thinking', thinking: '', image_url: { url: 'data:image/png;base64,ZHJhZnQ=' } },
+            { type: 'code', language: 'PYTHON', code: 'print(1)', id: 'x', signature: 'Y29k' },
+            { type: 'code_result', outcome: 'OUTCOME_OK', output: '1', signature: 'cmVz' },
+            { type: 'text', text: 'Done.', signature: 'dGV4' },
+          ],
+          content_parts: [
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' }, signature: 'aW1n' },
+            { type: 'text', text: 'Done.' },
+          ],
+        },
+        { role: 'user', content: 'now call' },
+        {
+          role: 'assistant',
+          content: '',
+          content_blocks: [{ type: 'text', text: '', signature: 'ZW1w' }],
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}', thought_signature: 'Y2Fs' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'ok' },
+        { role: 'assistant', content_blocks: [{ type: 'text', text: 'End.', signature: 'ZW5k' }] },
+        { role: 'user', content: 'thanks' },
+      ],
+    },
+    body: {
+      contents: [
+        { role: 'user', parts: [{ text: 'plot' }] },
+        {
+          role: 'model',
+          parts: [
+            { thought: true, text: '', thoughtSignature: 'ZHI=' },
+            { executableCode: { language: 'PYTHON', code: 'print(1)' }, thoughtSignature: 'Y29k' },
+            { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' }, thoughtSignature: 'cmVz' },
+            { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thoughtSignature: 'aW1n' },
+            { text: 'Done.', thoughtSignature: 'dGV4' },
+          ],
+        },
+        { role: 'user', parts: [{ text: 'now call' }] },
+        {
+          role: 'model',
+          parts: [
+            { text: '', thoughtSignature: 'ZW1w' },
+            { functionCall: { name: 'f', args: {} }, thoughtSignature: 'Y2Fs' },
+          ],
+        },
+        { role: 'user', parts: [{ functionResponse: { name: 'f', response: { output: 'ok' } } }] },
+        { role: 'model', parts: [{ text: 'End.', thoughtSignature: 'ZW5k' }] },
+        { role: 'user', parts: [{ text: 'thanks' }] },
+      ],
+    },
+  },
+  {
     title: 'what Claude thought and encrypted is lost',
     model: 'gemini-2.5-pro',
     request: {
@@ -692,6 +848,60 @@ const media: readonly Golden[] = [
         },
       ],
     },
+  },
+  {
+    title: 'data URIs with parameters, in text and in any case',
+    model: 'gemini-2.5-flash',
+    request: {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'see' },
+            { type: 'image_url', image_url: { url: 'data:text/plain;charset=utf-8;base64,aGk=' } },
+            { type: 'image_url', image_url: { url: 'DATA:Image/PNG;BASE64,AAAA' } },
+            { type: 'image_url', image_url: { url: 'data:text/csv,a%2Cb' } },
+            { type: 'image_url', image_url: { url: 'data:;base64,AAAA', mime_type: 'audio/pcm;rate=24000' } },
+            { type: 'file', file: { file_data: 'data:application/pdf;name=a.b;base64,JVBE' } },
+          ],
+        },
+      ],
+    },
+    body: {
+      contents: [
+        {
+          role: 'user',
+          parts: [
+            { text: 'see' },
+            { inlineData: { mimeType: 'text/plain', data: 'aGk=' } },
+            { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+            { inlineData: { mimeType: 'text/csv', data: 'YSxi' } },
+            { inlineData: { mimeType: 'audio/pcm;rate=24000', data: 'AAAA' } },
+            { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } },
+          ],
+        },
+      ],
+    },
+  },
+  ...[
+    'https://h.example/x',
+    'https://h.example/x.pdf%3Fv=1',
+    'gs://b/x.unknown',
+    'https://h.example.pdf',
+    'gs://b.png/',
+  ].map((url) => ({
+    title: `${url} tells no type: refused`,
+    model: 'gemini-2.5-flash',
+    request: { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] },
+    fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
+  })),
+  {
+    title: 'data of no type is refused',
+    model: 'gemini-2.5-flash',
+    request: {
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:;base64,AAAA' } }] }],
+    },
+    fault: { code: 'invalid_value', param: 'messages[0].content[0]' },
   },
   {
     title: 'a picture alone has a blank text beside it',
@@ -823,7 +1033,7 @@ const settings: readonly Golden[] = [
       logit_bias: { '5': 1 },
       prediction: { type: 'content', content: 'x' },
       store: true,
-      service_tier: 'flex',
+      service_tier: 'scale',
       prompt_cache_key: 'k',
       moderation: null,
       stream: true,
@@ -867,6 +1077,80 @@ const settings: readonly Golden[] = [
     request: { labels: { team: 'a' }, service_tier: 'priority' },
     body: { serviceTier: 'priority' },
     losses: ['dropped labels'],
+  },
+  ...(['flex', 'priority'] as const).map((tier) => ({
+    title: `the tier ${tier} is a header of Vertex AI`,
+    model: 'gemini-2.5-flash',
+    request: { service_tier: tier },
+    body: {},
+    headers: { 'x-vertex-ai-llm-shared-request-type': tier },
+  })),
+  ...(['auto', 'default'] as const).map((tier) => ({
+    title: `the tier ${tier} is that of any request to Vertex AI`,
+    model: 'gemini-2.5-flash',
+    request: { service_tier: tier },
+    body: {},
+  })),
+  {
+    title: 'a tier that Google has not is lost on the Developer API too',
+    model: 'gemini-2.5-flash',
+    host: 'direct',
+    request: { service_tier: 'scale' },
+    body: {},
+    losses: ['dropped service_tier'],
+  },
+  {
+    title: 'labels derived from metadata follow the rules, those of the body win',
+    model: 'gemini-2.5-flash',
+    labels: { Team: 'Search & Ads', env: 'prod', '2nd': '', 'Cost Center': 'ÄÖ-1' },
+    request: { labels: { env: 'test', own: 'x' } },
+    body: { labels: { env: 'test', own: 'x', k_2nd: '', cost_center: 'äö-1', team: 'search___ads' } },
+  },
+  {
+    title: 'derived labels that collide, or have no key, are lost by their name in the metadata',
+    model: 'gemini-2.5-flash',
+    labels: { 'a b': '1', 'A B': '2', a_b: '3', '': '4' },
+    request: {},
+    body: { labels: { a_b: '2' } },
+    losses: ['dropped metadata.', 'dropped metadata.a b', 'dropped metadata.a_b'],
+  },
+  {
+    title: 'derived labels fill what the labels of the body leave of 64',
+    model: 'gemini-2.5-flash',
+    labels: { c: '3', a: '1', b: '2', k1: 'other' },
+    request: { labels: numbered(62) },
+    body: { labels: { ...numbered(62), a: '1', b: '2' } },
+    losses: ['dropped metadata.c'],
+  },
+  {
+    title: 'metadata that became labels are not lost, the others are',
+    model: 'gemini-2.5-flash',
+    labels: { team: 'a', tier: 'gold' },
+    request: { metadata: { team: 'a', tier: 'silver', note: 'x' } },
+    body: { labels: { team: 'a', tier: 'gold' } },
+    losses: ['dropped metadata.tier', 'dropped metadata.note'],
+  },
+  {
+    title: 'derived labels are not for the Developer API',
+    model: 'gemini-2.5-flash',
+    host: 'direct',
+    labels: { team: 'a' },
+    request: {},
+    body: {},
+  },
+  {
+    title: 'no derived labels are no labels',
+    model: 'gemini-2.5-flash',
+    labels: {},
+    request: {},
+    body: {},
+  },
+  {
+    title: 'a label of the body is checked beside derived ones',
+    model: 'gemini-2.5-flash',
+    labels: { team: 'a' },
+    request: { labels: { Team: 'a' } },
+    fault: { code: 'invalid_value', param: 'labels.Team' },
   },
   {
     title: 'a label against the rules is refused, not rewritten',
@@ -1436,9 +1720,9 @@ const thinking: readonly Golden[] = [
 
 const hi = [{ role: 'user', content: 'hi' }];
 
-function encode({ model, host = 'vertex', strict = true, request }: Golden) {
+function encode({ model, host = 'vertex', strict = true, labels, request }: Golden) {
   const body: JsonObject = deepFreeze({ model: 'm', messages: hi, ...request });
-  const target = requestTarget({ model, host, strict });
+  const target = deepFreeze(requestTarget({ model, host, strict, ...(labels && { labels }) }));
   return gemini.encodeRequest(openaiChat.decodeRequest(body), target, replyContext());
 }
 
@@ -1446,6 +1730,8 @@ describe.each([
   ['messages', messages],
   ['signatures', signatures],
   ['media', media],
+  ['media by address', addresses],
+  ['sound', sounds],
   ['settings', settings],
   ['response format', responseFormat],
   ['tools', tools],
@@ -1456,11 +1742,12 @@ describe.each([
       expect(() => encode(golden)).toThrow(expect.objectContaining({ name: 'RequestFault', ...golden.fault }));
       return;
     }
-    const { body, losses, reply } = encode(golden);
+    const { body, headers, losses, reply } = encode(golden);
     expect(JSON.parse(JSON.stringify(body))).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
       ...golden.body,
     });
+    expect(headers).toEqual(golden.headers);
     expect(losses.map(({ action, param }) => `${action} ${param}`)).toEqual(golden.losses ?? []);
     expect(reply).toEqual({ model: 'model-asked', newCallId: expect.any(Function), ...golden.reply });
   });

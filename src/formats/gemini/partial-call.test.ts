@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplyFault } from '../format.ts';
-import { isObject } from './wire.ts';
 import { PartialArguments } from './partial-call.ts';
+import { argumentPieces } from './stream.testkit.ts';
 
 function assemble(...pieces: object[]): unknown {
   const args = new PartialArguments(undefined);
@@ -98,26 +98,8 @@ describe('arguments that arrive in pieces', () => {
     })).node;
     fc.assert(
       fc.property(fc.dictionary(name, tree, { maxKeys: 3 }), (args) => {
-        expect(assemble(...piecesOf(args, '$'))).toEqual(JSON.parse(JSON.stringify(args)));
+        expect(assemble(...argumentPieces(args, '$')!)).toEqual(JSON.parse(JSON.stringify(args)));
       }),
     );
   });
 });
-
-function piecesOf(value: unknown, path: string): object[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => piecesOf(item, `${path}[${index}]`));
-  if (isObject(value)) {
-    return Object.entries(value).flatMap(([name, item]) =>
-      piecesOf(item, `${path}['${name.replace(/['\\]/g, '\\$&')}']`),
-    );
-  }
-  if (typeof value === 'number') return [{ jsonPath: path, numberValue: value }];
-  if (typeof value === 'boolean') return [{ jsonPath: path, boolValue: value }];
-  if (typeof value !== 'string') return [{ jsonPath: path, nullValue: 'NULL_VALUE' }];
-  const half = Math.floor(value.length / 2);
-  return [
-    { jsonPath: path, stringValue: value.slice(0, half), willContinue: true },
-    { jsonPath: path, stringValue: value.slice(half), willContinue: true },
-    { jsonPath: path, stringValue: '' },
-  ];
-}

@@ -13,7 +13,12 @@ export class PartialArguments {
   #growing: string | undefined;
 
   constructor(initial: unknown) {
-    if (isObject(initial)) for (const [name, value] of Object.entries(initial)) this.#root[name] = value;
+    this.merge(initial);
+  }
+
+  /** Arguments that come whole, beside those in pieces. */
+  merge(args: unknown): void {
+    if (isObject(args)) for (const [name, value] of Object.entries(args)) this.#root[name] = value;
   }
 
   add(piece: JsonObject): void {

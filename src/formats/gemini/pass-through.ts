@@ -50,7 +50,11 @@ class StreamPassThrough implements PassThrough {
     const whole = this.#pass(last);
     if (this.signals.failure) return whole;
     const complete = !last.cut && this.#reader.finished;
-    observe(this.signals, complete ? this.#reader.end() : [{ type: 'error', failure: INTERRUPTED }]);
+    try {
+      observe(this.signals, complete ? this.#reader.end() : [{ type: 'error', failure: INTERRUPTED }]);
+    } catch (error) {
+      this.signals.failure = unreadable(error);
+    }
     return whole;
   }
 

@@ -136,6 +136,43 @@ describe('JSON Schema on the wire', () => {
     });
   });
 
+  it('ends where merged references go round, at the reference', () => {
+    const node = {
+      type: 'object',
+      properties: { next: { allOf: [{ $ref: '#/$defs/node' }, { properties: { a: {} } }] } },
+    };
+    const { schema, dropped } = toCarrier({ $defs: { node }, ...node });
+    const next = { type: 'object', properties: { a: {}, next: { $ref: '#/$defs/node' } } };
+    expect(schema?.['properties']).toEqual({ next });
+    expect(dropped).toEqual(['allOf beside $ref']);
+    const inside = { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }], properties: {} } } };
+    expect(
+      toCarrier({ $defs: { a: inside }, type: 'object', properties: { x: { $ref: '#/$defs/a' } } }).schema,
+    ).toBeDefined();
+  });
+
+  it('reports a reference in allOf that leads nowhere', () => {
+    const { schema, dropped } = toCarrier(object({ a: { allOf: [{ $ref: '#/nowhere' }, { type: 'string' }] } }));
+    expect(schema).toEqual(object({ a: { type: 'string' } }));
+    expect(dropped).toEqual(['allOf with #/nowhere']);
+  });
+
+  it('stays small where references would multiply', () => {
+    const ref = (at: number) => ({ $ref: `#/$defs/d${at}` });
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [
+        `d${at}`,
+        {
+          allOf: [ref(at + 1), ref(at + 1)],
+          properties: { p: { allOf: [ref(at + 1), {}] }, q: { allOf: [ref(at + 1), {}] } },
+        },
+      ]),
+    );
+    const { schema, dropped } = toCarrier({ $defs: { ...$defs, d40: { type: 'object' } }, allOf: [ref(0), {}] });
+    expect(JSON.stringify(schema).length).toBeLessThan(500_000);
+    expect(dropped).toContain('allOf beside $ref');
+  });
+
   it('never changes its input, whatever it is', () => {
     const schemas = fc.dictionary(
       fc.constantFrom('type', 'allOf', 'enum', 'properties', 'items', '$ref', 'const', 'not'),

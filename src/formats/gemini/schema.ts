@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { mergeAllOf } from './schema-merge.ts';
+import { AllOfMerger } from './schema-merge.ts';
 import { isObject } from './wire.ts';
 
 /**
@@ -44,10 +44,12 @@ const STRING_FORMATS = new Set(['date-time', 'date', 'time']);
 class Carrier {
   readonly described = new Set<string>();
   readonly dropped = new Set<string>();
-  readonly #root: JsonObject;
+  readonly #merger: AllOfMerger;
+  /** References whose targets were merged into the schemas around the present one. */
+  #open: ReadonlySet<string> = new Set();
 
   constructor(root: JsonObject) {
-    this.#root = root;
+    this.#merger = new AllOfMerger(root, this.dropped);
   }
 
   /** Undefined for `false`: nothing fits such a schema, so its place is left out. */
@@ -57,8 +59,15 @@ class Carrier {
       return undefined;
     }
     if (!isObject(schema)) return {};
-    const merged = mergeAllOf(schema, this.#root);
-    if (typeof merged['$ref'] === 'string') return this.#reference(merged, merged['$ref']);
+    const { schema: merged, refs } = this.#merger.merge(schema, this.#open);
+    const outer = this.#open;
+    if (refs.size > 0) this.#open = new Set([...outer, ...refs]);
+    const out = typeof merged['$ref'] === 'string' ? this.#reference(merged, merged['$ref']) : this.#schema(merged);
+    this.#open = outer;
+    return out;
+  }
+
+  #schema(merged: JsonObject): JsonObject {
     const out: JsonObject = {};
     const notes: string[] = [];
     for (const [keyword, value] of Object.entries(merged)) {

@@ -1,15 +1,16 @@
 import type { JsonObject } from '../conversation.ts';
 import type { Usage } from '../events.ts';
-import { asNumber, compact, isObject, optional } from './wire.ts';
+import { asNumber, compact, objectsOf, optional } from './wire.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
 
-/**
- * Token counts (wire.md D11). Undefined where nothing is counted yet: most chunks of a stream carry only `trafficType`.
- * The prompt counts cached tokens in, and not the tokens of tools Google ran itself.
- */
-export function decodeUsage(raw: JsonObject): Usage | undefined {
-  if (COUNTS.every((name) => asNumber(raw[name]) === undefined)) return undefined;
+/** True where something is counted: most chunks of a stream carry only `trafficType`. */
+export function hasCounts(raw: JsonObject): boolean {
+  return COUNTS.some((name) => asNumber(raw[name]) !== undefined);
+}
+
+/** Token counts (wire.md D11). The prompt counts cached tokens in, and not the tokens of tools Google ran itself. */
+export function decodeUsage(raw: JsonObject): Usage {
   const count = (name: string) => asNumber(raw[name]) ?? 0;
   const prompt = count('promptTokenCount');
   const candidates = count('candidatesTokenCount');
@@ -25,15 +26,16 @@ export function decodeUsage(raw: JsonObject): Usage | undefined {
     total: told ?? input + output,
     ...optional('cacheRead', asNumber(raw['cachedContentTokenCount'])),
     ...optional('reasoning', asNumber(raw['thoughtsTokenCount'])),
-    ...optional('inputAudio', audioIn(raw['promptTokensDetails'])),
+    // Each list splits a count that is part of the sum: the tools' tokens are input too.
+    ...optional('inputAudio', audioIn(raw['promptTokensDetails'], raw['toolUsePromptTokensDetails'])),
     ...optional('outputAudio', audioIn(raw['candidatesTokensDetails'])),
   };
 }
 
-function audioIn(details: unknown): number | undefined {
-  if (!Array.isArray(details)) return undefined;
-  const entry = details.find((detail) => isObject(detail) && detail['modality'] === 'AUDIO');
-  return isObject(entry) ? asNumber(entry['tokenCount']) : undefined;
+function audioIn(...lists: unknown[]): number | undefined {
+  const entries = lists.flatMap(objectsOf).filter((entry) => entry['modality'] === 'AUDIO');
+  if (entries.length === 0) return undefined;
+  return entries.reduce((sum, entry) => sum + (asNumber(entry['tokenCount']) ?? 0), 0);
 }
 
 export function encodeUsage(usage: Usage): JsonObject {

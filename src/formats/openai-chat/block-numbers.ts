@@ -1,4 +1,4 @@
-type Kind = 'text' | 'thinking';
+type Kind = 'text' | 'thinking' | 'spoken';
 
 /**
  * Numbers the content blocks of one choice. OpenAI's wire has no blocks: text that follows text is one block until something
@@ -10,6 +10,8 @@ export class BlockNumbers {
   /** Index in the sender's numbering of the open block, where one was given. */
   #sender: number | undefined;
   readonly #known = new Map<number, number>();
+  /** Texts that came without an index, oldest first: the sender may tell their indexes later. */
+  readonly #untold: number[] = [];
 
   /** Block for a fragment of text or thinking: the open one if it goes on. */
   open(kind: Kind, sender?: number): number {
@@ -17,14 +19,18 @@ export class BlockNumbers {
     if (!same) {
       this.next();
       this.#kind = kind;
+      if (kind === 'text') this.#untold.push(this.#last);
     }
     this.#bind(sender);
     return this.#last;
   }
 
-  /** Learns the sender's index of text that was read before its index was told. */
+  /** Learns the sender's index of the oldest text that was read before its index was told. */
   learn(sender: number): void {
-    if (this.#kind === 'text' && this.#sender === undefined) this.#bind(sender);
+    const block = this.#untold.shift();
+    if (block === undefined) return;
+    this.#known.set(sender, block);
+    if (block === this.#last) this.#sender = sender;
   }
 
   /** Block that a signature of the sender's index belongs to; a new one where it comes alone. */
@@ -48,5 +54,6 @@ export class BlockNumbers {
     if (sender === undefined || this.#sender !== undefined) return;
     this.#sender = sender;
     this.#known.set(sender, this.#last);
+    if (this.#untold.at(-1) === this.#last) this.#untold.pop();
   }
 }

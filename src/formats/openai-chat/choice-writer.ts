@@ -2,9 +2,11 @@ import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media.ts';
-import { choiceNotes, isBlock, mediaItem } from './content-blocks.ts';
-import { audioFrame, encodeCitation, encodeLogprobs } from './encode-reply.ts';
-import { compact } from './read.ts';
+import { encodeCitation, encodeLogprobs } from './annotations.ts';
+import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem } from './content-blocks.ts';
+import { encodeFinish } from './finish.ts';
+import { CallWriter } from './reply-calls.ts';
+import { soundName } from './sound.ts';
 
 /** What every chunk begins and ends with, around the choice. */
 export interface ChunkFrame {
@@ -12,14 +14,8 @@ export interface ChunkFrame {
   readonly tail: string;
 }
 
-export type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'ping' | 'error' | 'end' | 'text' }>;
+export type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'ping' | 'error' | 'end' }>;
 type Of<T extends ChoiceEvent['type']> = Extract<ChoiceEvent, { type: T }>;
-
-interface CallState {
-  readonly index: number;
-  readonly custom: boolean;
-  empty: boolean;
-}
 
 /** Writes the chunks of one choice. */
 export class ChoiceWriter {
@@ -29,12 +25,18 @@ export class ChoiceWriter {
   readonly #head: string;
   readonly #textHead: string;
   readonly #tail: string;
-  readonly #calls = new Map<number, CallState>();
+  readonly #calls: CallWriter;
   #roleSent = false;
   /** For clients that are not strict: blocks are shown (content-blocks.ts has the rule), or the text until they are. */
   #blocksShown = false;
   #unshown: { readonly index: number; text: string }[] = [];
+  /** Block of the text that was said last, until something else parts it from the next. */
+  #neighbour: number | undefined;
+  /** Thoughts have left as text; the answer is set apart from them. */
+  #thoughtInline = false;
   #refused = false;
+  /** The name of the sound has left: clients join the fields of its pieces. */
+  #sounding = false;
   #finish: Of<'finish'> | undefined;
   readonly #index: number;
 
@@ -42,6 +44,7 @@ export class ChoiceWriter {
     this.#index = index;
     this.#frame = frame;
     this.#client = client;
+    this.#calls = new CallWriter(client);
     this.#head = `${frame.head}{"index":${index},"delta":`;
     this.#textHead = `${this.#head}{"content":`;
     this.#tail = `,"finish_reason":null}${frame.tail}`;
@@ -55,12 +58,19 @@ export class ChoiceWriter {
 
   /** The hot path. */
   text(text: string, block: number): string {
-    const role = this.#roleSent ? '' : this.role();
+    let role = this.#roleSent ? '' : this.role();
     if (text === '') return role;
     const json = JSON.stringify(text);
+    if (this.#thoughtInline) {
+      this.#thoughtInline = false;
+      role += this.#delta({ content: AFTER_THOUGHTS });
+    }
     if (this.#client.strict) return `${role}${this.#textHead}${json}}${this.#tail}`;
-    if (this.#blocksShown) {
-      return `${role}${this.#textHead}${json},"content_blocks":[{"index":${block},"delta":{"text":${json}}}]}${this.#tail}`;
+    const apart = this.#neighbour !== undefined && this.#neighbour !== block;
+    this.#neighbour = block;
+    if (this.#blocksShown || apart) {
+      const blocks = JSON.stringify([...this.#showBlocks(), { index: block, delta: { text } }]);
+      return `${role}${this.#textHead}${json},"content_blocks":${blocks}}${this.#tail}`;
     }
     this.#remember(text, block);
     return `${role}${this.#textHead}${json}}${this.#tail}`;
@@ -78,8 +88,10 @@ export class ChoiceWriter {
 
   #write(event: ChoiceEvent): string {
     switch (event.type) {
+      case 'text':
+        return event.spoken ? this.#delta({ audio: { transcript: event.text } }) : this.text(event.text, event.block);
       case 'thinking':
-        return event.text === '' ? '' : this.#block(event.block, { thinking: event.text });
+        return event.text === '' ? '' : this.#thinking(event);
       case 'signature':
         return this.#block(event.block, { signature: event.signature });
       case 'redacted_thinking':
@@ -90,20 +102,23 @@ export class ChoiceWriter {
         return this.#block(block, value);
       }
       case 'opaque':
-        return isBlock(event.value) ? this.#block(event.block, event.value) : this.#notes(event.value);
+        return this.#opaque(event);
       case 'refusal':
         this.#refused = true;
         return event.text === '' ? '' : this.#delta({ refusal: event.text });
       case 'tool_call':
-        return this.#call(event);
-      case 'tool_arguments':
-        return this.#arguments(event);
+        this.#neighbour = undefined;
+        return this.#chunk(this.#calls.start(event));
+      case 'tool_arguments': {
+        const delta = this.#calls.arguments(event.call, event.text);
+        return delta === undefined ? '' : this.#chunk(delta);
+      }
       case 'media':
         return this.#media(event);
       case 'citation':
         return this.#delta({ annotations: [encodeCitation(event.citation)] });
       case 'logprobs':
-        return `${this.#head}{},"logprobs":${JSON.stringify(encodeLogprobs(event.tokens))}${this.#tail}`;
+        return this.#logprobs(event);
       case 'finish':
         this.#finish = event;
         return '';
@@ -111,16 +126,36 @@ export class ChoiceWriter {
   }
 
   #delta(delta: JsonObject): string {
-    return `${this.#head}${JSON.stringify(delta)}${this.#tail}`;
+    return this.#chunk(JSON.stringify(delta));
+  }
+
+  #chunk(delta: string): string {
+    return `${this.#head}${delta}${this.#tail}`;
+  }
+
+  #thinking({ block, text, inline }: Of<'thinking'>): string {
+    if (!inline || this.#client.strict) return this.#block(block, { thinking: text });
+    this.#thoughtInline = true;
+    return this.#delta({ content: text });
   }
 
   /** The first block brings with it the texts that had left as content alone, so that the list is whole. */
   #block(index: number, delta: JsonObject): string {
     if (this.#client.strict) return '';
-    const earlier = this.#blocksShown ? [] : this.#unshown.map(({ index, text }) => ({ index, delta: { text } }));
+    return this.#delta({ content_blocks: [...this.#showBlocks(), { index, delta }] });
+  }
+
+  #showBlocks(): JsonObject[] {
+    const earlier = this.#unshown.map(({ index, text }) => ({ index, delta: { text } }));
     this.#blocksShown = true;
     this.#unshown = [];
-    return this.#delta({ content_blocks: [...earlier, { index, delta }] });
+    return earlier;
+  }
+
+  #opaque(event: Of<'opaque'>): string {
+    if (!event.attached) return isBlock(event.value) ? this.#block(event.block, event.value) : this.#notes(event.value);
+    const fields = attachedFields(event);
+    return fields ? this.#block(event.block, fields) : '';
   }
 
   #notes(value: JsonObject): string {
@@ -129,52 +164,31 @@ export class ChoiceWriter {
     return notes === '' ? '' : `${this.#head}{},${notes}${this.#tail}`;
   }
 
+  #logprobs({ tokens, refusal }: Of<'logprobs'>): string {
+    const logprobs = refusal ? encodeLogprobs([], tokens) : encodeLogprobs(tokens, []);
+    return logprobs ? `${this.#head}{},"logprobs":${JSON.stringify(logprobs)}${this.#tail}` : '';
+  }
+
   #media(event: Of<'media'>): string {
-    if (mediaKind(event.mime) === 'audio')
-      return this.#delta({ audio: { ...audioFrame(this.#client), data: event.data } });
+    if (mediaKind(event.mime) === 'audio') {
+      const name = this.#sounding ? {} : soundName(event.stored, this.#client);
+      this.#sounding = true;
+      return this.#delta({ audio: { ...name, data: event.data } });
+    }
     if (this.#client.strict) return '';
+    this.#neighbour = undefined;
     return this.#delta({ content_parts: [mediaItem(event.mime, event.data, event.signature)] });
-  }
-
-  /** Indexes count the calls of this choice, whatever the provider's blocks were (wire.md A6). */
-  #call(event: Of<'tool_call'>): string {
-    const { id, name } = event;
-    const state: CallState = { index: this.#calls.size, custom: event.custom === true, empty: true };
-    this.#calls.set(event.call, state);
-    const signature = this.#client.strict ? undefined : event.signature;
-    const call = state.custom
-      ? { index: state.index, id, type: 'custom', custom: compact({ name, input: '', thought_signature: signature }) }
-      : {
-          index: state.index,
-          id,
-          type: 'function',
-          function: compact({ name, arguments: '', thought_signature: signature }),
-        };
-    return this.#delta({ tool_calls: [call] });
-  }
-
-  #arguments(event: Of<'tool_arguments'>): string {
-    const state = this.#calls.get(event.call);
-    if (!state || event.text === '') return '';
-    state.empty = false;
-    return this.#fragment(state, event.text);
-  }
-
-  #fragment({ index, custom }: CallState, text: string): string {
-    const field = custom ? '"custom":{"input"' : '"function":{"arguments"';
-    return `${this.#head}{"tool_calls":[{"index":${index},${field}:${JSON.stringify(text)}}}]}${this.#tail}`;
   }
 
   /** The last chunk of the choice. Absent reasons read as wire.md D10 says. */
   finish(): string {
     let out = this.role();
-    // Clients parse the arguments: a call without any gets the empty object, as in the plain reply.
-    for (const call of this.#calls.values()) if (call.empty && !call.custom) out += this.#fragment(call, '{}');
-    const reason: FinishReason = this.#finish?.reason ?? (this.#calls.size > 0 ? 'tool_calls' : 'stop');
+    for (const delta of this.#calls.close()) out += this.#chunk(delta);
+    const reason: FinishReason = this.#finish?.reason ?? (this.#calls.any ? 'tool_calls' : 'stop');
     const explanation = reason === 'content_filter' ? this.#finish?.message : undefined;
     if (explanation && !this.#refused) out += this.#delta({ refusal: explanation });
-    const native = this.#client.strict ? undefined : this.#finish?.native;
-    const choice = compact({ index: this.#index, delta: {}, finish_reason: reason, native_finish_reason: native });
+    const ending = { reason, native: this.#finish?.native, legacy: this.#calls.legacy };
+    const choice = { index: this.#index, delta: {}, ...encodeFinish(ending, this.#client.strict) };
     return `${out}${this.#frame.head}${JSON.stringify(choice)}${this.#frame.tail}`;
   }
 }

@@ -1,21 +1,24 @@
-import type { JsonObject, MediaPart, Part } from '../conversation.ts';
+import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
 import { toDataUri } from '../media.ts';
 import { compact } from './read.ts';
 
 /**
  * The extensions a client gets when it is not strict (wire.md D9). Rule for `content_blocks`, the same in a stream and in a
  * plain reply: they are there when the answer holds something that `content` cannot say (thinking, a signature on text, code
- * that ran, a block of the provider), and then they hold all texts too; a plain text answer has none. Tool calls and media
- * are never among them: `tool_calls` and `content_parts` have those.
+ * that ran, a block of the provider, a text right behind another), and then they hold all texts too; a plain text answer has
+ * none. Tool calls and media are never among them: `tool_calls` and `content_parts` have those.
  */
 
 /** The part as a block; undefined where it has no place among them. */
 export function blockOf(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':
-      if (part.text === '' && !part.signature) return undefined;
+      // What is spoken stands beside its sound.
+      if (part.spoken || (part.text === '' && !part.signature)) return undefined;
       return compact({ type: part.type, text: part.text, signature: part.signature });
     case 'thinking':
+      // Shown in the text, where its model puts it.
+      if (part.inline) return undefined;
       return compact({ type: part.type, thinking: part.text, signature: part.signature });
     case 'redacted_thinking':
       return { type: part.type, data: part.data };
@@ -23,7 +26,7 @@ export function blockOf(part: Part): JsonObject | undefined {
     case 'code_result':
       return { ...part };
     case 'opaque':
-      return isBlock(part.value) ? part.value : undefined;
+      return isBlock(part.value) && !part.attached ? part.value : undefined;
     default:
       return undefined;
   }
@@ -34,14 +37,47 @@ export function isBlock(value: JsonObject): boolean {
   return typeof value.type === 'string';
 }
 
+/** Fields of a block that its part has no place for: the citations of a text. Those of calls are not shown, as calls are not. */
+export function attachedFields({ attached, value }: Pick<OpaquePart, 'attached' | 'value'>): JsonObject | undefined {
+  if (!attached || value.type === 'tool_use') return undefined;
+  const { type: _, ...fields } = value;
+  return fields;
+}
+
 function isSpecial(part: Part): boolean {
   if (part.type === 'text') return part.signature !== undefined;
+  if (part.type === 'opaque' && part.attached) return attachedFields(part) !== undefined;
   return part.type !== 'media' && blockOf(part) !== undefined;
 }
 
+/** Two texts in a row: joined in `content`, where nobody can tell them apart. What stands elsewhere parts none. */
+function hasNeighbours(parts: readonly Part[]): boolean {
+  const placed = parts.filter((part) => blockOf(part) || part.type === 'tool_call' || isShown(part));
+  return placed.some((part, at) => part.type === 'text' && placed[at + 1]?.type === 'text');
+}
+
 export function contentBlocks(parts: readonly Part[]): JsonObject[] | undefined {
-  if (!parts.some(isSpecial)) return undefined;
-  return parts.map(blockOf).filter((block) => block !== undefined);
+  if (!parts.some(isSpecial) && !hasNeighbours(parts)) return undefined;
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    const fields = part.type === 'opaque' ? attachedFields(part) : undefined;
+    const last = fields && blocks.pop();
+    const block = last ? { ...last, ...fields } : blockOf(part);
+    if (block) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** Between a chain of thought and the answer, where both are one text (service.md 4.1). */
+export const AFTER_THOUGHTS = '\r\n\r\n';
+
+/** `content`: the answer, and for clients that are not strict what an inline thinker thought before it. */
+export function answerText(parts: readonly Part[], strict: boolean): string {
+  const text = parts.map((part) => (part.type === 'text' && !part.spoken ? part.text : '')).join('');
+  const thoughts = strict
+    ? ''
+    : parts.map((part) => (part.type === 'thinking' && part.inline ? part.text : '')).join('');
+  return thoughts === '' || text === '' ? thoughts + text : `${thoughts}${AFTER_THOUGHTS}${text}`;
 }
 
 /** Sound has its own field in this API; every other kind of made media is a content part. */
@@ -52,7 +88,7 @@ export function isShown(part: Part): part is MediaPart {
 export function contentParts(parts: readonly Part[]): JsonObject[] | undefined {
   if (!parts.some(isShown)) return undefined;
   return parts.flatMap((part): JsonObject[] => {
-    if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    if (part.type === 'text') return part.text === '' || part.spoken ? [] : [{ type: 'text', text: part.text }];
     return isShown(part) && part.source.kind === 'data'
       ? [mediaItem(part.mime ?? '', part.source.data, part.signature)]
       : [];
@@ -63,8 +99,8 @@ export function mediaItem(mime: string, data: string, signature: string | undefi
   return compact({ type: 'image_url', image_url: { url: toDataUri(mime, data) }, signature });
 }
 
-/** Fields of a choice that a note on the answer must not overwrite. */
-const CHOICE_FIELDS: ReadonlySet<string> = new Set([
+/** Fields of a choice that are read, and that a note on the answer must not overwrite. */
+export const CHOICE_FIELDS: ReadonlySet<string> = new Set([
   'index',
   'message',
   'delta',

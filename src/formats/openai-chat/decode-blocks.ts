@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { parseDataUri } from '../media.ts';
 import type { BlockNumbers } from './block-numbers.ts';
-import { interleave } from './decode-parts.ts';
+import { citationsOf, interleave } from './decode-parts.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**
@@ -41,11 +41,13 @@ function readWhole(item: JsonObject, { choice, blocks, out }: Place): void {
   const text = stringOf(item.text);
   const thinking = stringOf(item.thinking);
   const signature = stringOf(item.signature);
-  if (item.type === 'text' || item.type === 'thinking') {
+  // A thought with a picture (Gemini's drafts) is more than its words.
+  if (item.type === 'text' || (item.type === 'thinking' && !('image_url' in item))) {
     const block = blocks.next();
     const said = item.type === 'text' ? text : thinking;
     if (said || !signature) out.push({ type: item.type, choice, block, text: said ?? '' });
     if (signature) out.push({ type: 'signature', choice, block, signature });
+    if (Array.isArray(item.citations)) out.push({ ...citationsOf(item.citations), choice, block });
   } else readSpecial(item, { choice, blocks, out });
 }
 
@@ -84,6 +86,8 @@ function readFragment(delta: JsonObject, sender: number, place: Place & { readon
   if (typeof delta.signature === 'string') {
     out.push({ type: 'signature', choice, block: blocks.signed(sender), signature: delta.signature });
   }
+  if (Array.isArray(delta.citations))
+    out.push({ ...citationsOf(delta.citations), choice, block: blocks.signed(sender) });
   return mirrored;
 }
 

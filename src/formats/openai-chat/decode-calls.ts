@@ -9,6 +9,7 @@ interface Call {
   call: number;
   id: string | undefined;
   custom: boolean;
+  legacy: boolean;
   signature: string | undefined;
   started: boolean;
   /** Argument text that came before the name. */
@@ -73,7 +74,7 @@ export class CallReader {
   #start(call: Call, name: string, out: GenerationEvent[]): void {
     call.started = true;
     call.id ??= this.#reply.newCallId();
-    const { id, custom, signature } = call;
+    const { id, custom, legacy, signature } = call;
     const block = this.#blocks.next();
     out.push({
       type: 'tool_call',
@@ -83,6 +84,7 @@ export class CallReader {
       id,
       name,
       ...(custom && { custom }),
+      ...(legacy && { legacy }),
       ...(signature && { signature }),
     });
   }
@@ -103,6 +105,7 @@ export class CallReader {
       call: this.#calls.length,
       id: undefined,
       custom: false,
+      legacy: index === LEGACY,
       signature: undefined,
       started: false,
       early: '',

@@ -1,10 +1,13 @@
 import type { JsonObject } from '../conversation.ts';
-import type { FinishReason, GenerationEvent, LogprobToken, UrlCitation } from '../events.ts';
+import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
-import { sniffAudioMime } from '../media.ts';
 import { BlockNumbers } from './block-numbers.ts';
+import { CHOICE_FIELDS } from './content-blocks.ts';
 import { readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
+import { decodeCitation, decodeLogprobs } from './annotations.ts';
 import { CallReader } from './decode-calls.ts';
+import { mapFinish } from './finish.ts';
+import { SoundReader } from './sound.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**
@@ -15,13 +18,16 @@ export class ChoiceReader {
   readonly index: number;
   readonly #blocks = new BlockNumbers();
   readonly #calls: CallReader;
-  readonly #sound: Buffer[] = [];
+  readonly #sound: SoundReader;
+  /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
+  readonly #notes = new Map<string, unknown>();
   #finish: string | undefined;
   #native: string | undefined;
 
   constructor(index: number, reply: ReplyContext) {
     this.index = index;
     this.#calls = new CallReader(index, reply, this.#blocks);
+    this.#sound = new SoundReader(index, this.#blocks);
   }
 
   get finished(): boolean {
@@ -33,6 +39,7 @@ export class ChoiceReader {
     if (isObject(choice.delta)) this.#readDelta(choice.delta, out);
     else if (isObject(choice.message)) this.#readDelta(choice.message, out);
     this.#readLogprobs(choice.logprobs, out);
+    this.#readNotes(choice);
     // Some servers write the empty string where OpenAI writes null.
     this.#finish ||= stringOf(choice.finish_reason) || undefined;
     this.#native ||= stringOf(choice.native_finish_reason) || undefined;
@@ -50,17 +57,9 @@ export class ChoiceReader {
     if (content && !textRead) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: content });
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal', choice, text: refusal });
-    if (isObject(delta.audio)) this.#readSound(delta.audio, out);
+    if (isObject(delta.audio)) this.#sound.read(delta.audio, out);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     this.#calls.read(delta, out);
-  }
-
-  /** The transcript is what was said: it is the text. The sound itself is kept until it is whole. */
-  #readSound(audio: JsonObject, out: GenerationEvent[]): void {
-    const transcript = stringOf(audio.transcript);
-    if (transcript) out.push({ type: 'text', choice: this.index, block: this.#blocks.open('text'), text: transcript });
-    const data = stringOf(audio.data);
-    if (data) this.#sound.push(Buffer.from(data, 'base64'));
   }
 
   #readAnnotations(annotations: readonly unknown[], out: GenerationEvent[]): void {
@@ -71,9 +70,19 @@ export class ChoiceReader {
   }
 
   #readLogprobs(logprobs: unknown, out: GenerationEvent[]): void {
-    if (!isObject(logprobs) || !Array.isArray(logprobs.content)) return;
-    const tokens = logprobs.content.flatMap(decodeLogprob);
-    if (tokens.length > 0) out.push({ type: 'logprobs', choice: this.index, tokens });
+    if (!isObject(logprobs)) return;
+    const choice = this.index;
+    const tokens = decodeLogprobs(logprobs.content);
+    if (tokens.length > 0) out.push({ type: 'logprobs', choice, tokens });
+    const refused = decodeLogprobs(logprobs.refusal);
+    if (refused.length > 0) out.push({ type: 'logprobs', choice, tokens: refused, refusal: true });
+  }
+
+  /** Told at the end and once: a filter's verdicts come with every chunk, and the last one holds. */
+  #readNotes(choice: JsonObject): void {
+    for (const [key, value] of Object.entries(choice)) {
+      if (!CHOICE_FIELDS.has(key) && value !== null) this.#notes.set(key, value);
+    }
   }
 
   /** What is wrong with the choice, if anything: a call whose name never came cannot be passed on. */
@@ -83,30 +92,14 @@ export class ChoiceReader {
 
   close(out: GenerationEvent[]): void {
     const choice = this.index;
-    if (this.#sound.length > 0) {
-      const data = Buffer.concat(this.#sound).toString('base64');
-      out.push({ type: 'media', choice, block: this.#blocks.next(), mime: sniffAudioMime(data), data });
+    this.#sound.close(out);
+    const notes = Object.fromEntries(this.#notes);
+    if (this.#notes.size > 0) {
+      out.push({ type: 'opaque', choice, block: this.#blocks.next(), format: 'openai-chat', value: notes });
     }
     const reason = mapFinish(this.#finish, this.#calls.count > 0);
     const native = this.#native ?? (this.#finish === reason ? undefined : this.#finish);
     out.push({ type: 'finish', choice, reason, ...(native !== undefined && { native }) });
-  }
-}
-
-/**
- * wire.md D10. A forced function call ends with `stop` at OpenAI itself, and a client of another API takes that for a finished
- * answer: with calls it is `tool_calls`. Absent or unknown words read as `stop`, as that table does.
- */
-export function mapFinish(word: string | undefined, calls: boolean): FinishReason {
-  switch (word) {
-    case 'length':
-    case 'content_filter':
-    case 'tool_calls':
-      return word;
-    case 'function_call':
-      return 'tool_calls';
-    default:
-      return calls ? 'tool_calls' : 'stop';
   }
 }
 
@@ -122,20 +115,4 @@ function textOf(content: unknown): string {
 function thinkingOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return content.map((part) => (isObject(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
-}
-
-function decodeCitation(raw: unknown): UrlCitation | undefined {
-  if (!isObject(raw)) return undefined;
-  const url = stringOf(raw.url);
-  if (url === undefined) return undefined;
-  const title = stringOf(raw.title);
-  const [start, end] = [raw.start_index, raw.end_index].map((at) => (typeof at === 'number' ? at : 0));
-  return { url, start: start ?? 0, end: end ?? 0, ...(title && { title }) };
-}
-
-function decodeLogprob(raw: unknown): LogprobToken[] {
-  if (!isObject(raw) || typeof raw.token !== 'string' || typeof raw.logprob !== 'number') return [];
-  const { token, logprob } = raw;
-  const top = Array.isArray(raw.top_logprobs) ? raw.top_logprobs.flatMap(decodeLogprob) : [];
-  return [{ token, logprob, ...(top.length > 0 && { top }) }];
 }

@@ -1,6 +1,16 @@
-import type { CacheMarker, FormatName, JsonObject, MediaPart, MediaSource, Part, TextPart } from '../conversation.ts';
+import type {
+  CacheMarker,
+  FormatName,
+  JsonObject,
+  MediaPart,
+  MediaSource,
+  OpaquePart,
+  Part,
+  TextPart,
+} from '../conversation.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri } from '../media.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
+import { assembleBlocks } from './streamed-blocks.ts';
 
 /** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
 export function decodeContent(content: unknown, path: string): Part[] {
@@ -12,10 +22,19 @@ export function decodeContent(content: unknown, path: string): Part[] {
 
 /** `owner`: the format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
 export function decodeParts(items: readonly unknown[], path: string, owner: FormatName): Part[] {
-  return items.map((item, at) => {
+  return items.flatMap((item, at) => {
     const place = `${path}[${at}]`;
-    return decodePart(required(readObject(item, place), place), place, owner);
+    const part = required(readObject(item, place), place);
+    const decoded = decodePart(part, place, owner);
+    return decoded.type === 'text' && Array.isArray(part.citations)
+      ? [decoded, citationsOf(part.citations)]
+      : [decoded];
   });
+}
+
+/** Claude's citations stand in the text block they are of (wire.md D9), in `content_blocks` or among the parts of `content`. */
+export function citationsOf(citations: readonly unknown[]): OpaquePart {
+  return { type: 'opaque', format: 'anthropic-messages', value: { type: 'text', citations }, attached: true };
 }
 
 function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
@@ -184,9 +203,10 @@ function locateFile(
 /**
  * `content_blocks` and `content_parts` of a message that was not strict, as one list (wire.md D9). Blocks have thinking, its
  * signatures and the texts; parts have texts and media. Each text stands in both: the block's is taken (it may be signed)
- * and marks where between the blocks the media belongs.
+ * and marks where between the blocks the media belongs. Parts collected from a stream have no texts to mark it: media comes last.
  */
 export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
+  if (!parts.some(isText)) return [...blocks, ...parts];
   const queue = [...parts];
   const merged: unknown[] = [];
   for (const block of blocks) {
@@ -204,6 +224,7 @@ function isText(item: unknown): boolean {
 }
 
 export function optionalParts(value: unknown, path: string): readonly unknown[] | undefined {
-  const items = readArray(value, path);
+  const given = readArray(value, path);
+  const items = given && assembleBlocks(given);
   return items && items.length > 0 ? items : undefined;
 }

@@ -1,30 +1,24 @@
-import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { ChoiceReader } from './decode-choice.ts';
-import { failureIn } from './errors.ts';
-import { isObject, stringOf } from './read.ts';
+import { failureOfEvent } from './errors.ts';
+import { decodeEnvelope } from './envelope.ts';
+import { isObject } from './read.ts';
 import { usageEvent } from './usage.ts';
 
-/** A plain 2xx reply → events. A 200 that holds an error (OpenRouter, proxies) is that error. */
+/** A plain 2xx reply → events. A 200 that holds an error (OpenRouter, proxies; Google in an array) is that error. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
-  const error = isObject(body) && body.error ? failureIn(body) : undefined;
+  const error = failureOfEvent(undefined, body);
   if (error) return [{ type: 'error', failure: error }];
   if (!isObject(body) || !Array.isArray(body.choices)) throw new ReplyFault('The reply is not a chat completion.');
   if (body.choices.length === 0) throw new ReplyFault('The reply has no choices.');
-  const events: GenerationEvent[] = [startEvent(body)];
+  const events: GenerationEvent[] = [decodeEnvelope(body)];
   const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events }));
   const usage = usageEvent(body.usage);
   if (usage) events.push(usage);
   for (const reader of readers) reader.close(events);
   events.push({ type: 'end' });
   return events;
-}
-
-export function startEvent(body: JsonObject): GenerationEvent {
-  const id = stringOf(body.id);
-  const model = stringOf(body.model);
-  return { type: 'start', ...(id && { id }), ...(model && { model }) };
 }
 
 function readChoice(choice: unknown, at: number, to: { reply: ReplyContext; events: GenerationEvent[] }): ChoiceReader {

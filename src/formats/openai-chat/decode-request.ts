@@ -20,6 +20,7 @@ import {
   readStrings,
   required,
 } from './read.ts';
+import { unreadFields } from './unread-fields.ts';
 
 /** Top-level fields with a place in the conversation, and `stream_options`, which is between client and gateway only. */
 const PLACED: ReadonlySet<string> = new Set([
@@ -62,6 +63,7 @@ const PLACED: ReadonlySet<string> = new Set([
 /** POST /v1/chat/completions (wire.md A2–A4) → conversation. */
 export function decodeRequest(body: JsonObject): Conversation {
   const extras = unplaced(body);
+  const unread = unreadFields(body);
   const decoded: Conversation = compact({
     model: required(readString(body.model, 'model'), 'model'),
     turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages')),
@@ -87,6 +89,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     stream: readBoolean(body.stream, 'stream') ?? false,
     extras,
     extrasFormat: extras && ('openai-chat' as const),
+    unread: unread.length > 0 ? unread : undefined,
   });
   return decoded;
 }

@@ -150,7 +150,7 @@ describe('deltas', () => {
     [
       'the deprecated function call',
       [{ function_call: { name: 'f', arguments: '{' } }, { function_call: { arguments: '}' } }],
-      [started(`call_${'0'.padStart(24, 'x')}`, 'f', 0), args('{'), args('}'), calls],
+      [{ ...started(`call_${'0'.padStart(24, 'x')}`, 'f', 0), legacy: true }, args('{'), args('}'), calls],
     ],
     [
       'citations of pages',
@@ -165,11 +165,25 @@ describe('deltas', () => {
       [{ type: 'citation', choice: 0, citation: { url: 'u', title: 't', start: 1, end: 2 } }, stop],
     ],
     [
-      'sound, joined, and its transcript as text',
-      [{ audio: { id: 'x', transcript: 'Hi' } }, { audio: { data: 'UklGRg==' } }, { audio: { data: 'AAAA' } }],
+      'sound, joined, with its name, and its transcript as text that is apart from other text',
       [
-        { type: 'text', ...place, text: 'Hi' },
-        { type: 'media', choice: 0, block: 1, mime: 'audio/wav', data: 'UklGRgAAAA==' },
+        { content: 'So: ' },
+        { audio: { id: 'x', transcript: 'Hi' } },
+        { audio: { data: 'UklGRg==' } },
+        { audio: { data: 'AAAA' } },
+        { audio: { expires_at: 5 } },
+      ],
+      [
+        { type: 'text', ...place, text: 'So: ' },
+        { type: 'text', choice: 0, block: 1, text: 'Hi', spoken: true },
+        {
+          type: 'media',
+          choice: 0,
+          block: 2,
+          mime: 'audio/wav',
+          data: 'UklGRgAAAA==',
+          stored: { id: 'x', expiresAt: 5 },
+        },
         stop,
       ],
     ],
@@ -349,6 +363,15 @@ describe('the stream', () => {
   });
 });
 
+it.each([
+  ['an error', '{"error":{"message":"Slow down.","code":429}}', { status: 429, message: 'Slow down.' }],
+  ['an error in a list, Google’s way', '[{\n"error":{"message":"Slow down.","code":429}}\n]\n', { status: 429 }],
+  ['another document', '{"object":"list"}', { kind: 'stream_interrupted' }],
+  ['half a document', '{"error":{"mess', { kind: 'stream_interrupted' }],
+])('plain JSON in place of a stream fails as what it is: %s', (_title, text, failure) => {
+  expect(decode(text)).toEqual([{ type: 'error', failure: expect.objectContaining(failure) }]);
+});
+
 describe('a plain reply', () => {
   const reply = (message: JsonObject, rest: JsonObject = {}) => ({
     id: 'c',
@@ -359,7 +382,11 @@ describe('a plain reply', () => {
 
   it('reads like a stream of one piece', () => {
     const logprobs = {
-      content: [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [{ token: 'b', logprob: -2 }] }],
+      content: [
+        { token: 'a', logprob: -1, bytes: [97], top_logprobs: [{ token: 'b', logprob: -2, bytes: null }] },
+        { token: 'c', logprob: 0 },
+      ],
+      refusal: [{ token: 'n', logprob: -3, bytes: [110], top_logprobs: [] }],
     };
     expect(
       read({
@@ -375,7 +402,15 @@ describe('a plain reply', () => {
     ).toEqual([
       { type: 'start', id: 'c', model: 'm' },
       { type: 'text', ...place, text: 'a' },
-      { type: 'logprobs', choice: 0, tokens: [{ token: 'a', logprob: -1, top: [{ token: 'b', logprob: -2 }] }] },
+      {
+        type: 'logprobs',
+        choice: 0,
+        tokens: [
+          { token: 'a', logprob: -1, bytes: [97], top: [{ token: 'b', logprob: -2, bytes: null }] },
+          { token: 'c', logprob: 0 },
+        ],
+      },
+      { type: 'logprobs', choice: 0, tokens: [{ token: 'n', logprob: -3, bytes: [110] }], refusal: true },
       {
         type: 'usage',
         usage: { input: 1, output: 2, total: 3, cacheRead: 1, cacheWrite: 0, reasoning: 2 },
@@ -384,6 +419,31 @@ describe('a plain reply', () => {
       stop,
       { type: 'end' },
     ]);
+  });
+
+  it('keeps its time, and the fields of its own that have no place in a conversation', () => {
+    const events = read({
+      ...reply({ content: 'a' }, { content_filter_results: { hate: { filtered: false } }, stop_reason: null }),
+      created: 7,
+      object: 'chat.completion',
+      service_tier: 'flex',
+      error: null,
+    });
+    expect(events[0]).toEqual({
+      type: 'start',
+      id: 'c',
+      model: 'm',
+      created: 7,
+      extras: { service_tier: 'flex' },
+      extrasFormat: 'openai-chat',
+    });
+    expect(events.at(-3)).toEqual({
+      type: 'opaque',
+      choice: 0,
+      block: 1,
+      format: 'openai-chat',
+      value: { content_filter_results: { hate: { filtered: false } } },
+    });
   });
 
   it('keeps content in parts, Mistral’s way', () => {

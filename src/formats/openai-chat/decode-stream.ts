@@ -3,8 +3,17 @@ import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge, readSse, SseCutter, type SseEvent } from '../sse.ts';
 import { ChoiceReader } from './decode-choice.ts';
-import { startEvent } from './decode-reply.ts';
-import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge, unreadable } from './errors.ts';
+import { decodeEnvelope } from './envelope.ts';
+import {
+  CUT_SHORT,
+  failureInStead,
+  failureOfEvent,
+  GARBLED,
+  NO_ANSWER,
+  streamInterrupted,
+  tooLarge,
+  unreadable,
+} from './errors.ts';
 import { isObject } from './read.ts';
 import { usageEvent } from './usage.ts';
 
@@ -46,7 +55,11 @@ class ChatStreamDecoder implements StreamDecoder {
     if (this.#ended) return out;
     this.#closed = true;
     // The last event may lack its blank line; one that was cut does not parse.
-    this.#readAll(this.#cutter.rest(), out);
+    const rest = this.#cutter.rest();
+    this.#readAll(rest, out);
+    if (this.#ended) return out;
+    const refusal = this.#started ? undefined : failureInStead(rest);
+    if (refusal) this.#fail(refusal, out);
     if (this.#ended) return out;
     const choices = [...this.#choices.values()];
     if (choices.length > 0 && choices.every((choice) => choice.finished)) this.#complete(out);
@@ -80,7 +93,7 @@ class ChatStreamDecoder implements StreamDecoder {
     // Azure's first chunk has filter results, no choices, and empty id and model.
     if (!this.#started && (choices.length > 0 || chunk.id)) {
       this.#started = true;
-      out.push(startEvent(chunk));
+      out.push(decodeEnvelope(chunk));
     }
     choices.forEach((choice, at) => {
       if (!isObject(choice)) return;

@@ -135,11 +135,62 @@ describe('chunks', () => {
     ],
     [
       'sound, in the field OpenAI has for it',
-      [start, { type: 'media', choice: 0, block: 0, mime: 'audio/wav', data: 'UklG' }, stop, end],
+      [
+        start,
+        { type: 'media', choice: 0, block: 0, mime: 'audio/wav', data: 'UklG' },
+        { type: 'media', choice: 0, block: 1, mime: 'audio/wav', data: 'Rg==' },
+        stop,
+        end,
+      ],
       golden(
         ROLE,
-        delta('{"audio":{"id":"audio_chatcmpl-test","expires_at":1795132800,"transcript":"","data":"UklG"}}'),
+        delta('{"audio":{"id":"audio_chatcmpl-test","expires_at":1795132800,"data":"UklG"}}'),
+        delta('{"audio":{"data":"Rg=="}}'),
         finish('stop'),
+      ),
+    ],
+    [
+      'what is heard beside what is read, under the name the provider keeps it',
+      [
+        start,
+        { type: 'text', choice: 0, block: 0, text: 'So: ' },
+        { type: 'text', choice: 0, block: 1, text: 'Hi', spoken: true },
+        {
+          type: 'media',
+          choice: 0,
+          block: 2,
+          mime: 'audio/wav',
+          data: 'UklG',
+          stored: { id: 'audio_x', expiresAt: 5 },
+        },
+        stop,
+        end,
+      ],
+      golden(
+        ROLE,
+        delta('{"content":"So: "}'),
+        delta('{"audio":{"transcript":"Hi"}}'),
+        delta('{"audio":{"id":"audio_x","expires_at":5,"data":"UklG"}}'),
+        finish('stop'),
+      ),
+    ],
+    [
+      'the deprecated call in its own form, beside others in theirs',
+      [
+        start,
+        { type: 'tool_call', choice: 0, block: 0, call: 0, id: 'a', name: 'old', legacy: true },
+        { type: 'tool_arguments', choice: 0, call: 0, text: '{"x":1}' },
+        { type: 'tool_call', choice: 0, block: 1, call: 1, id: 'b', name: 'new' },
+        { type: 'finish', choice: 0, reason: 'tool_calls', native: 'function_call' },
+        end,
+      ],
+      golden(
+        ROLE,
+        delta('{"function_call":{"name":"old","arguments":""}}'),
+        delta('{"function_call":{"arguments":"{\\"x\\":1}"}}'),
+        delta('{"tool_calls":[{"index":0,"id":"b","type":"function","function":{"name":"new","arguments":""}}]}'),
+        delta('{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}'),
+        finish('function_call'),
       ),
     ],
   ])('tell %s', (_title, events, expected) => expect(write(events)).toBe(expected));
@@ -277,8 +328,19 @@ describe('what only some providers have', () => {
   });
 
   it('adds no blocks to an answer that is only text', () => {
-    const plain = [start, text('a'), text('b', 1), stop, end];
+    const plain = [start, text('a'), text('b'), stop, end];
     expect(write(plain, lax)).toBe(write(plain));
+  });
+
+  it('tells apart texts that stand in a row, which content cannot', () => {
+    expect(write([start, text('a'), text('b', 1), stop, end], lax)).toBe(
+      golden(
+        ROLE,
+        delta('{"content":"a"}'),
+        delta('{"content":"b","content_blocks":[{"index":0,"delta":{"text":"a"}},{"index":1,"delta":{"text":"b"}}]}'),
+        finish('stop'),
+      ),
+    );
   });
 
   it('brings the texts that had left already when the first block comes late', () => {
@@ -286,9 +348,8 @@ describe('what only some providers have', () => {
       start,
       text('a'),
       text('b'),
+      { type: 'signature', choice: 0, block: 0, signature: 'c2ln' },
       text('c', 1),
-      { type: 'signature', choice: 0, block: 1, signature: 'c2ln' },
-      text('d', 2),
       stop,
       end,
     ];
@@ -297,14 +358,80 @@ describe('what only some providers have', () => {
         ROLE,
         delta('{"content":"a"}'),
         delta('{"content":"b"}'),
-        delta('{"content":"c"}'),
-        delta(
-          '{"content_blocks":[{"index":0,"delta":{"text":"ab"}},{"index":1,"delta":{"text":"c"}},{"index":1,"delta":{"signature":"c2ln"}}]}',
-        ),
-        delta('{"content":"d","content_blocks":[{"index":2,"delta":{"text":"d"}}]}'),
+        delta('{"content_blocks":[{"index":0,"delta":{"text":"ab"}},{"index":0,"delta":{"signature":"c2ln"}}]}'),
+        delta('{"content":"c","content_blocks":[{"index":1,"delta":{"text":"c"}}]}'),
         finish('stop'),
       ),
     );
+  });
+});
+
+describe('a chain of thought that its model writes as text', () => {
+  const thought = (text: string): GenerationEvent => ({ type: 'thinking', choice: 0, block: 0, text, inline: true });
+  const events = [start, thought('Let '), thought('me see.'), text('It is '), text('4.'), stop, end];
+
+  it('stands in front of the answer, two line ends apart, for a client that is not strict', () => {
+    expect(write(events, lax)).toBe(
+      golden(
+        ROLE,
+        delta('{"content":"Let "}'),
+        delta('{"content":"me see."}'),
+        delta('{"content":"\\r\\n\\r\\n"}'),
+        delta('{"content":"It is "}'),
+        delta('{"content":"4."}'),
+        finish('stop'),
+      ),
+    );
+    expect(openaiChat.encodeReply(events, lax)).toMatchObject({
+      choices: [{ message: { content: 'Let me see.\r\n\r\nIt is 4.' } }],
+    });
+    expect(JSON.stringify(openaiChat.encodeReply(events, lax))).not.toContain('content_blocks');
+  });
+
+  it('is kept from a strict one', () => {
+    expect(write(events)).toBe(golden(ROLE, delta('{"content":"It is "}'), delta('{"content":"4."}'), finish('stop')));
+    expect(openaiChat.encodeReply(events, clientContext())).toMatchObject({
+      choices: [{ message: { content: 'It is 4.' } }],
+    });
+  });
+
+  it('is all there is where no answer followed', () => {
+    expect(openaiChat.encodeReply([start, thought('Hm'), stop, end], lax)).toMatchObject({
+      choices: [{ message: { content: 'Hm' } }],
+    });
+  });
+});
+
+describe('a client that asked with the deprecated functions', () => {
+  const client = clientContext({ functionCalls: true, includeUsage: false });
+  const call = (call: number, name: string): readonly GenerationEvent[] => [
+    { type: 'tool_call', choice: 0, block: call, call, id: `call_${call}`, name },
+    { type: 'tool_arguments', choice: 0, call, text: '{}' },
+  ];
+  const called: GenerationEvent = { type: 'finish', choice: 0, reason: 'tool_calls', native: 'tool_use' };
+
+  it('gets its call where it looks for it', () => {
+    const events = [start, ...call(0, 'f'), called, end];
+    expect(write(events, client)).toBe(
+      golden(
+        ROLE,
+        delta('{"function_call":{"name":"f","arguments":""}}'),
+        delta('{"function_call":{"arguments":"{}"}}'),
+        finish('function_call'),
+      ),
+    );
+    const body = openaiChat.encodeReply(events, client);
+    expect(body).toMatchObject({
+      choices: [{ message: { function_call: { name: 'f', arguments: '{}' } }, finish_reason: 'function_call' }],
+    });
+    expect(JSON.stringify(body)).not.toContain('tool_calls');
+  });
+
+  it('loses no further call, which only the newer field can say', () => {
+    const body = openaiChat.encodeReply([start, ...call(0, 'f'), ...call(1, 'g'), called, end], client);
+    expect(body).toMatchObject({
+      choices: [{ message: { function_call: { name: 'f' }, tool_calls: [{ id: 'call_1', function: { name: 'g' } }] } }],
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
+import { encodeEnvelope, type Envelope } from './envelope.ts';
 import { encodeUsage } from './usage.ts';
 
 export function encodeStream(client: ClientContext): StreamEncoder {
@@ -18,8 +19,7 @@ class ChatStreamEncoder implements StreamEncoder {
   readonly #choices = new Map<number, ChoiceWriter>();
   #frame: ChunkFrame | undefined;
   #usage: Usage | undefined;
-  #id: string | undefined;
-  #model: string | undefined;
+  #envelope: Envelope = {};
   #closed = false;
 
   constructor(client: ClientContext) {
@@ -30,16 +30,16 @@ class ChatStreamEncoder implements StreamEncoder {
     let out = '';
     for (const event of events) {
       if (this.#closed) return out;
-      if (event.type === 'text') out += this.#choice(event.choice).text(event.text, event.block);
+      if (event.type === 'text' && !event.spoken) out += this.#choice(event.choice).text(event.text, event.block);
       else out += this.#write(event);
     }
     return out;
   }
 
-  #write(event: Exclude<GenerationEvent, { type: 'text' }>): string {
+  #write(event: GenerationEvent): string {
     switch (event.type) {
       case 'start':
-        return this.#start(event.id, event.model);
+        return this.#start(event);
       case 'usage':
         this.#usage = event.usage;
         return '';
@@ -57,10 +57,9 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   /** The role chunk leaves with the first sign of life (wire.md, Claude SSE → OpenAI chunks). */
-  #start(id: string | undefined, model: string | undefined): string {
+  #start(envelope: Envelope): string {
     if (this.#frame) return '';
-    this.#id = id;
-    this.#model = model;
+    this.#envelope = envelope;
     return this.#choice(0).role();
   }
 
@@ -74,17 +73,11 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #buildFrame(): ChunkFrame {
-    const { id, created, model, includeUsage } = this.#client;
-    const head = JSON.stringify({
-      id: this.#id ?? id,
-      object: 'chat.completion.chunk',
-      created,
-      model: this.#model ?? model,
-    }).slice(0, -1);
+    const head = JSON.stringify(encodeEnvelope(this.#envelope, 'chat.completion.chunk', this.#client)).slice(0, -1);
     return {
       head: `data: ${head},"choices":[`,
       // Every chunk but the usage chunk says null, and only to clients that asked for usage (wire.md A6).
-      tail: includeUsage ? '],"usage":null}\n\n' : ']}\n\n',
+      tail: this.#client.includeUsage ? '],"usage":null}\n\n' : ']}\n\n',
     };
   }
 

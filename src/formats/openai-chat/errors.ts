@@ -123,6 +123,12 @@ export function failureOfEvent(event: string | undefined, payload: unknown): Ups
   return failureIn(payload) ?? unreadable('The upstream reported an error without a message.');
 }
 
+/** An error as plain JSON where a stream was asked for: Google's OpenAI endpoint wraps it into an array (wire.md C11). */
+export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
+  const body = parse(bytes.toString('utf8'));
+  return typeof body === 'object' ? failureOfEvent(undefined, body) : undefined;
+}
+
 export const CUT_SHORT = 'The upstream ended the stream before it was complete.';
 export const NO_ANSWER = 'The upstream ended the stream without an answer.';
 export const GARBLED = 'The upstream sent an event that is not JSON.';

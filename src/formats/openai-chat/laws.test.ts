@@ -17,6 +17,7 @@ import {
   generation,
   joinNeighbours,
   joinedParts,
+  random,
   replyContext,
   seed,
   toEvents,
@@ -145,6 +146,35 @@ describe.each([
       }),
     );
   });
+});
+
+/** The same events with those of the choices dealt out in turn, each choice in its own order: as servers stream several answers. */
+function interleaved(events: readonly GenerationEvent[], cuts: number): GenerationEvent[] {
+  const next = random(cuts);
+  const hands = new Map<number, GenerationEvent[]>();
+  const rest = events.filter((event) => {
+    if (!('choice' in event) || event.type === 'finish') return true;
+    hands.set(event.choice, [...(hands.get(event.choice) ?? []), event]);
+    return false;
+  });
+  const dealt: GenerationEvent[] = [];
+  for (let open = [...hands.values()]; open.length > 0; open = open.filter((hand) => hand.length > 0)) {
+    dealt.push(open[Math.floor(next() * open.length)]!.shift()!);
+  }
+  return [rest[0]!, ...dealt, ...rest.slice(1)];
+}
+
+it('keeps several answers apart however their pieces are mixed', () => {
+  fc.assert(
+    fc.property(generation({ ...EXTENDED, choices: 4 }), seed, fc.boolean(), (reply, cuts, strict) => {
+      const client = clientContext({ strict });
+      const events = toEvents(reply, cuts);
+      const mixed = interleaved(events, cuts);
+      expectProperStream(streamOf(mixed, client), true);
+      expect(openaiChat.encodeReply(mixed, client)).toEqual(openaiChat.encodeReply(events, client));
+      expect(seen(fold(readBack(streamOf(mixed, client))))).toEqual(seen(fold(readBack(streamOf(events, client)))));
+    }),
+  );
 });
 
 /** Checks of wire.md A6 on a stream as its client gets it. */

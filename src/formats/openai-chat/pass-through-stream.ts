@@ -1,11 +1,16 @@
 import type { JsonObject } from '../conversation.ts';
 import { createSignals, type Signals } from '../events.ts';
 import type { ClientContext, PassThrough } from '../format.ts';
+import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
+import { parseReplyText } from '../rounding.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
-import { mapFinish } from './decode-choice.ts';
+import { mapFinish } from './finish.ts';
+import { decodeReply } from './decode-reply.ts';
+import { encodeStream } from './encode-stream.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge } from './errors.ts';
 import { topLevelMember, valueOf, type Span } from './json-span.ts';
 import { isObject, stringOf } from './read.ts';
+import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
 import { decodeUsage } from './usage.ts';
 
 /** What becomes of an event: it leaves, it does not, or the reply ends before it. */
@@ -20,7 +25,7 @@ const CR = 0x0d;
  */
 export class StreamPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
-  readonly #includeUsage: boolean;
+  readonly #client: ClientContext;
   readonly #cutter = new SseCutter();
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
@@ -29,7 +34,7 @@ export class StreamPassThrough implements PassThrough {
   #closed = false;
 
   constructor(client: ClientContext) {
-    this.#includeUsage = client.includeUsage;
+    this.#client = client;
   }
 
   push(bytes: Buffer): Buffer | undefined {
@@ -47,7 +52,9 @@ export class StreamPassThrough implements PassThrough {
   end(): Buffer | undefined {
     if (this.#stopped) return undefined;
     this.#closed = true;
-    const last = this.#passRest(this.#cutter.rest());
+    const rest = this.#cutter.rest();
+    if (this.signals.progress === 0 && isJson(rest)) return this.#passWhole(rest);
+    const last = this.#passRest(rest);
     if (this.#stopped) return last;
     if (this.#seen.size === 0 || this.#finished.size < this.#seen.size) {
       this.#fail(streamInterrupted(CUT_SHORT));
@@ -57,6 +64,15 @@ export class StreamPassThrough implements PassThrough {
     this.signals.ended = true;
     const done = Buffer.from('data: [DONE]\n\n');
     return last ? Buffer.concat([last, done]) : done;
+  }
+
+  /** A server that does not stream answers with a plain body, or with an error as one: told as the stream that was asked for. */
+  #passWhole(rest: Buffer): Buffer | undefined {
+    this.#stopped = true;
+    const asStream = ({ events }: WholeReply): Buffer => Buffer.from(encodeStream(this.#client).push(events));
+    const reader = new PlainPassThrough(decodeReply, this.#client.model, asStream, this.signals);
+    reader.push(rest);
+    return reader.end();
   }
 
   /** The last event may lack its blank line. It leaves with one, or its client would wait for it; a cut one does not parse. */
@@ -74,10 +90,11 @@ export class StreamPassThrough implements PassThrough {
       if (!isData(event)) continue;
       this.signals.progress += 1;
       const fate = this.#closed || this.#isRare(event) ? this.#inspect(whole.subarray(from, to)) : 'keep';
-      const cut = this.#cutOf(event, fate);
-      if (cut) {
-        pieces.push(whole.subarray(kept, from + cut.from));
-        kept = from + cut.to;
+      const edit = this.#editOf(event, fate, whole.subarray(from, to));
+      if (edit) {
+        pieces.push(whole.subarray(kept, from + edit.from));
+        if (edit.by) pieces.push(edit.by);
+        kept = from + edit.to;
       }
       // Nothing follows an error or [DONE].
       if (this.#stopped) {
@@ -90,11 +107,23 @@ export class StreamPassThrough implements PassThrough {
     return left.length > 0 ? left : undefined;
   }
 
-  /** The part of the event that does not leave. */
-  #cutOf(event: string, fate: Fate): Span | undefined {
+  /** The part of the event that does not leave, and what leaves in its place. */
+  #editOf(event: string, fate: Fate, bytes: Buffer): Edit | undefined {
     if (fate !== 'keep') return { from: 0, to: event.length };
+    if (this.#client.strict && EXTENSIONS.test(event)) {
+      const by = this.#withoutExtensions(bytes);
+      if (by) return { from: 0, to: event.length, by };
+    }
     // The gateway asks every upstream for usage; a client that did not ask sees none of it, not even the null.
-    return this.#includeUsage ? undefined : usageMember(event);
+    return this.#client.includeUsage ? undefined : usageMember(event);
+  }
+
+  /** The event written anew, nothing where nothing is left to say; undefined where it says nothing extra after all. */
+  #withoutExtensions(bytes: Buffer): Buffer | undefined {
+    const chunk = readSse(bytes).map(({ data }) => parseChunk(data))[0];
+    if (!chunk || !removeExtensions(chunk)) return undefined;
+    if (!this.#client.includeUsage) delete chunk.usage;
+    return Buffer.from(isEmptyChunk(chunk) ? '' : `data: ${JSON.stringify(chunk)}\n\n`);
   }
 
   #isRare(event: string): boolean {
@@ -142,7 +171,7 @@ export class StreamPassThrough implements PassThrough {
     });
     if (!isObject(chunk.usage)) return 'keep';
     signals.usage = decodeUsage(chunk.usage) ?? signals.usage;
-    return choices.length === 0 && !this.#includeUsage ? 'drop' : 'keep';
+    return choices.length === 0 && !this.#client.includeUsage ? 'drop' : 'keep';
   }
 
   #noteChoice(choice: JsonObject, at: number): void {
@@ -156,6 +185,24 @@ export class StreamPassThrough implements PassThrough {
     this.#finished.add(index);
     signals.finish = mapFinish(word, false);
     signals.content = true;
+  }
+}
+
+interface Edit extends Span {
+  readonly by?: Buffer;
+}
+
+/** A plain body; a stream of events never begins so. */
+function isJson(bytes: Buffer): boolean {
+  return /^\s*[{[]/.test(bytes.subarray(0, 64).toString('latin1'));
+}
+
+function parseChunk(data: string): JsonObject | undefined {
+  try {
+    const chunk = parseReplyText(data);
+    return isObject(chunk) ? chunk : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -201,6 +248,8 @@ const memberPattern = (keys: string, usual: string): string =>
 const RARE = new RegExp(
   ['^data: ?\\[', '\\nevent:', memberPattern('finish_reason|usage|error', 'n'), memberPattern('index', '0')].join('|'),
 );
+
+const EXTENSIONS = new RegExp(memberPattern(EXTENSION_KEYS, 'n'));
 
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
 

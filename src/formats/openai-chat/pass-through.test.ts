@@ -363,3 +363,44 @@ describe('a plain reply', () => {
     expect(signals).toMatchObject({ ended: false, failure });
   });
 });
+
+describe('an upstream that answers a request for a stream with plain JSON', () => {
+  const body = {
+    id: 'chatcmpl-1',
+    created: 7,
+    model: 'gpt-ran',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage,
+  };
+
+  it.each([
+    ['in one line', JSON.stringify(body)],
+    ['with an end of line', ` ${JSON.stringify(body)}\n`],
+    ['over many lines', JSON.stringify(body, undefined, 2)],
+  ])('is told as the stream that was asked for (%s)', (_title, text) => {
+    const { left, signals } = passed(text, asking);
+    expect(left).toContain('"created":7,"model":"gpt-ran","choices":[{"index":0,"delta":{"content":"Hello"}');
+    expect(left).toContain('"choices":[],"usage":{"prompt_tokens":3,');
+    expect(left.endsWith(DONE)).toBe(true);
+    expect(signals).toMatchObject({ ended: true, content: true, finish: 'stop', model: 'gpt-ran' });
+    expect(passed(text, notAsking).left).not.toContain('usage');
+  });
+
+  it.each([
+    ['an error', '{"error":{"message":"Slow down.","code":429}}', { status: 429, message: 'Slow down.' }],
+    ['an error in a list', '[{"error":{"message":"Slow down.","code":429}}]\n', { status: 429, message: 'Slow down.' }],
+    ['something else', '{"object":"list"}', { status: 502, kind: 'unreadable_reply' }],
+    ['a list of nothing', '[]', { status: 502, kind: 'unreadable_reply' }],
+    ['half of it', '{"choices":[', { status: 502, kind: 'unreadable_reply' }],
+  ])('fails as it says where it is %s', (_title, text, failure) => {
+    const { left, signals } = passed(text);
+    expect(left).toBe('');
+    expect(signals).toMatchObject({ ended: false, content: false, failure });
+  });
+});
+
+it('reads an error in a list where a plain reply was asked for', () => {
+  const reader = openaiChat.passThrough(notAsking, false);
+  expect(pass(reader, [Buffer.from('[{"error":{"message":"No.","code":403,"status":"PERMISSION_DENIED"}}]')])).toBe('');
+  expect(reader.signals.failure).toMatchObject({ status: 403, message: 'No.', kind: 'PERMISSION_DENIED' });
+});

@@ -1,8 +1,17 @@
 import type { ClientContext, PassThrough } from '../format.ts';
-import { PlainPassThrough } from '../plain-pass-through.ts';
+import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
 import { decodeReply } from './decode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
+import { isObject } from './read.ts';
+import { removeExtensions } from './strict-fields.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  return stream ? new StreamPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
+  if (stream) return new StreamPassThrough(client);
+  return client.strict
+    ? new PlainPassThrough(decodeReply, client.model, withoutExtensions)
+    : new PlainPassThrough(decodeReply, client.model);
+}
+
+function withoutExtensions({ bytes, body }: WholeReply): Buffer {
+  return isObject(body) && removeExtensions(body) ? Buffer.from(JSON.stringify(body)) : bytes;
 }

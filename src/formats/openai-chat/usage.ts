@@ -22,6 +22,8 @@ export function decodeUsage(raw: JsonObject): Usage | undefined {
     reasoning: count(completion.reasoning_tokens),
     inputAudio: count(prompt.audio_tokens),
     outputAudio: count(completion.audio_tokens),
+    acceptedPrediction: count(completion.accepted_prediction_tokens),
+    rejectedPrediction: count(completion.rejected_prediction_tokens),
   });
 }
 
@@ -45,7 +47,12 @@ export function encodeUsage(usage: Usage, strict: boolean): JsonObject {
       cache_write_tokens: cacheWrite,
       audio_tokens: usage.inputAudio,
     }),
-    completion_tokens_details: compact({ reasoning_tokens: usage.reasoning ?? 0, audio_tokens: usage.outputAudio }),
+    completion_tokens_details: compact({
+      reasoning_tokens: usage.reasoning ?? 0,
+      audio_tokens: usage.outputAudio,
+      accepted_prediction_tokens: usage.acceptedPrediction,
+      rejected_prediction_tokens: usage.rejectedPrediction,
+    }),
     cache_read_input_tokens: strict ? undefined : cacheRead,
     cache_creation_input_tokens: strict ? undefined : cacheWrite,
   });

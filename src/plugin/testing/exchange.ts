@@ -7,6 +7,7 @@ import type { Attempt, AttemptContext, Exchange, GatewayContext } from '../excha
 import { cancelReply, type Reply, type ReplyEnd } from '../reply.ts';
 import { RequestBody } from '../request-body.ts';
 import type { Target } from '../settings.ts';
+import { createCaller, createTarget } from './settings.ts';
 
 const app = new Koa();
 const MAX_DEPTH = 64;
@@ -33,6 +34,7 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
   return withReply({
     id: 'test-request',
     startedAt: 0,
+    settingsHash: 'test-settings',
     operation: undefined,
     request: {
       method: 'POST',
@@ -43,15 +45,17 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
       bodyBytes: bytes.length,
       bodyValidated: true,
       header: (name: string) => [headers[`x-gateway-${name}`]].flat()[0],
+      headerName: (name: string) => `x-gateway-${name}`,
     },
     trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
     cancellation: new Cancellation(),
-    caller: { keyId: 'test', providers: undefined, models: undefined, configs: undefined, defaultConfig: undefined },
+    caller: createCaller(),
     upstreamToken: undefined,
     config: undefined,
     strict: undefined,
     strictParams: false,
     metadata: {},
+    labels: {},
     attempts: [],
     reply: undefined,
     error: undefined,
@@ -74,7 +78,7 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
   const timeouts = { connect: 5000, firstByte: 120_000, firstContent: 180_000, idle: 60_000, total: 600_000 };
   const attempt: Attempt = withReply({
     number: exchange.attempts.length,
-    target: { ...plainTarget, ...target },
+    target: createTarget(target),
     startedAt: 0,
     timeouts,
     deadline: timeouts.total,
@@ -84,6 +88,8 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
     outbound: undefined,
     losses: [],
     tries: [],
+    cache: undefined,
+    wait: undefined,
     signals: undefined,
     reply: undefined,
     error: undefined,
@@ -92,16 +98,6 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
   exchange.attempts.push(attempt);
   return attempt;
 }
-
-const plainTarget: Target = {
-  kind: 'target',
-  path: 'config',
-  provider: undefined,
-  overrideParams: undefined,
-  retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
-  timeouts: {},
-  strict: undefined,
-};
 
 /** A reply that is put in another's place lets go of that one's source, as in the server. */
 function withReply<T extends { reply: Reply | undefined }>(holder: T): T {

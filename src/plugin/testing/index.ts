@@ -10,4 +10,5 @@ export {
 } from './exchange.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
 export { createReply, createSource, readBody, type TestSource } from './reply.ts';
+export { createCaller, createConfig, createTarget } from './settings.ts';
 export { runPlugin, type HostSetup, type PluginRun, type RunSetup } from './run-plugin.ts';

@@ -1,23 +1,31 @@
 import { GatewayError, UpstreamError } from '../../plugin/index.ts';
 import type { ProviderSetup } from '../definition.ts';
 import type { UpstreamCaller } from '../provider.ts';
-import { mintGoogleToken, TokenFault } from './google-oauth.ts';
-import type { ServiceAccount } from './service-account.ts';
+import { TokenFault } from './google-oauth.ts';
+import type { TokenSource } from './token-source.ts';
 
 type Headers = Readonly<Record<string, string>>;
+
+const NO_HEADERS: Headers = Object.freeze({});
 
 /** How an entry proves itself to Vertex. */
 export interface Credentials {
   authorize(caller: UpstreamCaller): Headers | Promise<Headers>;
   forget?(): boolean;
+  /** Under which its tokens are kept. */
+  readonly tokenKey?: string | undefined;
+  /** Headers beside the proof that are no secrets. */
+  readonly headers?: Headers;
+  /** To be awaited before the first request. Throws TokenFault. */
+  open?(): Promise<void>;
 }
 
-/** Google tokens for a service account. */
-export function serviceAccountCredentials(slug: string, account: ServiceAccount, setup: ProviderSetup): Credentials {
+/** Tokens of one source, kept and renewed by the token store. */
+export function tokenCredentials(slug: string, source: TokenSource, setup: ProviderSetup): Credentials {
   // A refresh in the background has no caller who would see it fail.
   const mint = async () => {
     try {
-      const minted = await mintGoogleToken(account, setup);
+      const minted = await source.mint();
       setup.tokenFetched(slug, undefined);
       return minted;
     } catch (error) {
@@ -30,23 +38,52 @@ export function serviceAccountCredentials(slug: string, account: ServiceAccount,
     if (last?.token !== token) last = { token, headers: { authorization: `Bearer ${token}` } };
     return last.headers;
   };
+  const { quotaProjectId } = source;
   return {
     authorize() {
-      const token = setup.tokens.get(account.tokenKey, mint);
+      const token = setup.tokens.get(source.key, mint);
       if (typeof token === 'string') return headersFor(token);
       return token.then(headersFor, (error: unknown) => {
         throw tokenError(slug, error);
       });
     },
     forget() {
-      setup.tokens.forget(account.tokenKey);
+      setup.tokens.forget(source.key);
       return true;
+    },
+    tokenKey: source.key,
+    // Google's libraries say with every call whose quota it is, where the credential names a project for that.
+    ...(quotaProjectId !== undefined && { headers: Object.freeze({ 'x-goog-user-project': quotaProjectId }) }),
+    ...(source.check && { open: () => source.check!() }),
+  };
+}
+
+/** Tokens of a source that is yet to be found. */
+export function foundCredentials(slug: string, find: () => Promise<TokenSource>, setup: ProviderSetup): Credentials {
+  let found: Credentials | undefined;
+  const opened = (): Credentials => {
+    if (found) return found;
+    throw new GatewayError('internal_error', `The credentials of the catalog entry @${slug} have not been opened.`);
+  };
+  return {
+    authorize: (caller) => opened().authorize(caller),
+    forget: () => opened().forget?.() ?? false,
+    get tokenKey() {
+      return found?.tokenKey;
+    },
+    get headers() {
+      return found?.headers ?? NO_HEADERS;
+    },
+    async open() {
+      const credentials = tokenCredentials(slug, await find(), setup);
+      await credentials.open?.();
+      found = credentials;
     },
   };
 }
 
 /** The failure is shared by all who waited; each learns which entry it was for. */
-function tokenError(slug: string, error: unknown): UpstreamError {
+export function tokenError(slug: string, error: unknown): UpstreamError {
   const reason = error instanceof TokenFault ? error.message : 'the token could not be made';
   return new UpstreamError('credentials_failed', `No Google token for the catalog entry @${slug}: ${reason}`, {
     provider: slug,

@@ -1,18 +1,13 @@
-import { sign } from 'node:crypto';
 import { GatewayError } from '../../plugin/index.ts';
 import type { MintedToken } from '../../state/tokens.ts';
-import type { SmallReply } from '../../upstream/types.ts';
+import type { SmallReply, SmallRequest } from '../../upstream/types.ts';
 import type { ProviderSetup } from '../definition.ts';
-import type { ServiceAccount } from './service-account.ts';
 
-// The exchange of RFC 7523 is our own because google-auth-library brings an HTTP stack that would go past the egress guard,
-// the pools and the deadlines of src/upstream (and about 20 transitive packages) for one signed POST.
+// These exchanges are our own because google-auth-library brings an HTTP stack that would go past the egress guard,
+// the pools and the deadlines of src/upstream (and about 20 transitive packages) for a few small calls.
 
 export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
-const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The most Google allows. */
-const ASSERTION_LIFE_SECONDS = 3_600;
 const TIMEOUT_MS = 10_000;
 const MAX_REASON = 300;
 
@@ -21,80 +16,118 @@ export class TokenFault extends Error {
   override readonly name = 'TokenFault';
 }
 
-/** One call of the token endpoint. Throws TokenFault. */
-export async function mintGoogleToken(
-  account: ServiceAccount,
-  { upstreamExchange, clock }: Pick<ProviderSetup, 'upstreamExchange' | 'clock'>,
-): Promise<MintedToken> {
-  const assertion = signAssertion(account, clock.wall());
-  const reply = await upstreamExchange({
-    url: account.tokenUri,
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
-    allowInsecure: account.listedTokenUri,
-    timeoutMs: TIMEOUT_MS,
-  }).catch((error: unknown) => {
+/** One call on the way to a token. */
+export interface TokenCall {
+  /** Who is called, as errors name it: `the token endpoint`. */
+  readonly who: string;
+  readonly request: Omit<SmallRequest, 'timeoutMs'>;
+  /** What was sent and must not be shown, should the endpoint repeat it. */
+  readonly secrets: readonly string[];
+}
+
+/** Calls and reads the JSON object of a 2xx. Throws TokenFault. */
+export async function callForJson(
+  call: TokenCall,
+  setup: Pick<ProviderSetup, 'upstreamExchange'>,
+): Promise<Record<string, unknown>> {
+  return readJson(await exchange(call, setup), call);
+}
+
+/** Throws TokenFault where there is no reply at all. */
+export function exchange(
+  { who, request }: TokenCall,
+  { upstreamExchange }: Pick<ProviderSetup, 'upstreamExchange'>,
+): Promise<SmallReply> {
+  return upstreamExchange({ ...request, timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
     // Only the gateway's own errors are known to be fit to show.
-    const reason = error instanceof GatewayError ? error.message : 'the call of the token endpoint failed';
+    const reason = error instanceof GatewayError ? error.message : `the call of ${who} failed`;
     throw new TokenFault(reason, { cause: error });
   });
-  return readToken(reply, assertion);
 }
 
-/** wire.md C12; no `sub`: it is for domain-wide delegation only. */
-function signAssertion(account: ServiceAccount, wallMs: number): string {
-  const issuedAt = Math.floor(wallMs / 1_000);
-  const header = { alg: 'RS256', typ: 'JWT', ...(account.privateKeyId && { kid: account.privateKeyId }) };
-  const claims = {
-    iss: account.clientEmail,
-    scope: SCOPE,
-    aud: account.tokenUri,
-    iat: issuedAt,
-    exp: issuedAt + ASSERTION_LIFE_SECONDS,
-  };
-  const signed = `${base64url(header)}.${base64url(claims)}`;
-  return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), account.privateKey).toString('base64url')}`;
-}
-
-const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-function readToken(reply: SmallReply, assertion: string): MintedToken {
+export function readJson(reply: SmallReply, { who, secrets }: TokenCall): Record<string, unknown> {
   const json = parseObject(reply.text);
-  if (reply.status < 200 || reply.status > 299) throw new TokenFault(refusal(reply.status, json, assertion));
-  if (!json) throw new TokenFault(`the token endpoint answered ${reply.status} without a JSON object`);
-  const { access_token: value, expires_in: seconds, token_type: type } = json;
-  // RFC 6750 section 2.1: what a bearer token may be made of. Anything else must not become part of a header.
-  if (typeof value !== 'string' || !/^[A-Za-z0-9\-._~+/]+=*$/.test(value)) {
-    throw new TokenFault(`the token endpoint answered ${reply.status} without a usable access_token`);
+  if (reply.status < 200 || reply.status > 299) {
+    const reason = reasonOf(json);
+    throw new TokenFault(`${who} answered ${reply.status}${reason && `: ${presentable(reason, secrets)}`}`);
   }
-  if (type !== undefined && !(typeof type === 'string' && type.toLowerCase() === 'bearer')) {
-    throw new TokenFault('the token endpoint gave a token_type other than Bearer');
-  }
+  if (!json) throw new TokenFault(`${who} answered ${reply.status} without a JSON object`);
+  return json;
+}
+
+/** A form for a token endpoint. */
+export function formRequest(
+  endpoint: { readonly url: string; readonly listed: boolean },
+  fields: Readonly<Record<string, string>>,
+): TokenCall['request'] {
+  return {
+    url: endpoint.url,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: new URLSearchParams(fields).toString(),
+    allowInsecure: endpoint.listed,
+  };
+}
+
+/** The reply of a token endpoint (RFC 6749 section 5.1). */
+export function readMintedToken(json: Readonly<Record<string, unknown>>, who: string): MintedToken {
+  const value = readAccessToken(json, who);
   // Some servers write the number as text.
+  const { expires_in: seconds } = json;
   const life = typeof seconds === 'string' ? Number(seconds) : seconds;
   if (typeof life !== 'number' || !Number.isFinite(life) || life <= 0) {
-    throw new TokenFault('the token endpoint did not say how long the token lives (expires_in)');
+    throw new TokenFault(`${who} did not say how long the token lives (expires_in)`);
   }
   return { value, expiresInMs: life * 1_000 };
 }
 
-/** `invalid_grant: Invalid JWT Signature.`, never with the assertion, should the endpoint repeat it. */
-function refusal(status: number, json: Record<string, unknown> | undefined, assertion: string): string {
-  const { error, error_description: description } = json ?? {};
-  const words = [error, description].filter((part) => typeof part === 'string' && part !== '').join(': ');
-  if (words === '') return `the token endpoint answered ${status}`;
-  const shown = words.replaceAll(assertion, '[assertion]').replaceAll(/[A-Za-z0-9_.-]{80,}/g, '[…]');
-  return printable(shown).slice(0, MAX_REASON);
+/** Its token alone, for a step that uses it at once. */
+export function readAccessToken(json: Readonly<Record<string, unknown>>, who: string): string {
+  const { access_token: value, token_type: type } = json;
+  if (!isBearerToken(value)) throw new TokenFault(`${who} answered without a usable access_token`);
+  if (type !== undefined && !(typeof type === 'string' && type.toLowerCase() === 'bearer')) {
+    throw new TokenFault(`${who} gave a token_type other than Bearer`);
+  }
+  return value;
 }
 
-const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
+/** RFC 6750 section 2.1: what a bearer token may be made of. Anything else must not become part of a header. */
+export function isBearerToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9\-._~+/]+=*$/.test(value);
+}
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** `invalid_grant: Invalid JWT Signature.` of OAuth, `PERMISSION_DENIED: …` of Google's APIs; `''` for neither. */
+function reasonOf({ error, error_description: description }: Readonly<Record<string, unknown>> = {}): string {
+  const isApiError = typeof error === 'object' && error !== null;
+  const { status, message }: Record<string, unknown> = isApiError ? { ...error } : {};
+  const words = isApiError ? [status, message] : [error, description];
+  return words.filter((part) => typeof part === 'string' && part !== '').join(': ');
+}
+
+/** Credentials by their looks: JWTs, Google's access and refresh tokens, and anything else that is too long for a word. */
+const LOOKS_SECRET = /eyJ[\w-]{8,}[\w.-]*|ya29\.[\w.-]+|1\/\/[\w-]{8,}|[A-Za-z0-9_.-]{80,}/g;
+
+/** What an endpoint said, less what it was told in confidence. */
+function presentable(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap((secret) => [secret, asInForm(secret)]);
+  const shown = forms
+    .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
+    .replaceAll(LOOKS_SECRET, '[…]')
+    .replaceAll(/\p{Cc}+/gu, ' ');
+  return shown.slice(0, MAX_REASON);
+}
+
+const asInForm = (text: string): string => new URLSearchParams({ _: text }).toString().slice(2);
+
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null && !Array.isArray(json) ? { ...json } : undefined;
+    return isObject(json) ? { ...json } : undefined;
   } catch {
     return undefined;
   }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -46,7 +46,7 @@ export class VertexLocations {
     this.#publishers = `${base.prefix}/v1/projects/${projectId}/locations/${region}/publishers/`;
   }
 
-  locate(name: string, stream: boolean): Location {
+  locate(name: string, stream: boolean, headers: Location['headers'] = NO_HEADERS): Location {
     checkModelName(name);
     const { publisher, model } = readPublisher(name);
     const method = stream ? publisher.stream : publisher.plain;
@@ -56,7 +56,7 @@ export class VertexLocations {
       format: publisher.format,
       model,
       host: 'vertex',
-      headers: NO_HEADERS,
+      headers,
     };
   }
 }

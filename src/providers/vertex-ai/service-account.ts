@@ -1,86 +1,55 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { ServiceAccountKey } from '../../../schemas/types.generated.ts';
-import { Secret, type Report } from '../../plugin/index.ts';
-import { GOOGLE_TOKEN_URI, SCOPE } from './google-oauth.ts';
+import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { tokenEndpoint } from './endpoints.ts';
+import { callForJson, formRequest, readMintedToken, SCOPE } from './google-oauth.ts';
+import {
+  isUnusable,
+  keyOf,
+  NOT_LISTED,
+  textOf,
+  type Fields,
+  type Refuse,
+  type SourceContext,
+  type TokenSource,
+} from './token-source.ts';
 
-/** A service-account key that has been checked. Holds the private key: never print it. */
-export interface ServiceAccount {
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** The most Google allows. */
+const ASSERTION_LIFE_SECONDS = 3_600;
+
+/** What signs an assertion. Holds the private key: never print it. */
+interface Signer {
   readonly clientEmail: string;
   readonly privateKeyId: string | undefined;
-  readonly projectId: string | undefined;
   readonly privateKey: KeyObject;
-  readonly tokenUri: string;
-  /** The operator listed the token endpoint, which is what allows plain http and loopback there. */
-  readonly listedTokenUri: boolean;
-  /** Under which its tokens are kept. */
-  readonly tokenKey: string;
+  readonly audience: string;
 }
-
-/** The address old key files name for the same endpoint. */
-const OLD_TOKEN_URI = 'https://accounts.google.com/o/oauth2/token';
-
-/** Says what is wrong with one field of the key, or with all of it. */
-type Refuse = (field: string | undefined, message: string) => undefined;
 
 /**
- * Reads the key at load, so that a bad one stops the load and not the first request. Messages never quote the key: JSON.parse
- * would show a piece of it.
+ * Tokens for a service account by its key (RFC 7523, wire.md C12). The key is read at load, so that a bad one stops the load
+ * and not the first request.
  */
-export function readServiceAccount(
-  settings: Secret | ServiceAccountKey,
-  tokenUris: ReadonlySet<string>,
-  report: Report,
-): ServiceAccount | undefined {
-  const whole = settings instanceof Secret;
-  // A key given as text is one value in the YAML: there is no deeper place to point at.
-  const refuse: Refuse = (field, message) => {
-    const path = field === undefined || whole ? ['service_account'] : ['service_account', field];
-    report({ path, message: `service_account: ${message}` });
-    return undefined;
-  };
-  const fields = whole ? parseKeyFile(settings, refuse) : { ...settings, private_key: settings.private_key.reveal() };
-  return fields && checkFields(fields, tokenUris, refuse);
-}
-
-function parseKeyFile(secret: Secret, refuse: Refuse): Record<string, unknown> | undefined {
-  try {
-    const json: unknown = JSON.parse(secret.reveal());
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
-  } catch {
-    // Told below, without the parser's excerpt.
-  }
-  return refuse(undefined, 'is not the JSON of a service-account key (the file Google lets you download)');
-}
-
-function checkFields(
-  fields: Readonly<Record<string, unknown>>,
-  tokenUris: ReadonlySet<string>,
-  refuse: Refuse,
-): ServiceAccount | undefined {
-  const { type, client_email: clientEmail, universe_domain: universe } = fields;
-  if (type !== undefined && type !== 'service_account') {
-    return refuse('type', 'the key is of another type; only "service_account" is supported');
-  }
-  if (universe !== undefined && universe !== 'googleapis.com') {
-    return refuse('universe_domain', 'only the universe googleapis.com is supported');
-  }
-  if (typeof clientEmail !== 'string' || clientEmail === '') return refuse('client_email', 'client_email is missing');
+export function serviceAccountSource(fields: Fields, { setup, refuse }: SourceContext): TokenSource | undefined {
+  if (isUnusable(fields, refuse)) return undefined;
+  const clientEmail = textOf(fields['client_email']);
+  if (clientEmail === undefined) return refuse('client_email', 'client_email is missing');
   const privateKey = readPrivateKey(fields['private_key'], refuse);
-  const tokenUri = readTokenUri(fields['token_uri'], tokenUris, refuse);
-  if (!privateKey || !tokenUri) return undefined;
-  const privateKeyId = text(fields['private_key_id']);
+  const endpoint = tokenEndpoint(fields['token_uri'], setup.tokenUris);
+  if (!endpoint) refuse('token_uri', `token_uri ${NOT_LISTED}`);
+  if (!privateKey || !endpoint) return undefined;
+  const privateKeyId = textOf(fields['private_key_id']);
+  const signer: Signer = { clientEmail, privateKeyId, privateKey, audience: endpoint.url };
   return {
-    clientEmail,
-    privateKeyId,
-    projectId: text(fields['project_id']),
-    privateKey,
-    tokenUri,
-    listedTokenUri: tokenUri !== GOOGLE_TOKEN_URI,
-    tokenKey: hashOf(clientEmail, privateKeyId ?? '', SCOPE, tokenUri, fingerprint(privateKey)),
+    key: keyOf('service_account', clientEmail, privateKeyId ?? '', endpoint.url, fingerprint(privateKey)),
+    projectId: textOf(fields['project_id']),
+    quotaProjectId: textOf(fields['quota_project_id']),
+    async mint() {
+      const assertion = signAssertion(signer, setup.clock.wall());
+      const who = 'the token endpoint';
+      const request = formRequest(endpoint, { grant_type: GRANT_TYPE, assertion });
+      return readMintedToken(await callForJson({ who, request, secrets: [assertion] }, setup), who);
+    },
   };
 }
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 function readPrivateKey(value: unknown, refuse: Refuse): KeyObject | undefined {
   if (typeof value !== 'string' || value === '') return refuse('private_key', 'private_key is missing');
@@ -94,18 +63,24 @@ function readPrivateKey(value: unknown, refuse: Refuse): KeyObject | undefined {
   return refuse('private_key', 'private_key is not an RSA private key in PEM form');
 }
 
-function readTokenUri(value: unknown, allowed: ReadonlySet<string>, refuse: Refuse): string | undefined {
-  if (value === undefined || value === GOOGLE_TOKEN_URI || value === OLD_TOKEN_URI) return GOOGLE_TOKEN_URI;
-  if (typeof value === 'string' && allowed.has(value)) return value;
-  // Whoever can swap the key file must not be able to have signed assertions sent elsewhere.
-  return refuse('token_uri', "token_uri is neither Google's nor listed in egress.token_uris of server.yaml");
-}
-
 /** Two keys of one account are two credentials, also where the file gives no private_key_id. */
 function fingerprint(privateKey: KeyObject): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
-function hashOf(...parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+/** No `sub`: it is for domain-wide delegation only. */
+function signAssertion({ clientEmail, privateKeyId, privateKey, audience }: Signer, wallMs: number): string {
+  const issuedAt = Math.floor(wallMs / 1_000);
+  const header = { alg: 'RS256', typ: 'JWT', ...(privateKeyId && { kid: privateKeyId }) };
+  const claims = {
+    iss: clientEmail,
+    scope: SCOPE,
+    aud: audience,
+    iat: issuedAt,
+    exp: issuedAt + ASSERTION_LIFE_SECONDS,
+  };
+  const signed = `${base64url(header)}.${base64url(claims)}`;
+  return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`;
 }
+
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -190,6 +190,12 @@ describe('a service account that cannot be used', () => {
       'another type',
     ],
     [
+      'a type that is no text',
+      { service_account: new Secret(serviceAccountJson({ type: 7 })) },
+      ['service_account'],
+      'credentials_json',
+    ],
+    [
       'another universe',
       { service_account: new Secret(serviceAccountJson({ universe_domain: 'example.com' })) },
       ['service_account'],

@@ -2,7 +2,10 @@ import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.g
 import type { Report, Route } from '../../plugin/index.ts';
 import { compileGatewayConfig } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
+import { checkForwardHeaders } from './forward-headers.ts';
 import { checkProviderName, providerNames, withSuggestion, type Known } from './known.ts';
+import { checkNeededPlugins } from './needed-plugins.ts';
+import { checkEntryUse, checkStatusCodes, checkWeights } from './targets.ts';
 import { checkDelays, checkRequestTimeout, checkTimeouts } from './times.ts';
 
 const MAX_TARGETS = 20;
@@ -22,13 +25,19 @@ interface Place {
 
 export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
+  const prefixes = known.server?.header_prefixes ?? ['x-gateway-'];
   for (const node of nodes) {
     const place = { path: node.path, report };
     checkStrategy(node.file, place);
     checkProvider(node, known, place);
     checkModel(node, known, place);
     checkTimes(node, place);
+    checkWeights(node.file, place);
+    checkStatusCodes(node.file, place);
+    checkForwardHeaders(node.file.forward_headers, { ...place, prefixes });
+    if (node.route.kind === 'target') checkEntryUse(node.route, known, place);
   }
+  checkNeededPlugins(file, known.server, report);
   checkBounds(nodes, report);
 }
 
@@ -63,8 +72,8 @@ function checkStrategy({ strategy, targets = [] }: Node['file'], { path, report 
       message: 'several targets need a `strategy`, such as `mode: fallback`',
     });
   }
-  if (strategy?.mode === 'fallback' && targets.length === 0)
-    report({ path: mode, message: '`mode: fallback` needs `targets`' });
+  if (strategy && strategy.mode !== 'single' && targets.length === 0)
+    report({ path: mode, message: `\`mode: ${strategy.mode}\` needs \`targets\`` });
   if (strategy?.mode === 'single' && targets.length > 1) {
     report({
       path: mode,

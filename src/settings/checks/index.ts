@@ -20,7 +20,7 @@ export interface ReadableSettings {
 /** What a schema cannot see: names that name nothing, things that contradict each other. */
 export function checkMeaning(settings: ReadableSettings, reporter: (file: string) => Report): void {
   const { server, catalog, keys, gateway, configIds, now } = settings;
-  const known: Known = { entries: catalog?.providers, configIds, now };
+  const known: Known = { entries: catalog?.providers, configIds, server, now };
   if (server) checkServer(server, known, reporter('server.yaml'));
   if (catalog) checkCatalog(catalog, reporter('catalog.yaml'));
   if (keys) checkKeys(keys, known, reporter('keys.yaml'));

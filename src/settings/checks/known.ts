@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '../../../schemas/types.generated.ts';
+import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.ts';
 import { nearest, type Report } from '../../plugin/index.ts';
 import type { Path } from '../pointer.ts';
 import { packageSchemas } from '../schemas.ts';
@@ -8,6 +8,8 @@ export interface Known {
   /** Undefined when the catalog could not be read: then nothing can be said about names of entries. */
   readonly entries: readonly CatalogEntry[] | undefined;
   readonly configIds: readonly string[];
+  /** Undefined when it could not be read. */
+  readonly server: ServerFile | undefined;
   readonly now: number;
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { isWellFormedKey } from '../settings/api-keys.ts';
-import { memoryFiles } from '../settings/files.ts';
-import { createKeyRing } from '../settings/key-ring.ts';
-import { loadSettings } from '../settings/load.ts';
-import { createKeyCommand, type CreateKeyOptions } from './keys.ts';
+import { isWellFormedKey } from '../../settings/api-keys.ts';
+import { memoryFiles } from '../../settings/files.ts';
+import { createKeyRing } from '../../settings/key-ring.ts';
+import { loadSettings } from '../../settings/load.ts';
+import { createKeyCommand, type CreateKeyOptions } from './create.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 

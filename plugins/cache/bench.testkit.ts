@@ -1,0 +1,126 @@
+import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { createSignals } from '../../src/formats/events.ts';
+import { GatewayError, type Attempt, type Exchange, type ResolvedTarget, type Target } from '../../src/plugin/index.ts';
+import {
+  createAttempt,
+  createCaller,
+  createContext,
+  createExchange,
+  createFakeClock,
+  type ExchangeParts,
+} from '../../src/plugin/testing/index.ts';
+import { createHost } from '../../src/plugin/testing/run-plugin.ts';
+import { createReplyCache } from '../../src/server/cached-replies.ts';
+import { ReplyStore } from '../../src/state/reply-cache.ts';
+import cache from './index.ts';
+
+export const resolvedTarget = (model: string, parts: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
+  slug: 'openai',
+  provider: 'simulator',
+  semconvName: 'simulator',
+  model,
+  modelLabel: model,
+  origin: 'https://example.com',
+  path: '/v1/chat/completions',
+  headers: {},
+  format: 'openai-chat',
+  host: 'direct',
+  timeouts: {},
+  ...parts,
+});
+
+export const messages = [{ role: 'user', content: 'hi' }];
+
+export interface AskParts extends ExchangeParts {
+  readonly target?: Partial<Target>;
+  readonly timeouts?: Attempt['timeouts'];
+}
+
+export interface Asked {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  /** Rejects with what the plugin throws. */
+  readonly done: Promise<void>;
+}
+
+/** One instance of the plugin over a real store, and requests through it. `next` stands for the upstream. */
+export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: number } = {}) {
+  const clock = createFakeClock();
+  const store = new ReplyStore({
+    clock,
+    limits: { maxBytes: limits.maxBytes ?? 1_000_000, maxEntryBytes: limits.maxEntryBytes ?? 100_000 },
+  });
+  const targets = {
+    resolve: (exchange: Exchange, _target: Target, model: string) => {
+      const denied = exchange.caller?.models;
+      if (denied && !denied.includes(model)) throw new GatewayError('model_not_allowed', `not ${model}`);
+      return resolvedTarget(model);
+    },
+  };
+  const { host } = createHost(cache, { clock, needs: { targets, cache: createReplyCache(store, clock) } });
+  const middleware = await cache.create({ options: {}, host });
+
+  function ask(next: (asked: Omit<Asked, 'done'>) => Promise<void> | void, parts: AskParts = {}): Asked {
+    const { target, timeouts, json, ...rest } = parts;
+    const exchange = createExchange({
+      operation: chatCompletions,
+      caller: createCaller({ keyId: 'a' }),
+      json: { model: 'm', messages, ...json },
+      ...rest,
+    });
+    const attempt = createAttempt(exchange, {
+      target: { cache: { maxAgeMs: 60_000, scope: 'key' }, ...target },
+      startedAt: clock.now(),
+      ...(timeouts && { timeouts }),
+      deadline: clock.now() + (timeouts?.total ?? 600_000),
+    });
+    const done = middleware(createContext(exchange, attempt), async () => next({ exchange, attempt }));
+    // Tests await it when they please.
+    done.catch(() => undefined);
+    return { exchange, attempt, done };
+  }
+  return { clock, store, ask };
+}
+
+/** What an upstream that answers leaves on the attempt: a complete reply unless `parts` says otherwise. */
+export function answers(attempt: Attempt, body: NonNullable<Attempt['reply']>['body'], parts: object = {}): void {
+  attempt.signals = { ...createSignals(), ended: true, usage: { input: 3, output: 2, total: 5 } };
+  const stream = attempt.body.value('stream') === true;
+  attempt.reply = {
+    status: 200,
+    headers: { 'content-type': stream ? 'text/event-stream' : 'application/json', 'request-id': 'up' },
+    body,
+    stream,
+    ...parts,
+  };
+}
+
+export const plainReply = (content: string): string =>
+  JSON.stringify({
+    id: 'chatcmpl-kept',
+    object: 'chat.completion',
+    created: 1_795_132_800,
+    model: 'upstream-model',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  });
+
+/** A whole stream, without a usage chunk: its client did not ask for one. */
+export const streamReply = (...texts: readonly string[]): string =>
+  [{ role: 'assistant', content: '' }, ...texts.map((content) => ({ content })), {}]
+    .map((delta, index) => ({
+      id: 'chatcmpl-kept',
+      object: 'chat.completion.chunk',
+      created: 1_795_132_800,
+      model: 'upstream-model',
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: index > texts.length ? 'stop' : null }],
+    }))
+    .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    .join('') + 'data: [DONE]\n\n';

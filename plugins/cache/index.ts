@@ -1,0 +1,114 @@
+import {
+  definePlugin,
+  type AttemptContext,
+  type CachedReply,
+  type Exchange,
+  type RequestBody,
+} from '../../src/plugin/index.ts';
+import { Flights, type Flight } from './flights.ts';
+import { keepReply, type Keeping } from './keep.ts';
+import { cacheKey } from './key.ts';
+import { readWishes } from './wishes.ts';
+
+/** Gives a kept reply again to the same request, and asks once for what several ask at the same time. */
+export default definePlugin({
+  name: 'cache',
+  level: 'attempt',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['targets', 'cache'],
+  requires: ['override'],
+  provides: ['cache'],
+  create({ host }) {
+    const { clock } = host;
+    const flights = new Flights(clock);
+    return async function cache(ctx, next) {
+      const { attempt, exchange } = ctx;
+      const settings = attempt.target.cache;
+      if (!settings) return next();
+      const { refresh, namespace } = readWishes(exchange.request);
+      if (!isCacheable(exchange, attempt.body)) {
+        attempt.cache = 'bypass';
+        return next();
+      }
+      // Before any look-up: who may not use the entry or the model gets its 403, whoever else has asked before.
+      const resolved = host.targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
+      attempt.resolved = resolved;
+      const key = cacheKey({ exchange, attempt, resolved, settings, namespace });
+      const job: Job = { ctx, next, attempt, key, settings, cache: host.cache, clock };
+      if (refresh) {
+        attempt.cache = 'refresh';
+        await ask(job);
+        return;
+      }
+      const kept = host.cache.find(key);
+      // Kept under another config's `max_age`, perhaps: the nearer one holds.
+      if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
+      attempt.cache = 'miss';
+      await (attempt.body.value('stream') === true ? ask(job) : askTogether(job, flights));
+    };
+  },
+});
+
+interface Job extends Keeping {
+  readonly ctx: AttemptContext;
+  readonly next: () => Promise<void>;
+}
+
+/**
+ * Operations that only ask something. What makes something at the upstream (a batch, a file, a stored completion) is done
+ * again for everyone who asks for it.
+ */
+const QUESTIONS: ReadonlySet<string> = new Set(['chat', 'embeddings', 'generate_content', 'text_completion']);
+
+const isCacheable = ({ operation }: Exchange, body: RequestBody): boolean =>
+  operation !== undefined && QUESTIONS.has(operation.semconvName) && body.value('store') !== true;
+
+async function ask(job: Job): Promise<CachedReply | undefined> {
+  await job.next();
+  return keepReply(job);
+}
+
+/** One of several same plain requests asks, the others wait for its answer. Streams do not wait: their first word is what counts. */
+async function askTogether(job: Job, flights: Flights): Promise<void> {
+  const { attempt } = job;
+  // Who would give up at another time does not wait for the other's limits.
+  const key = `${job.key} ${Object.values(attempt.timeouts).join(' ')}`;
+  const flight = flights.find(key);
+  if (!flight) return lead(job, flights.begin(key));
+  const landing = await follow(job, flight);
+  if (landing === 'lead') return lead(job, flight);
+  if (landing === 'alone' || !answer(job, landing, 'shared')) await ask(job);
+}
+
+async function follow({ attempt, clock }: Job, flight: Flight): Promise<CachedReply | 'lead' | 'alone'> {
+  const wait: NonNullable<typeof attempt.wait> = { from: clock.now(), to: undefined };
+  attempt.wait = wait;
+  try {
+    return await flight.wait(attempt);
+  } finally {
+    wait.to = clock.now();
+  }
+}
+
+async function lead(job: Job, flight: Flight): Promise<void> {
+  try {
+    flight.end((await ask(job)) ?? 'alone');
+  } catch (error) {
+    // Its client left, or another attempt was quicker: no fault of the upstream, so one of the others asks in its place.
+    flight.end(job.attempt.cancellation.reason ? 'lead' : 'alone');
+    throw error;
+  }
+}
+
+/** Puts the kept reply in place of an upstream's. False where it cannot be told in the form that is asked for. */
+function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'shared'): boolean {
+  const { attempt, exchange } = ctx;
+  const reply = cache.render(kept, exchange, attempt);
+  if (!reply) return false;
+  // RFC 9111, section 5.1. A shared reply is as new as any.
+  if (status === 'hit') reply.headers['age'] = String(Math.floor((clock.now() - kept.storedAt) / 1000));
+  attempt.reply = reply;
+  attempt.cache = status;
+  attempt.losses.push(...kept.losses);
+  return true;
+}

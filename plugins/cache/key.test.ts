@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { RequestBody, Secret } from '../../src/plugin/index.ts';
+import { createAttempt, createCaller, createConfig, createExchange } from '../../src/plugin/testing/index.ts';
+import { resolvedTarget } from './bench.testkit.ts';
+import { cacheKey } from './key.ts';
+
+/** Everything a key is made of. */
+interface Facts {
+  readonly body: string;
+  readonly keyId: string;
+  readonly configId: string;
+  readonly configHash: string;
+  readonly scope: 'key' | 'config';
+  readonly token: string | null;
+  readonly namespace: string | null;
+  readonly operation: string;
+  readonly slug: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly model: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly strict: boolean | null;
+  readonly targetStrict: boolean | null;
+  readonly strictParams: boolean;
+  readonly forwarded: Readonly<Record<string, string>>;
+}
+
+const BASE: Facts = {
+  body: '{"model":"m","messages":[]}',
+  keyId: 'a',
+  configId: 'prod',
+  configHash: 'h',
+  scope: 'key',
+  token: null,
+  namespace: null,
+  operation: 'chat.completions',
+  slug: 'openai',
+  origin: 'https://a.example',
+  path: '/v1',
+  model: 'm',
+  headers: {},
+  strict: null,
+  targetStrict: null,
+  strictParams: false,
+  forwarded: {},
+};
+
+function keyOf(parts: Partial<Facts> = {}): string {
+  const facts = { ...BASE, ...parts };
+  const exchange = createExchange({
+    operation: { ...chatCompletions, id: facts.operation },
+    caller: createCaller({ keyId: facts.keyId }),
+    config: createConfig({ id: facts.configId, hash: facts.configHash }),
+    upstreamToken: facts.token === null ? undefined : new Secret(facts.token),
+    strict: facts.strict ?? undefined,
+    strictParams: facts.strictParams,
+    headers: facts.forwarded,
+  });
+  const attempt = createAttempt(exchange, {
+    target: { forwardHeaders: Object.keys(facts.forwarded), strict: facts.targetStrict ?? undefined },
+    body: RequestBody.read(Buffer.from(facts.body), 64),
+  });
+  const { slug, origin, path, headers } = facts;
+  return cacheKey({
+    exchange,
+    attempt,
+    resolved: resolvedTarget(facts.model, { slug, origin, path, headers }),
+    settings: { maxAgeMs: 1, scope: facts.scope },
+    namespace: facts.namespace ?? undefined,
+  });
+}
+
+describe('the key of a kept reply', () => {
+  it.each<[string, Partial<Facts>]>([
+    ['the key', { keyId: 'b' }],
+    ['the scope', { scope: 'config' }],
+    ['the caller’s own credential', { token: 't' }],
+    ['the namespace', { namespace: 'n' }],
+    ['the operation', { operation: 'embeddings' }],
+    ['the catalog entry', { slug: 'other' }],
+    ['the host', { origin: 'https://b.example' }],
+    ['the path', { path: '/v2' }],
+    ['the model', { model: 'n' }],
+    ['the headers of the place', { headers: { 'anthropic-beta': 'x' } }],
+    ['compliance', { strict: false }],
+    ['compliance by the target', { targetStrict: false }],
+    ['losses as errors', { strictParams: true }],
+    ['a forwarded header', { forwarded: { 'x-tenant': 't' } }],
+    ['the body', { body: '{"model":"m","messages":[],"seed":1}' }],
+  ])('is another when %s is another', (_, parts) => {
+    expect(keyOf(parts)).not.toBe(keyOf());
+  });
+
+  it.each<[string, Partial<Facts>, Partial<Facts>]>([
+    [
+      'streamed or not',
+      { body: '{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}' },
+      {},
+    ],
+    ['the order of the body’s keys', { body: '{"messages":[],"model":"m"}' }, {}],
+    ['the default of compliance, said or not', { strict: true }, {}],
+    ['compliance by header or by target', { strict: false }, { targetStrict: false }],
+    ['the header against the target', { strict: true, targetStrict: false }, {}],
+    ['which config a key comes by, in its own scope', { configId: 'other', configHash: 'i' }, {}],
+    ['who asks, in the scope of a config', { scope: 'config', keyId: 'b' }, { scope: 'config' }],
+  ])('is the same whatever %s', (_, one, other) => {
+    expect(keyOf(one)).toBe(keyOf(other));
+  });
+
+  it('keeps keys apart under a config that came with the request, which anybody could write', () => {
+    const inline = { scope: 'config', configId: 'inline' } as const;
+    expect(keyOf({ ...inline, keyId: 'a' })).not.toBe(keyOf({ ...inline, keyId: 'b' }));
+    // And is never that of a file which says the same.
+    expect(keyOf(inline)).not.toBe(keyOf({ scope: 'config' }));
+  });
+
+  it('tells nothing of the credential', () => {
+    expect(keyOf({ token: 'secret-token' })).toMatch(/^[\w-]{43}$/);
+  });
+
+  /** Few words, so that they meet in one place and in another: the ways two questions could be taken for each other. */
+  const word = fc.constantFrom('a', 'b', 'ab', '"', '","', 'null', '{}');
+  const optional = fc.option(word);
+  const facts: fc.Arbitrary<Facts> = fc.record({
+    body: fc
+      .dictionary(word, fc.oneof(word, fc.constantFrom(null, 1, true, [], {})), { maxKeys: 2 })
+      .map((body) => JSON.stringify(body)),
+    keyId: word,
+    configId: word,
+    configHash: word,
+    scope: fc.constantFrom('key', 'config'),
+    token: optional,
+    namespace: optional,
+    operation: word,
+    slug: word,
+    origin: word,
+    path: word,
+    model: word,
+    headers: fc.dictionary(word, word, { maxKeys: 1 }),
+    strict: fc.option(fc.boolean()),
+    targetStrict: fc.option(fc.boolean()),
+    strictParams: fc.boolean(),
+    forwarded: fc.dictionary(fc.constantFrom('x-a', 'x-b'), word, { maxKeys: 2 }),
+  });
+
+  /** The same facts as the answer sees them. */
+  function meaning({
+    strict,
+    targetStrict,
+    scope,
+    keyId,
+    configId,
+    configHash,
+    body,
+    forwarded,
+    ...rest
+  }: Facts): string {
+    return JSON.stringify({
+      ...rest,
+      strict: strict ?? targetStrict ?? true,
+      scope: scope === 'key' ? { keyId } : { configId, configHash },
+      body: Object.entries(JSON.parse(body) as object).sort(([a], [b]) => (a < b ? -1 : 1)),
+      forwarded: Object.entries(forwarded),
+    });
+  }
+
+  it('is the same for requests that mean the same, and for no others', () => {
+    const changes = fc.subarray(Object.keys(BASE) as (keyof Facts)[], { maxLength: 3 });
+    fc.assert(
+      fc.property(facts, facts, changes, (one, source, changed) => {
+        const other = { ...one, ...Object.fromEntries(changed.map((name) => [name, source[name]])) };
+        expect(keyOf(one) === keyOf(other)).toBe(meaning(one) === meaning(other));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

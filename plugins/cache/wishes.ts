@@ -1,0 +1,24 @@
+import { GatewayError, type InboundRequest } from '../../src/plugin/index.ts';
+
+/** What a request says of the cache in its headers. */
+export interface Wishes {
+  readonly refresh: boolean;
+  readonly namespace: string | undefined;
+}
+
+/** Visible ASCII (RFC 9110, section 5.5, less spaces and obs-text). */
+const NAMESPACE = /^[\x21-\x7e]{1,128}$/;
+
+/** Throws GatewayError `invalid_header`: a wish that is not understood must not be answered from the wrong place. */
+export function readWishes(request: InboundRequest): Wishes {
+  const refresh = request.header('cache-force-refresh');
+  if (refresh !== undefined && refresh !== 'true' && refresh !== 'false')
+    throw invalid(request, 'cache-force-refresh', 'must be "true" or "false"');
+  const namespace = request.header('cache-namespace');
+  if (namespace !== undefined && !NAMESPACE.test(namespace))
+    throw invalid(request, 'cache-namespace', 'must be 1 to 128 visible ASCII characters');
+  return { refresh: refresh === 'true', namespace };
+}
+
+const invalid = (request: InboundRequest, name: string, rule: string): GatewayError =>
+  new GatewayError('invalid_header', `${request.headerName(name)} ${rule}.`);

@@ -1,0 +1,167 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { checkSettings } from '../server/gateway.ts';
+import { version } from '../server/version.ts';
+import { initCommand } from './init.ts';
+import { createKeyCommand, takenIds, writeKeyCommand } from './keys/create.ts';
+import { listKeysCommand } from './keys/list.ts';
+import { revokeKeyCommand } from './keys/revoke.ts';
+import type { Output } from './output.ts';
+import { schemaCommand } from './schema.ts';
+import { serveCommand } from './serve.ts';
+import { simulatorCommand } from './simulator.ts';
+import { validateCommand } from './validate.ts';
+
+/** A call that cannot be understood: told with the usage, exit code 2. */
+export class UsageError extends Error {}
+
+export interface Command {
+  /** As it is written, with its options. */
+  readonly usage: string;
+  readonly help: string;
+  run(args: string[], world: World): number | Promise<number>;
+}
+
+/** What a command has of the process. */
+export interface World extends Output {
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+const configs = { configs: { type: 'string', default: 'configs' } } as const satisfies Options;
+
+/** By the words that call them. */
+export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
+  [
+    'init',
+    {
+      usage: 'init [DIR]',
+      help: 'Make a folder of settings to begin with, and a gateway key. Overwrites nothing. Default: configs',
+      run(args, world) {
+        const { positionals } = parse(args, {}, 1);
+        return initCommand(positionals[0] ?? 'configs', world);
+      },
+    },
+  ],
+  [
+    'serve',
+    {
+      usage: 'serve [--configs DIR]',
+      help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs',
+      run: (args, { env, out }) => serveCommand({ configs: parse(args, configs).values.configs, env, out }),
+    },
+  ],
+  [
+    'validate',
+    {
+      usage: 'validate [--configs DIR] [--format pretty|json|github]',
+      help: 'Check the settings without starting. Exit code 0: fine, 1: mistakes, 2: wrong usage',
+      run(args, { env, out }) {
+        const options = { ...configs, format: { type: 'string', default: 'pretty' } } as const;
+        const { configs: dir, format } = parse(args, options).values;
+        const known = oneOf('format', format, ['pretty', 'json', 'github']);
+        return validateCommand({ dir, format: known, env, out, passes: [(_, loaded) => checkSettings(loaded, dir)] });
+      },
+    },
+  ],
+  [
+    'schema',
+    {
+      usage: 'schema server|catalog|keys|gateway',
+      help: 'Print the JSON Schema of a settings file, whole in one document',
+      run(args, world) {
+        const [kind] = parse(args, {}, 1).positionals;
+        if (kind === undefined) throw new UsageError('schema needs a kind: schema server, catalog, keys or gateway');
+        return schemaCommand(kind, world);
+      },
+    },
+  ],
+  [
+    'keys create',
+    {
+      usage: 'keys create --id NAME [--configs DIR] [--provider @SLUG]... [--expires MOMENT|90d] [--write]',
+      help: 'Make a gateway key and print its entry for keys.yaml; with --write, put the entry there',
+      async run(args, world) {
+        const { id, provider, expires, write, configs: dir } = parse(args, CREATE).values;
+        if (id === undefined) throw new UsageError('keys create needs --id NAME');
+        const request = { id, ...(provider && { providers: provider }), ...(expires !== undefined && { expires }) };
+        if (write) return writeKeyCommand(request, { ...world, dir });
+        return createKeyCommand({ ...request, out: world.out, taken: await takenIds(dir, world.env) });
+      },
+    },
+  ],
+  [
+    'keys list',
+    {
+      usage: 'keys list [--configs DIR] [--format table|json]',
+      help: 'List the keys and what each may do, never a key itself',
+      run(args, world) {
+        const options = { ...configs, format: { type: 'string', default: 'table' } } as const;
+        const { configs: dir, format } = parse(args, options).values;
+        return listKeysCommand({ ...world, dir, format: oneOf('format', format, ['table', 'json']) });
+      },
+    },
+  ],
+  [
+    'keys revoke',
+    {
+      usage: 'keys revoke --id NAME [--configs DIR]',
+      help: 'Take a key out of keys.yaml; everything else in the file stays as it is written',
+      run(args, world) {
+        const { id, configs: dir } = parse(args, { ...configs, id: { type: 'string' } }).values;
+        if (id === undefined) throw new UsageError('keys revoke needs --id NAME');
+        return revokeKeyCommand(id, { ...world, dir });
+      },
+    },
+  ],
+  [
+    'simulator',
+    {
+      usage: 'simulator [--port PORT]',
+      help: 'Run the simulated upstream by itself',
+      run(args, { out }) {
+        const { port } = parse(args, { port: { type: 'string', default: '8789' } }).values;
+        if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
+          throw new UsageError(`--port must be a TCP port, not ${port}`);
+        return simulatorCommand({ port: Number(port), out });
+      },
+    },
+  ],
+  [
+    'version',
+    {
+      usage: 'version',
+      help: 'Print the version',
+      run(args, { out }) {
+        parse(args, {});
+        out(`${version().version}\n`);
+        return 0;
+      },
+    },
+  ],
+]);
+
+const CREATE = {
+  ...configs,
+  id: { type: 'string' },
+  provider: { type: 'string', multiple: true },
+  expires: { type: 'string' },
+  write: { type: 'boolean', default: false },
+} as const satisfies Options;
+
+function parse<const O extends Options>(args: string[], options: O, most = 0) {
+  try {
+    const parsed = parseArgs({ args, options, strict: true, allowPositionals: most > 0 });
+    const extra = parsed.positionals[most];
+    if (extra !== undefined) throw new Error(`Unexpected argument '${extra}'`);
+    return parsed;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function oneOf<const T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw new UsageError(`--${option} must be ${allowed.join(', ')}, not ${value}`);
+  return found;
+}

@@ -1,0 +1,104 @@
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { generateKey } from '../settings/api-keys.ts';
+import { SCHEMA_NAMES } from '../settings/schema-files.ts';
+import { appendEntry } from './keys/edit-keys.ts';
+import type { Output } from './output.ts';
+import { samples } from './samples.generated.ts';
+import { schemaText } from './schema.ts';
+
+/**
+ * Editors read a schema from where the first line of a file says. A folder of settings may be anywhere, and an address on the
+ * network would need one: so the schemas stand beside the settings. The loader passes over names that begin with a dot.
+ */
+const SCHEMAS = '.schemas';
+
+/** `gatehouse init`. Exit code 0: the folder is made; 1: nothing was made. */
+export async function initCommand(dir: string, { out, err }: Output): Promise<0 | 1> {
+  const { key, digest } = generateKey();
+  const files = newFiles(digest);
+  const paths = Object.keys(files).map((name) => join(dir, name));
+  const present = await presentOf(paths);
+  if (present.length > 0) {
+    err(`gatehouse: nothing was made, these are there already:\n${present.map((path) => `  ${path}\n`).join('')}`);
+    return 1;
+  }
+  const problem = await writeAll(dir, files);
+  if (problem !== undefined) {
+    err(`gatehouse: nothing was made: ${problem}\n`);
+    return 1;
+  }
+  out(explain(dir, { key, names: Object.keys(files) }));
+  return 0;
+}
+
+/** Text of every file by its name in the folder. */
+export function newFiles(digest: string): Readonly<Record<string, string>> {
+  const settings = Object.entries(samples).map(([name, text]) => {
+    const here = name === 'keys.yaml' ? withFirstKey(text, digest) : text;
+    return [name, here.replace(/^(# yaml-language-server: \$schema=).*\/([a-z]+\.json)$/m, `$1${schemaPath(name)}/$2`)];
+  });
+  const schemas = SCHEMA_NAMES.map((name) => [`${SCHEMAS}/${name}.json`, schemaText(name)]);
+  return Object.fromEntries([...settings, ...schemas]);
+}
+
+const schemaPath = (name: string): string => relative(dirname(name), SCHEMAS);
+
+const ABOUT_KEY = `Made by \`gatehouse init\`, which printed the key: here is only its digest. It may do everything; say what it is
+for with \`providers\`, \`models\`, \`networks\` and \`expires_at\`.`;
+
+function withFirstKey(text: string, digest: string): string {
+  const edit = appendEntry(text, { id: 'first', digest }, ABOUT_KEY);
+  if ('problem' in edit) throw new Error(`The sample keys.yaml: ${edit.problem}.`);
+  return edit.text;
+}
+
+async function presentOf(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    // Also a link that leads nowhere: writing would follow it.
+    paths.map((path) =>
+      lstat(path).then(
+        () => path,
+        () => undefined,
+      ),
+    ),
+  );
+  return found.filter((path) => path !== undefined);
+}
+
+/** All of them or none: half a folder would be in the way of the next try. */
+async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const written: string[] = [];
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(dir, name);
+      await mkdir(dirname(path), { recursive: true });
+      // wx: a file that somebody makes at this moment is not overwritten either.
+      await writeFile(path, text, { flag: 'wx' });
+      written.push(path);
+    }
+    return undefined;
+  } catch (error) {
+    await Promise.all(written.map((path) => rm(path, { force: true })));
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    return error.message;
+  }
+}
+
+function explain(dir: string, { key, names }: { readonly key: string; readonly names: readonly string[] }): string {
+  const shown = names.filter((name) => !name.startsWith(SCHEMAS)).map((name) => `  ${join(dir, name)}\n`);
+  const flag = dir === 'configs' ? '' : ` --configs ${dir}`;
+  return `Made a folder of settings:
+
+${shown.join('')}  ${join(dir, SCHEMAS)}/ (schemas, so that your editor completes and checks)
+
+A gateway key, shown once; keys.yaml holds its digest under the id \`first\`:
+
+  ${key}
+
+Start the gateway, which prints a curl line to paste:
+
+  gatehouse serve${flag}
+
+`;
+}

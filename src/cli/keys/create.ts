@@ -1,0 +1,101 @@
+import { generateKey, type NewKey } from '../../settings/api-keys.ts';
+import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';
+import { readKeys } from './keys-file.ts';
+import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
+
+export interface KeyRequest {
+  readonly id: string;
+  /** `@slug`s or provider names the key may use. */
+  readonly providers?: readonly string[];
+  /** A moment (`2027-01-01`, RFC 3339), or how long from now: `90d`, `12h`. */
+  readonly expires?: string;
+}
+
+export interface CreateKeyOptions extends KeyRequest {
+  /** Ids that keys.yaml has already. */
+  readonly taken?: readonly string[];
+  readonly now?: number;
+  readonly generate?: () => NewKey;
+  readonly out: (text: string) => void;
+}
+
+const PROVIDER = /^@?[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$/;
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** `gatehouse keys create`. Exit code 0: printed; 1: the id is taken; 2: an argument cannot be used. */
+export function createKeyCommand(options: CreateKeyOptions): 0 | 1 | 2 {
+  const made = makeKey(options);
+  if ('problem' in made) {
+    options.out(`${made.problem}\n`);
+    return made.code;
+  }
+  options.out(`${showKey(made.key)}\nAdd this to \`keys:\` in keys.yaml:\n\n`);
+  options.out(`${formatEntry(made.entry).replaceAll(/^/gm, '  ')}\n`);
+  return 0;
+}
+
+/** `gatehouse keys create --write`: the same, and the entry is in the file already. The key is printed once it is. */
+export async function writeKeyCommand(request: KeyRequest, options: KeysCommandOptions): Promise<0 | 1 | 2> {
+  const { dir, env, now = Date.now(), out, err } = options;
+  const file = await readKeys(dir, { env, now });
+  if ('diagnostics' in file) return refuse(file, options);
+  const made = makeKey({ ...request, now, taken: file.keys.map(({ id }) => id) });
+  if ('problem' in made) {
+    err(`${made.problem}\n`);
+    return made.code;
+  }
+  if (!(await writeKeys(file, appendEntry(file.text, made.entry), options))) return 1;
+  out(
+    `${showKey(made.key)}\nAdded \`${request.id}\` to ${file.path}: it holds only the digest.\n${whatNext(file, dir)}`,
+  );
+  return 0;
+}
+
+/** Ids that are taken, as far as keys.yaml can be read: printing an entry needs no folder. */
+export async function takenIds(dir: string, env: KeysCommandOptions['env']): Promise<readonly string[]> {
+  const file = await readKeys(dir, { env, now: Date.now() });
+  return 'diagnostics' in file ? [] : file.keys.map(({ id }) => id);
+}
+
+const showKey = (key: string): string => `The key (shown once, stored nowhere):\n\n  ${key}\n`;
+
+type Made = { readonly key: string; readonly entry: NewEntry } | { readonly problem: string; readonly code: 1 | 2 };
+
+function makeKey(request: Omit<CreateKeyOptions, 'out'>): Made {
+  const { id, providers = [], expires, taken, now = Date.now(), generate = generateKey } = request;
+  const unusable = (option: string, value: string, wanted: string): Made => ({
+    problem: `--${option} ${JSON.stringify(value)} cannot be used: ${wanted}.`,
+    code: 2,
+  });
+  if (!ID.test(id)) return unusable('id', id, 'letters, digits, `.`, `_` and `-`, at most 64');
+  const odd = providers.find((name) => !PROVIDER.test(name));
+  if (odd !== undefined)
+    return unusable('provider', odd, 'give the @slug of a catalog entry, or a provider name such as vertex-ai');
+  if (taken?.includes(id)) {
+    const problem = `keys.yaml has a key with the id ${JSON.stringify(id)} already: choose another, or take that one out first.`;
+    return { problem, code: 1 };
+  }
+  const expiresAt = expires === undefined ? undefined : readExpiry(expires, now);
+  if (expires !== undefined && expiresAt === undefined)
+    return unusable('expires', expires, 'give a coming moment such as 2027-01-01T00:00:00Z, or a time such as 90d');
+  const { key, digest } = generate();
+  const limits = { ...(expiresAt && { expires_at: expiresAt }), ...(providers.length > 0 && { providers }) };
+  return { key, entry: { id, digest, ...limits } };
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function readExpiry(text: string, now: number): string | undefined {
+  const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
+  const isMoment =
+    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) && isDay(text.slice(0, 10));
+  const at = count === undefined ? Date.parse(isMoment ? text : '') : now + Number(count) * UNITS[unit!]!;
+  // A date beyond the year 9999 has no RFC 3339 form.
+  return Number.isNaN(at) || at <= now || at > Date.UTC(9999, 0) ? undefined : new Date(at).toISOString();
+}
+
+/** The 30th of February would be read as the 2nd of March. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}

@@ -1,0 +1,219 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, stringify, type Pair, type YAMLSeq } from 'yaml';
+import { YamlFile } from '../../settings/yaml-file.ts';
+
+/**
+ * Edits of keys.yaml as text: the syntax tree says where to cut, and every other character stays as people wrote it. Printing the
+ * tree anew would lose their layout, their quotes and some of their comments.
+ */
+export type Edit = { readonly text: string } | { readonly problem: string };
+
+/** What stands in a new entry, in this order. */
+export type NewEntry = Readonly<Record<string, string | readonly string[]>>;
+
+interface Cut {
+  readonly from: number;
+  readonly to: number;
+  readonly insert?: string;
+}
+
+const BY_HAND = 'the file is laid out in a way that cannot be edited safely: edit it by hand';
+
+/** The text without its entry at `index`. Comments around the entry stay, those inside it go with it. */
+export function removeEntry(text: string, index: number): Edit {
+  const list = findList(text);
+  const item = list?.seq.items[index];
+  if (!list || item === undefined) return { problem: BY_HAND };
+  const edited = list.seq.flow ? cutFromFlow(text, list, index) : cutFromBlock(text, list, index);
+  return checked(text, edited, (keys) => keys.toSpliced(index, 1));
+}
+
+/** The text with one more entry after the last one; `comment` stands above it where the list is written in lines. */
+export function appendEntry(text: string, entry: NewEntry, comment?: string): Edit {
+  const list = findList(text);
+  if (!list) return { problem: BY_HAND };
+  const edited = list.seq.flow
+    ? appendToFlow(text, list, { entry, comment })
+    : appendLines(text, list, { entry, comment });
+  return checked(text, edited, (keys) => [...keys, entry]);
+}
+
+/** Line of the comment directly above the entry, if there is one: whoever takes the entry out may want it gone too. */
+export function commentAbove(text: string, index: number): number | undefined {
+  const list = findList(text);
+  const tokens = list && !list.seq.flow ? startTokens(list.seq, index) : [];
+  const indicator = tokens.find(({ type }) => type === 'seq-item-ind');
+  if (!indicator) return undefined;
+  const above = text.slice(0, indicator.offset).split('\n').slice(0, -1);
+  return /^\s*#/.test(above.at(-1) ?? '') ? above.length : undefined;
+}
+
+interface List {
+  readonly pair: Pair;
+  readonly seq: YAMLSeq;
+  /** Of the map that holds it. */
+  readonly inFlow: boolean;
+}
+
+function findList(text: string): List | undefined {
+  const { contents } = YamlFile.parse('keys.yaml', text).document;
+  if (!isMap(contents)) return undefined;
+  const pair = contents.items.find(({ key }) => isScalar(key) && key.value === 'keys');
+  return pair && isSeq(pair.value) ? { pair, seq: pair.value, inFlow: contents.flow === true } : undefined;
+}
+
+/** All that is said must be as intended, or nothing is changed: a comment can become text behind a block scalar. */
+function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): Edit {
+  const [old, now] = [before, after].map((text) => YamlFile.parse('keys.yaml', text));
+  if (!old || !now || now.syntaxErrors.length > 0) return { problem: BY_HAND };
+  const [was, is] = [plain(old), plain(now)];
+  const same = was && is && isDeepStrictEqual(is, { ...was, keys: expected(was.keys) });
+  return same ? { text: after } : { problem: BY_HAND };
+}
+
+function plain({ document }: YamlFile): { readonly keys: readonly unknown[] } | undefined {
+  try {
+    const value: unknown = document.toJS();
+    return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
+      ? { ...value, keys: value.keys }
+      : undefined;
+  } catch {
+    // An alias whose anchor was in the entry that is gone.
+    return undefined;
+  }
+}
+
+function cutFromBlock(text: string, { pair, seq }: List, index: number): string {
+  const indicator = startTokens(seq, index).find(({ type }) => type === 'seq-item-ind')?.offset ?? 0;
+  const lineStart = text.lastIndexOf('\n', indicator - 1) + 1;
+  const ownLine = text.slice(lineStart, indicator).trim() === '';
+  const end = endOf(seq.items[index], text);
+  const lineEnd = endOfLine(text, end);
+  const lines: Cut = ownLine ? { from: lineStart, to: nextLine(text, lineEnd) } : { from: indicator, to: lineEnd };
+  const cuts = [ownLine ? withoutDoubleGap(text, lines) : lines];
+  // A key without a value is null, which is no list.
+  if (seq.items.length === 1) cuts.push(insertAt(afterColon(pair), ' []'));
+  return splice(text, cuts);
+}
+
+/** An entry between two blank lines leaves one of them. */
+function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
+  const blankBefore = /(^|\n)[ \t]*\r?\n$/.test(text.slice(0, from));
+  const blankAfter = /^[ \t]*\r?\n/.exec(text.slice(to));
+  return { from, to: blankBefore && blankAfter ? to + blankAfter[0].length : to };
+}
+
+function cutFromFlow(text: string, { seq }: List, index: number): string {
+  const item = seq.items[index];
+  const properties = startTokens(seq, index).find(({ type }) => type === 'anchor' || type === 'tag');
+  const from = properties?.offset ?? (isNode(item) ? item.range?.[0] : undefined) ?? 0;
+  const cuts: Cut[] = [{ from, to: endOf(item, text) }];
+  const comma = commaOf(seq, index + 1) ?? commaOf(seq, index);
+  if (comma !== undefined) cuts.push({ from: comma, to: skipSpaces(text, comma + 1) });
+  return splice(
+    text,
+    cuts.map((cut) => wholeLine(text, cut)),
+  );
+}
+
+/** Where nothing else stands on its line, the line goes too. */
+function wholeLine(text: string, cut: Cut): Cut {
+  const lineStart = text.lastIndexOf('\n', cut.from - 1) + 1;
+  const rest = /^,?[ \t]*\r?\n/.exec(text.slice(cut.to));
+  const alone = lineStart > 0 && rest && text.slice(lineStart, cut.from).trim() === '';
+  // The comma after it has a cut of its own.
+  return alone && !rest[0].startsWith(',') ? { from: lineStart, to: cut.to + rest[0].length } : cut;
+}
+
+function appendLines(text: string, { seq }: List, added: Added): string {
+  const indicator = startTokens(seq, 0).find(({ type }) => type === 'seq-item-ind')?.offset ?? 0;
+  const indent = indicator - (text.lastIndexOf('\n', indicator - 1) + 1);
+  const end = endOfLine(text, endOf(seq.items.at(-1), text));
+  return splice(text, [insertAt(end, lines(text, added, indent))]);
+}
+
+function appendToFlow(text: string, list: List, added: Added): string {
+  const { seq, pair, inFlow } = list;
+  const [start = 0, end = 0] = seq.range ?? [];
+  const entry = JSON.stringify(added.entry);
+  if (seq.items.length > 0) return splice(text, [insertAt(endOf(seq.items.at(-1), text), `, ${entry}`)]);
+  const isPlain = text.slice(start + 1, end - 1).trim() === '';
+  if (inFlow || !isPlain) return splice(text, [insertAt(end - 1, entry)]);
+  const key = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
+  const indent = key - (text.lastIndexOf('\n', key - 1) + 1) + 2;
+  const from = text.slice(0, start).trimEnd().length;
+  return splice(text, [{ from, to: end }, insertAt(endOfLine(text, end), lines(text, added, indent))]);
+}
+
+interface Added {
+  readonly entry: NewEntry;
+  readonly comment: string | undefined;
+}
+
+/** An entry in lines of its own, to be put at the end of a line. */
+function lines(text: string, { entry, comment }: Added, indent: number): string {
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const above = comment === undefined ? [] : ['', ...comment.split('\n').map((line) => `# ${line}`)];
+  const added = [...above, ...formatEntry(entry).split('\n')];
+  return added.map((line) => (line === '' ? eol : `${eol}${' '.repeat(indent)}${line}`)).join('');
+}
+
+/** `- id: …` as it may stand in keys.yaml, without indentation. */
+export function formatEntry(entry: NewEntry): string {
+  return stringify([entry], { lineWidth: 0 }).trimEnd();
+}
+
+function splice(text: string, cuts: readonly Cut[]): string {
+  return cuts
+    .toSorted((a, b) => b.from - a.from)
+    .reduce((rest, { from, to, insert = '' }) => rest.slice(0, from) + insert + rest.slice(to), text);
+}
+
+const insertAt = (offset: number, insert: string): Cut => ({ from: offset, to: offset, insert });
+
+/** The tokens before an item: its `-` or comma, comments, an anchor. */
+function startTokens(seq: YAMLSeq, index: number) {
+  const token = seq.srcToken;
+  if (token?.type !== 'block-seq' && token?.type !== 'flow-collection') return [];
+  return token.items[index]?.start ?? [];
+}
+
+const commaOf = (seq: YAMLSeq, index: number): number | undefined =>
+  startTokens(seq, index).find(({ type }) => type === 'comma')?.offset;
+
+/** After the colon of `keys:`, and after an anchor or tag of its value. */
+function afterColon({ srcToken }: Pair): number {
+  const tokens = srcToken && 'sep' in srcToken ? (srcToken.sep ?? []) : [];
+  const last = tokens.findLast(({ type }) => type === 'map-value-ind' || type === 'anchor' || type === 'tag');
+  return last ? last.offset + last.source.length : 0;
+}
+
+/** Where the last character of a value stands, comments after it left out: they count to what comes next. */
+function endOf(node: unknown, text: string): number {
+  if (isCollection(node) && !node.flow) {
+    const last: unknown = node.items.at(-1);
+    return endOf(
+      typeof last === 'object' && last !== null && 'value' in last && !isNode(last) ? last.value : last,
+      text,
+    );
+  }
+  const end = isAlias(node) || isScalar(node) || isCollection(node) ? (node.range?.[1] ?? 0) : 0;
+  return text.slice(0, end).trimEnd().length;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  if (end === -1) return text.length;
+  return text[end - 1] === '\r' ? end - 1 : end;
+}
+
+function nextLine(text: string, lineEnd: number): number {
+  const end = text.indexOf('\n', lineEnd);
+  return end === -1 ? text.length : end + 1;
+}
+
+function skipSpaces(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t') at += 1;
+  return at;
+}

@@ -1,0 +1,118 @@
+import type { GatewayKey } from '../../../schemas/types.generated.ts';
+import { looksSecret } from '../../settings/show.ts';
+import { readKeys } from './keys-file.ts';
+import { refuse, type KeysCommandOptions } from './write.ts';
+
+export interface ListKeysOptions extends KeysCommandOptions {
+  readonly format: 'table' | 'json';
+}
+
+/** `gatehouse keys list`. Exit code 0: listed; 1: keys.yaml has mistakes; 2: there is no such folder. */
+export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 | 2> {
+  const { dir, env, now = Date.now(), format, out } = options;
+  const file = await readKeys(dir, { env, now });
+  if ('diagnostics' in file) return refuse(file, options);
+  const keys = file.keys.map((key) => describeKey(key, now));
+  if (format === 'json') out(`${JSON.stringify(keys, null, 2)}\n`);
+  else if (keys.length === 0) out(`${file.path} has no keys\n`);
+  else out(table([Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((cell) => cell(key, now)))]));
+  return 0;
+}
+
+/** A key as it may be shown. Null: no limit, or not set. */
+interface ShownKey {
+  readonly id: string;
+  /** `digest`, `reference` or `clear text`. */
+  readonly given: string;
+  /** The beginning of the digest, or where the key comes from: `env:NAME`. */
+  readonly from: string | null;
+  readonly expires_at: string | null;
+  readonly expired: boolean;
+  readonly providers: readonly string[] | null;
+  readonly models: readonly string[] | null;
+  readonly configs: readonly string[] | null;
+  readonly inline_configs: boolean;
+  readonly default_config: string | null;
+  readonly networks: readonly string[] | null;
+}
+
+/** Enough to tell keys apart by; the digest of a weak key that somebody chose could be searched for. */
+const DIGEST_SHOWN = 'sha256:'.length + 8;
+
+function describeKey(key: GatewayKey, now: number): ShownKey {
+  const { id, expires_at: expiresAt } = key;
+  return {
+    id,
+    ...origin(key),
+    expires_at: expiresAt ?? null,
+    expired: expiresAt !== undefined && Date.parse(expiresAt) <= now,
+    providers: shown(key.providers),
+    models: shown(key.models),
+    configs: shown(key.configs),
+    inline_configs: key.inline_configs ?? false,
+    default_config: key.default_config ?? null,
+    networks: shown(key.networks),
+  };
+}
+
+function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
+  if (digest !== undefined) return { given: 'digest', from: `${digest.slice(0, DIGEST_SHOWN)}…` };
+  return key?.source === undefined ? { given: 'clear text', from: null } : { given: 'reference', from: key.source };
+}
+
+/** A key that was pasted into the wrong place is no reason to print it. */
+function shown(names: readonly string[] | undefined): readonly string[] | null {
+  return names?.map((name) => (looksSecret(name) ? '[secret]' : name)) ?? null;
+}
+
+const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> = {
+  ID: ({ id }) => id,
+  KEY: ({ given, from }) => (from === null ? given : `${given} ${from}`),
+  EXPIRES: expiry,
+  PROVIDERS: ({ providers }) => list(providers),
+  MODELS: ({ models }) => list(models),
+  CONFIGS: ({ configs, inline_configs: inline }) => list(configs && inline ? [...configs, '(inline)'] : configs),
+  'DEFAULT CONFIG': ({ default_config: config }) => config ?? '-',
+  NETWORKS: ({ networks }) => list(networks),
+};
+
+const list = (names: readonly string[] | null): string => {
+  if (names === null) return 'all';
+  return names.length === 0 ? 'none' : names.map(plain).join(', ');
+};
+
+/** Control characters would move the cursor of a terminal. */
+const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\uFFFD');
+
+function expiry({ expires_at: at, expired }: ShownKey, now: number): string {
+  if (at === null) return 'never';
+  const day = new Date(at).toISOString().slice(0, 10);
+  return `${day} (${expired ? 'expired' : `in ${span(Date.parse(at) - now)}`})`;
+}
+
+const SPANS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** Rounded down, in the largest unit there is one of: nobody should think a key lives longer than it does. */
+function span(milliseconds: number): string {
+  const [unit, size] = SPANS.find(([, size]) => milliseconds >= size) ?? ['second', 1000];
+  const count = Math.floor(milliseconds / size);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

@@ -1,0 +1,26 @@
+import { nearest } from '../../plugin/index.ts';
+import { commentAbove, removeEntry } from './edit-keys.ts';
+import { readKeys } from './keys-file.ts';
+import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
+
+/** `gatehouse keys revoke`. Exit code 0: the entry is gone; 1: nothing was changed; 2: there is no such folder. */
+export async function revokeKeyCommand(id: string, options: KeysCommandOptions): Promise<0 | 1 | 2> {
+  const { dir, env, now = Date.now(), out, err } = options;
+  const file = await readKeys(dir, { env, now });
+  if ('diagnostics' in file) return refuse(file, options);
+  const ids = file.keys.map((key) => key.id);
+  const index = ids.indexOf(id);
+  if (index === -1) {
+    const meant = nearest(id, ids);
+    const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+    err(`${file.path} has no key with the id ${JSON.stringify(id)}${hint}\n`);
+    return 1;
+  }
+  const comment = commentAbove(file.text, index);
+  if (!(await writeKeys(file, removeEntry(file.text, index), options))) return 1;
+  out(`Took \`${id}\` out of ${file.path}.\n`);
+  if (comment !== undefined)
+    out(`The comment above it is still there (line ${comment}): take it out too if it was about this key.\n`);
+  out(whatNext(file, dir));
+  return 0;
+}

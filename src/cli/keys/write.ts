@@ -1,0 +1,51 @@
+import { formatDiagnostics } from '../../settings/diagnostic.ts';
+import type { Output } from '../output.ts';
+import type { Edit } from './edit-keys.ts';
+import { readKeys, type Environment, type ReadKeys, type RefusedKeys } from './keys-file.ts';
+import { CannotReplace, replaceFile } from './replace-file.ts';
+
+export interface KeysCommandOptions extends Output {
+  readonly dir: string;
+  readonly env: Environment;
+  readonly now?: number;
+}
+
+/** Tells the mistakes. Exit code 1: there are some; 2: there is no such folder. */
+export function refuse({ diagnostics, folderExists }: RefusedKeys, { err }: Output): 1 | 2 {
+  err(formatDiagnostics(diagnostics, 'pretty'));
+  return folderExists ? 1 : 2;
+}
+
+/** Puts the edited text in the place of keys.yaml when it is as sound as the old one. False: it is not, and has been told. */
+export async function writeKeys(keys: ReadKeys, edit: Edit, options: KeysCommandOptions): Promise<boolean> {
+  const { dir, env, now = Date.now(), err } = options;
+  if ('problem' in edit) {
+    err(`${keys.path} was not changed: ${edit.problem}\n`);
+    return false;
+  }
+  const result = await readKeys(dir, { env, now, text: edit.text });
+  if ('diagnostics' in result) {
+    refuse(result, options);
+    err(`${keys.path} was not changed: with this change it would have mistakes\n`);
+    return false;
+  }
+  try {
+    await replaceFile(keys.path, edit.text, keys.text);
+  } catch (error) {
+    if (!(error instanceof CannotReplace)) throw error;
+    err(`${keys.path} was not changed: ${error.message}\n`);
+    return false;
+  }
+  return true;
+}
+
+/** When a running gateway knows of the change. */
+export function whatNext({ reload, elsewhere, path }: ReadKeys, dir: string): string {
+  const signal = 'send it SIGHUP: kill -HUP PID';
+  const next =
+    reload?.watch === false
+      ? `A running gateway reads ${path} when you ${signal}\n`
+      : `A running gateway that watches its files (reload.watch, on by default) reads ${path} within moments; otherwise ${signal}\n`;
+  if (elsewhere.length === 0) return next;
+  return `${next}But other files in ${dir} have mistakes, as seen from here (${elsewhere[0]!.file}:${elsewhere[0]!.line} …). A gateway that sees them too keeps its old settings until they are mended: gatehouse validate --configs ${dir}\n`;
+}

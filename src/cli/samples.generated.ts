@@ -1,0 +1,117 @@
+// Generated from configs/ by `npm run generate`. Do not edit: change the samples and run it again.
+
+/** By name in the folder. */
+export const samples: Readonly<Record<string, string>> = {
+  'catalog.yaml': `# yaml-language-server: $schema=../schemas/catalog.json
+# The providers requests may be sent to. Applications name an entry and a model: \`"model": "@simulator/any-name"\`.
+providers:
+  # Answers like a model, costs nothing and needs no credentials. By model name it also fails on purpose: sim-error-503,
+  # sim-slow-2000, sim-cut and more.
+  - slug: simulator
+    provider: simulator
+
+  # Google Vertex AI. The service account needs the permission aiplatform.endpoints.predict. Its key is read from a file
+  # (the path counts from this one); never paste it here.
+  # - slug: vertex
+  #   provider: vertex-ai
+  #   region: us-central1 # or global, us, eu
+  #   service_account: \${file:/run/secrets/vertex-service-account.json}
+  #   models: [gemini-2.5-*] # Leave out to allow all.
+
+  # Vertex AI without stored credentials: every caller sends an OAuth token of its own in \`Authorization\`.
+  # - slug: vertex-own-token
+  #   provider: vertex-ai
+  #   project_id: my-project
+  #   region: global
+
+  # The Anthropic API.
+  # - slug: anthropic
+  #   provider: anthropic
+  #   api_key: \${env:ANTHROPIC_API_KEY}
+`,
+  'gateway/fallback-example.yaml': `# yaml-language-server: $schema=../../schemas/gateway.json
+# A gateway config: requests choose it by the name of this file, \`x-gateway-config: fallback-example\`.
+# The first target always fails, so that you can watch the second one answer: the reply's header
+# \`x-gateway-last-used-option-index\` says \`config.targets[1]\`.
+name: Fallback example
+
+strategy:
+  mode: fallback
+  on_status_codes: [429, 500, 502, 503, 504]
+
+# What stands here holds for every target that does not say otherwise.
+provider: "@simulator"
+request_timeout: 30s
+
+targets:
+  - name: fails
+    override_params:
+      model: sim-error-503
+    retry:
+      attempts: 1
+      min_delay: 100ms
+
+  - name: answers
+    override_params:
+      model: sim-steady
+      temperature: 0.2
+`,
+  'keys.yaml': `# yaml-language-server: $schema=../schemas/keys.json
+# The keys applications use. \`gatehouse keys create --id NAME\` makes one, prints it once and prints the entry to paste here:
+# that has only a digest, so this file can be read by people who must not have the keys.
+keys:
+  # For a first look. Everybody knows this key, so it works from this machine only, and for the simulator only.
+  - id: demo
+    key: \${env:GATEHOUSE_DEMO_KEY:-gatehouse-demo-key}
+    networks: [127.0.0.0/8, "::1/128"]
+    providers: ["@simulator"]
+
+  # - id: team-search
+  #   digest: sha256:…
+  #   expires_at: 2027-01-01T00:00:00Z
+  #   providers: ["@vertex", "@anthropic"]
+  #   models: [gemini-2.5-*, claude-*]
+  #   default_config: fallback-example
+`,
+  'server.yaml': `# yaml-language-server: $schema=../schemas/server.json
+# Where Gatehouse listens and what it accepts. All of it has defaults: this file may be empty, or not be there.
+# Your editor shows what each key means and what else there is; \`gatehouse validate\` checks the whole folder.
+
+# Applications send their requests here. In a container: 0.0.0.0.
+listen:
+  host: 127.0.0.1
+  port: 8787
+
+# /metrics, /livez and /readyz, on a port of their own: they need no key, so do not publish it.
+status:
+  host: 127.0.0.1
+  port: 9464
+
+# For requests that name no config by \`x-gateway-config\` and whose key has none. The name is that of a file in gateway/.
+# default_config: fallback-example
+
+# How long to wait for an upstream. A catalog entry, a gateway config or a target may say otherwise.
+# timeouts:
+#   connect: 5s
+#   first_byte: 120s
+#   first_content: 180s
+#   idle: 60s
+#   total: 600s
+
+# limits:
+#   body: 48MiB
+#   json_depth: 64
+
+# The plugins a request passes, in this order. List a chain only to change it; plugins of your own are named in \`plugins\`.
+# plugins: [./plugins/tenant-header.mjs]
+# chains:
+#   request: [metadata, tenant-header, route]
+
+# telemetry:
+#   log:
+#     level: info
+#     access: all
+#   traces:
+#     endpoint: http://127.0.0.1:4318/v1/traces
+`,
+};

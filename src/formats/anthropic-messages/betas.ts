@@ -1,0 +1,31 @@
+import type { Conversation } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
+import { isObject, listOf, objectOf, stringOf } from './json.ts';
+import type { WireMessage } from './request-context.ts';
+
+/** Sources of type `file` are of the Files API (wire.md B2, betas a gateway adds itself). */
+const FILES = 'files-api-2025-04-14';
+
+/** RFC 9110, 5.6.2: what may stand in a list of a header, so that a body cannot write further headers. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * The `anthropic-beta` header (B1: a comma list): what the caller's body asks for in `anthropic_beta`, a string or a list, and
+ * what the messages need. Undefined where that is nothing.
+ */
+export function betasOf({ extras }: Conversation, messages: readonly WireMessage[]): string | undefined {
+  const asked = extras?.anthropic_beta;
+  const names = (listOf(asked) ?? [asked]).flatMap((entry) => (stringOf(entry) ?? '').split(','));
+  const betas = new Set(names.map((name) => name.trim()).filter((name) => name !== ''));
+  for (const name of betas) {
+    if (!TOKEN.test(name)) throw new RequestFault('invalid_value', '`anthropic_beta` names no beta.', 'anthropic_beta');
+  }
+  if (messages.some(({ content }) => content.some(holdsFile))) betas.add(FILES);
+  return betas.size > 0 ? [...betas].join(',') : undefined;
+}
+
+/** A tool's result holds blocks of its own. */
+function holdsFile(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  return objectOf(block.source)?.type === 'file' || (listOf(block.content) ?? []).some(holdsFile);
+}

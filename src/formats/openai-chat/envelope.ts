@@ -1,0 +1,55 @@
+import type { FormatName, JsonObject } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { ClientContext } from '../format.ts';
+import { stringOf } from './read.ts';
+
+/** What stands around the choices of a reply, the same in a body and in every chunk. */
+export interface Envelope {
+  readonly id?: string | undefined;
+  readonly model?: string | undefined;
+  readonly created?: number | undefined;
+  readonly extras?: JsonObject | undefined;
+  readonly extrasFormat?: FormatName | undefined;
+}
+
+/** Fields with a place in the events. `obfuscation` is padding of one chunk, and a falsy `error` says that there is none. */
+const PLACED: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'obfuscation',
+  'error',
+]);
+
+/** The fields of a reply that OpenAI documents beside those (wire.md A5); a strict client gets no others. */
+const STANDARD: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint', 'moderation']);
+
+export function decodeEnvelope(body: JsonObject): GenerationEvent {
+  const id = stringOf(body.id);
+  const model = stringOf(body.model);
+  const { created } = body;
+  const extras = Object.entries(body).filter(([key]) => !PLACED.has(key));
+  return {
+    type: 'start',
+    ...(id && { id }),
+    ...(model && { model }),
+    ...(typeof created === 'number' && { created }),
+    ...(extras.length > 0 && { extras: Object.fromEntries(extras), extrasFormat: 'openai-chat' as const }),
+  };
+}
+
+/** The fields before `choices`. What the reply does not say of itself, the client's context does. */
+export function encodeEnvelope(envelope: Envelope, object: string, client: ClientContext): JsonObject {
+  const { id, model, created, extras, extrasFormat } = envelope;
+  const known = extrasFormat === 'openai-chat' ? Object.entries(extras ?? {}) : [];
+  return {
+    id: id ?? client.id,
+    object,
+    created: created ?? client.created,
+    model: model ?? client.model,
+    ...Object.fromEntries(known.filter(([key]) => !client.strict || STANDARD.has(key))),
+  };
+}

@@ -1,0 +1,104 @@
+import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { ClientContext } from '../format.ts';
+import { compact } from './read.ts';
+
+/**
+ * Tool calls of a reply (wire.md A3, A6), whole and in pieces. A call that came as the deprecated `function_call` goes as one:
+ * who asked with `functions` reads nothing else. The name and the place of its arguments are all that differ.
+ */
+type Start = Extract<GenerationEvent, { type: 'tool_call' }>;
+type Form = 'function' | 'custom' | 'legacy';
+
+type Client = Pick<ClientContext, 'strict' | 'functionCalls'>;
+
+/** There is one deprecated call in a message; those behind it are told in the newer form rather than lost. */
+function formOf({ custom, legacy }: { custom?: boolean; legacy?: boolean }, first: boolean, client: Client): Form {
+  if (custom) return 'custom';
+  return first && (legacy || client.functionCalls) ? 'legacy' : 'function';
+}
+
+export function hasLegacy([first]: readonly ToolCallPart[], client: Client): boolean {
+  return first !== undefined && formOf(first, true, client) === 'legacy';
+}
+
+/** The fields of a plain message that hold its calls. */
+export function encodeCalls(parts: readonly Part[], client: Client): JsonObject {
+  const calls = parts.filter((part) => part.type === 'tool_call');
+  const old = hasLegacy(calls, client) ? calls[0] : undefined;
+  const listed = (old ? calls.slice(1) : calls).map((call) => encodeCall(call, client.strict));
+  return compact({
+    tool_calls: listed.length > 0 ? listed : undefined,
+    function_call: old && { name: old.name, arguments: old.arguments || '{}' },
+  });
+}
+
+function encodeCall(part: ToolCallPart, strict: boolean): JsonObject {
+  const { id, name, custom } = part;
+  const signature = strict ? undefined : part.signature;
+  if (custom) {
+    return { id, type: 'custom', custom: compact({ name, input: part.arguments, thought_signature: signature }) };
+  }
+  // Clients parse the arguments: none is the empty object.
+  const fn = compact({ name, arguments: part.arguments || '{}', thought_signature: signature });
+  return { id, type: 'function', function: fn };
+}
+
+interface CallState {
+  readonly form: Form;
+  readonly index: number;
+  empty: boolean;
+}
+
+/** Gives the deltas of one choice's calls as JSON text. Indexes count its calls, whatever the provider's blocks were. */
+export class CallWriter {
+  readonly #client: Client;
+  readonly #calls = new Map<number, CallState>();
+  #listed = 0;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  get any(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  get legacy(): boolean {
+    return this.#calls.values().next().value?.form === 'legacy';
+  }
+
+  start(event: Start): string {
+    const form = formOf(event, !this.any, this.#client);
+    const index = form === 'legacy' ? 0 : this.#listed++;
+    this.#calls.set(event.call, { form, index, empty: true });
+    const { id, name } = event;
+    if (form === 'legacy') return JSON.stringify({ function_call: { name, arguments: '' } });
+    const signature = this.#client.strict ? undefined : event.signature;
+    const field = form === 'custom' ? 'input' : 'arguments';
+    const body = compact({ name, [field]: '', thought_signature: signature });
+    return JSON.stringify({ tool_calls: [{ index, id, type: form, [form]: body }] });
+  }
+
+  /** The hot path of calls. Undefined where there is nothing to say. */
+  arguments(call: number, text: string): string | undefined {
+    const state = this.#calls.get(call);
+    if (!state || text === '') return undefined;
+    state.empty = false;
+    return fragment(state, text);
+  }
+
+  /** Clients parse the arguments: a call without any gets the empty object, as in the plain reply. */
+  close(): string[] {
+    return [...this.#calls.values()]
+      .filter((call) => call.empty && call.form !== 'custom')
+      .map((call) => fragment(call, '{}'));
+  }
+}
+
+function fragment({ form, index }: CallState, text: string): string {
+  const json = JSON.stringify(text);
+  if (form === 'legacy') return `{"function_call":{"arguments":${json}}}`;
+  const field = form === 'custom' ? '"custom":{"input"' : '"function":{"arguments"';
+  return `{"tool_calls":[{"index":${index},${field}:${json}}}]}`;
+}

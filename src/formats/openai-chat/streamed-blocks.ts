@@ -1,0 +1,54 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject, stringOf } from './read.ts';
+
+/**
+ * `content_blocks` of a stream are fragments, `{index, delta}` (wire.md D9), and a client that only collects them sends them back
+ * like that. They are put together here as the plain reply would have had them; whole blocks stay what and where they are.
+ */
+export function assembleBlocks(items: readonly unknown[]): readonly unknown[] {
+  if (!items.some(isFragment)) return items;
+  const byIndex = new Map<unknown, JsonObject>();
+  const blocks: unknown[] = [];
+  for (const item of items) {
+    if (!isFragment(item)) {
+      blocks.push(item);
+      continue;
+    }
+    const open = byIndex.get(item.index);
+    if (open) join(open, item.delta);
+    else {
+      const block = begin(item.delta);
+      byIndex.set(item.index, block);
+      blocks.push(block);
+    }
+  }
+  return blocks;
+}
+
+interface Fragment {
+  readonly index?: unknown;
+  readonly delta: JsonObject;
+}
+
+function isFragment(item: unknown): item is Fragment {
+  return isObject(item) && item.type === undefined && isObject(item.delta);
+}
+
+/** A block that never comes in pieces has its own type. A signature alone sits on an empty text, as everywhere. */
+function begin(delta: JsonObject): JsonObject {
+  if (typeof delta.type === 'string') return { ...delta };
+  if (typeof delta.data === 'string') return { type: 'redacted_thinking', data: delta.data };
+  const type = typeof delta.thinking === 'string' ? 'thinking' : 'text';
+  return { type, [type]: '', ...delta };
+}
+
+function join(block: JsonObject, delta: JsonObject): void {
+  for (const field of ['thinking', 'text'] as const) {
+    const more = stringOf(delta[field]);
+    if (more !== undefined) block[field] = `${stringOf(block[field]) ?? ''}${more}`;
+  }
+  if (typeof delta.signature === 'string') block.signature = delta.signature;
+  if (Array.isArray(delta.citations)) {
+    block.citations = [...(Array.isArray(block.citations) ? block.citations : []), ...delta.citations];
+  }
+}

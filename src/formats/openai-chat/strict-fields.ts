@@ -1,0 +1,56 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject } from './read.ts';
+
+/**
+ * Thinking and signatures as OpenAI-compatible servers add them to a reply (DeepSeek, vLLM, OpenRouter, Google's OpenAI endpoint, a
+ * gateway like this one). A strict client gets the answer alone (service.md 4.1), also where the reply is passed on as it
+ * came; other fields a server adds are left, since nothing of the conversation is in them.
+ */
+const OF_MESSAGE = ['reasoning_content', 'reasoning', 'reasoning_details', 'content_blocks', 'content_parts'] as const;
+const OF_CALL = ['extra_content', 'thought_signature'] as const;
+
+/** Keys to look for in the text of a reply before anything is parsed. A null there says nothing and may stay. */
+export const EXTENSION_KEYS = [...OF_MESSAGE, ...OF_CALL].join('|');
+
+/** Takes them out of a parsed reply or chunk. True when there was one. */
+export function removeExtensions(reply: JsonObject): boolean {
+  const choices: readonly unknown[] = Array.isArray(reply.choices) ? reply.choices : [];
+  let found = false;
+  for (const choice of choices) {
+    const message = isObject(choice) ? (choice.delta ?? choice.message) : undefined;
+    if (isObject(message) && removeFrom(message)) found = true;
+  }
+  return found;
+}
+
+function removeFrom(message: JsonObject): boolean {
+  let found = remove(message, OF_MESSAGE);
+  const calls: readonly unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  for (const call of calls) {
+    if (!isObject(call)) continue;
+    for (const holder of [call, call.function, call.custom]) {
+      if (isObject(holder) && remove(holder, OF_CALL)) found = true;
+    }
+  }
+  return found;
+}
+
+function remove(holder: JsonObject, keys: readonly string[]): boolean {
+  let found = false;
+  for (const key of keys) {
+    if (holder[key] === undefined || holder[key] === null) continue;
+    delete holder[key];
+    found = true;
+  }
+  return found;
+}
+
+/** A chunk that only held them: nothing is left to tell. */
+export function isEmptyChunk(chunk: JsonObject): boolean {
+  if (isObject(chunk.usage) || !Array.isArray(chunk.choices)) return false;
+  return chunk.choices.every((choice: unknown) => {
+    if (!isObject(choice) || choice.finish_reason || choice.logprobs) return false;
+    const said = isObject(choice.delta) ? Object.values(choice.delta) : [];
+    return said.every((value) => value === null || value === '');
+  });
+}

@@ -1,0 +1,97 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject } from './read.ts';
+
+/**
+ * Fields inside messages, parts, calls and tools that decode-request.ts has no place for. Top-level ones are `extras`; these have
+ * no object to travel in, so a target of another format reports them. `true`: read, or whatever it holds is kept whole.
+ */
+type Shape = { readonly [field: string]: true | Shape | readonly [Shape] };
+
+const MARKERS: Shape = { cache_control: true, prompt_cache_breakpoint: true };
+const TYPED: Shape = { mime_type: true, format: true };
+const LOCATED: Shape = { type: true, signature: true, ...MARKERS };
+const URL_SHAPE: Shape = { url: true, detail: true, ...TYPED };
+
+/** Part types that are not here are opaque: they go on whole, or are reported whole. */
+const PARTS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
+  // `annotations` and `index` are of replies: they come back with what a client kept, and say nothing to a model.
+  ['text', { ...LOCATED, text: true, citations: true, annotations: true, index: true }],
+  ['image_url', { ...LOCATED, image_url: URL_SHAPE }],
+  ['video_url', { ...LOCATED, video_url: URL_SHAPE }],
+  ['audio_url', { ...LOCATED, audio_url: URL_SHAPE }],
+  ['input_audio', { ...LOCATED, input_audio: { data: true, format: true } }],
+  ['file', { ...LOCATED, file: { file_data: true, file_id: true, file_url: true, filename: true, ...TYPED } }],
+  ['refusal', { type: true, refusal: true }],
+  ['thinking', { type: true, thinking: true, signature: true, image_url: true, index: true }],
+  ['redacted_thinking', { type: true, data: true, index: true }],
+]);
+
+const FUNCTION: Shape = { name: true, description: true, parameters: true, strict: true, cache_control: true };
+const CALLED: Shape = { name: true, arguments: true, thought_signature: true };
+const CALL: Shape = {
+  id: true,
+  type: true,
+  index: true,
+  function: CALLED,
+  custom: { name: true, input: true, thought_signature: true },
+  extra_content: true,
+  thought_signature: true,
+  ...MARKERS,
+};
+const MESSAGE: Shape = {
+  role: true,
+  content: true,
+  name: true,
+  tool_calls: [CALL],
+  tool_call_id: true,
+  function_call: { name: true, arguments: true },
+  refusal: true,
+  audio: true,
+  annotations: true,
+  content_blocks: true,
+  content_parts: true,
+  reasoning_content: true,
+  ...MARKERS,
+};
+const TOOLS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
+  ['function', { type: true, function: FUNCTION, ...MARKERS }],
+  ['custom', { type: true, custom: { name: true, description: true, format: true }, ...MARKERS }],
+]);
+
+/** Paths in the caller's body, as OpenAI writes `param`. */
+export function unreadFields(body: JsonObject): readonly string[] {
+  const found: string[] = [];
+  each(body.messages, 'messages', (message, path) => {
+    compare(message, MESSAGE, path, found);
+    for (const list of ['content', 'content_blocks', 'content_parts']) {
+      each(message[list], `${path}.${list}`, (part, place) => compare(part, PARTS.get(part.type), place, found));
+    }
+  });
+  each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
+  each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
+  return found;
+}
+
+function each(list: unknown, path: string, visit: (item: JsonObject, path: string) => void): void {
+  if (!Array.isArray(list)) return;
+  list.forEach((item: unknown, at) => {
+    if (isObject(item)) visit(item, `${path}[${at}]`);
+  });
+}
+
+function compare(object: JsonObject, shape: Shape | undefined, path: string, found: string[]): void {
+  if (!shape) return;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    // null is "not set" everywhere (read.ts).
+    if (value === undefined || value === null) continue;
+    const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    if (known === undefined) found.push(`${path}.${key}`);
+    else if (isList(known)) each(value, `${path}.${key}`, (item, place) => compare(item, known[0], place, found));
+    else if (known !== true && isObject(value)) compare(value, known, `${path}.${key}`, found);
+  }
+}
+
+function isList(shape: true | Shape | readonly [Shape]): shape is readonly [Shape] {
+  return Array.isArray(shape);
+}

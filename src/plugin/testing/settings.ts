@@ -1,0 +1,37 @@
+import type { Caller, GatewayConfig, Route, Target } from '../settings.ts';
+
+/** A caller that may do everything but send a config of its own; `rules` says what the test is about. */
+export function createCaller(rules: Partial<Caller> = {}): Caller {
+  return {
+    keyId: 'test',
+    providers: undefined,
+    models: undefined,
+    configs: undefined,
+    defaultConfig: undefined,
+    inlineConfigs: false,
+    ...rules,
+  };
+}
+
+/** A target that changes nothing, tries once and keeps nothing. */
+export function createTarget(parts: Partial<Target> = {}): Target {
+  return {
+    kind: 'target',
+    path: 'config',
+    provider: undefined,
+    defaultParams: undefined,
+    overrideParams: undefined,
+    dropParams: [],
+    forwardHeaders: [],
+    cache: undefined,
+    retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
+    timeouts: {},
+    strict: undefined,
+    ...parts,
+  };
+}
+
+export function createConfig(parts: Partial<GatewayConfig> = {}): GatewayConfig {
+  const route: Route = createTarget();
+  return { id: 'test', hash: 'test-config-hash', name: undefined, route, metadata: undefined, ...parts };
+}

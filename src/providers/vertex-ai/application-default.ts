@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { ProviderSetup } from '../definition.ts';
+import { readCredentialsJson } from './credentials-json.ts';
+import { TokenFault } from './google-oauth.ts';
+import { metadataServerSource } from './metadata-server.ts';
+import { readTextFile } from './text-file.ts';
+import { textOf, type Refuse, type TokenSource } from './token-source.ts';
+
+type Setup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris' | 'tokens' | 'env'>;
+
+const VARIABLE = 'GOOGLE_APPLICATION_CREDENTIALS';
+const WELL_KNOWN = 'application_default_credentials.json';
+/** GKE's metadata server takes a few seconds to answer a new pod; Google's libraries, too, ask three times. */
+const WAITS_MS = [1_500, 3_000];
+
+/**
+ * Application default credentials in Google's order: the file the environment names, the file `gcloud auth
+ * application-default login` leaves, the metadata server. A file that is named or there is meant: what is wrong with it is
+ * told, and nothing further is tried. Throws TokenFault.
+ */
+export async function findApplicationDefault(setup: Setup): Promise<TokenSource> {
+  const named = textOf(setup.env[VARIABLE]);
+  if (named !== undefined) {
+    const source = await readSource(named, setup);
+    if (source) return source;
+    throw new TokenFault(`${VARIABLE} names ${named}, and there is no such file`);
+  }
+  const wellKnown = wellKnownFile(setup.env);
+  const source = wellKnown === undefined ? undefined : await readSource(wellKnown, setup);
+  return source ?? findMetadataServer(setup, wellKnown);
+}
+
+function wellKnownFile(env: Setup['env']): string | undefined {
+  const home = textOf(env['HOME']);
+  const folder = textOf(env['CLOUDSDK_CONFIG']) ?? (home && join(home, '.config', 'gcloud'));
+  return folder && join(folder, WELL_KNOWN);
+}
+
+/** Undefined where there is no such file. */
+async function readSource(path: string, setup: Setup): Promise<TokenSource | undefined> {
+  const file = await readTextFile(path);
+  if ('missing' in file) return undefined;
+  if ('problem' in file) throw new TokenFault(`the file ${path} ${file.problem}`);
+  const problems: string[] = [];
+  const source = readCredentialsJson(file.text, { setup, refuse: collect(problems) });
+  if (source) return source;
+  throw new TokenFault(`the file ${path}: ${problems.join('; ')}`);
+}
+
+/** The last resort is tried out: on a machine without any credentials this is where that shows. */
+async function findMetadataServer(setup: Setup, wellKnown: string | undefined): Promise<TokenSource> {
+  const problems: string[] = [];
+  const source = metadataServerSource(setup.env, { setup, refuse: collect(problems) });
+  if (!source) throw new TokenFault(problems.join('; '));
+  try {
+    await firstToken(source, setup);
+    return source;
+  } catch (error) {
+    const missing = wellKnown === undefined ? 'HOME is not set either' : `there is no file ${wellKnown}`;
+    const reason = error instanceof TokenFault ? error.message : 'it could not be asked';
+    throw new TokenFault(`${VARIABLE} is not set, ${missing}, and the metadata server gives no token: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+async function firstToken({ key, mint }: TokenSource, { tokens, clock }: Setup): Promise<void> {
+  for (const wait of WAITS_MS) {
+    try {
+      await tokens.get(key, mint);
+      return;
+    } catch {
+      await clock.sleep(wait);
+    }
+  }
+  await tokens.get(key, mint);
+}
+
+function collect(problems: string[]): Refuse {
+  return (_, message) => {
+    problems.push(message);
+    return undefined;
+  };
+}

@@ -1,0 +1,42 @@
+import { tokenEndpoint } from './endpoints.ts';
+import { callForJson, formRequest, readMintedToken } from './google-oauth.ts';
+import {
+  isUnusable,
+  keyOf,
+  NOT_LISTED,
+  textOf,
+  type Fields,
+  type SourceContext,
+  type TokenSource,
+} from './token-source.ts';
+
+const NEEDED = ['client_id', 'client_secret', 'refresh_token'] as const;
+
+/** Tokens for a person, by the refresh token that `gcloud auth application-default login` has left (wire.md C12). */
+export function authorizedUserSource(fields: Fields, { setup, refuse }: SourceContext): TokenSource | undefined {
+  if (isUnusable(fields, refuse)) return undefined;
+  const [clientId, clientSecret, refreshToken] = NEEDED.map((name) => textOf(fields[name]));
+  if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) {
+    const missing = NEEDED.find((name) => textOf(fields[name]) === undefined);
+    return refuse(missing, `${missing} is missing`);
+  }
+  const endpoint = tokenEndpoint(fields['token_uri'], setup.tokenUris);
+  if (!endpoint) return refuse('token_uri', `token_uri ${NOT_LISTED}`);
+  const quotaProjectId = textOf(fields['quota_project_id']);
+  return {
+    key: keyOf('authorized_user', clientId, endpoint.url, clientSecret, refreshToken),
+    projectId: quotaProjectId,
+    quotaProjectId,
+    async mint() {
+      const who = 'the token endpoint';
+      const request = formRequest(endpoint, {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        client_secret: clientSecret,
+        refresh_token: refreshToken,
+      });
+      const secrets = [clientSecret, refreshToken];
+      return readMintedToken(await callForJson({ who, request, secrets }, setup), who);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { GOOGLE_TOKEN_URI } from './google-oauth.ts';
+
+/** Where a credential is sent to be turned into a token. */
+export interface Endpoint {
+  readonly url: string;
+  /** The operator listed it, which is what allows plain http and loopback there. */
+  readonly listed: boolean;
+}
+
+/** Token endpoints the operator allows besides Google's: `egress.token_uris` of server.yaml. */
+type Listed = ReadonlySet<string>;
+
+// Whoever can swap a credentials file must not be able to have secrets and signed assertions sent elsewhere: each address in
+// such a file is either Google's, to the letter, or one that the operator has listed.
+
+/** The address old key files name for the same endpoint. */
+const OLD_TOKEN_URI = 'https://accounts.google.com/o/oauth2/token';
+
+/** Of service accounts and users. Absent means Google's. */
+export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
+  if (value === undefined || value === GOOGLE_TOKEN_URI || value === OLD_TOKEN_URI) {
+    return { url: GOOGLE_TOKEN_URI, listed: false };
+  }
+  return listedEndpoint(value, listed);
+}
+
+/**
+ * A Google API's host: the global one, or one place's (`sts.us-east1.rep.googleapis.com`, and the older form
+ * `us-east1-sts.googleapis.com`). Only Google can have names under googleapis.com.
+ */
+const hostOf = (api: string): string =>
+  `(?:${api}|${api}\\.[a-z0-9-]{1,40}\\.rep|[a-z0-9-]{1,40}-${api})\\.googleapis\\.com`;
+
+const STS = new RegExp(`^https://${hostOf('sts')}/v1/token$`);
+const IMPERSONATION = new RegExp(
+  `^https://${hostOf('iamcredentials')}/v1/projects/-/serviceAccounts/[A-Za-z0-9._@-]{1,200}:generateAccessToken$`,
+);
+
+/** Of the Security Token Service, which takes foreign tokens (RFC 8693). */
+export function stsEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
+  return googleEndpoint(STS, value, listed);
+}
+
+/** Of the IAM Credentials API, for one service account. */
+export function impersonationEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
+  return googleEndpoint(IMPERSONATION, value, listed);
+}
+
+function googleEndpoint(form: RegExp, value: unknown, listed: Listed): Endpoint | undefined {
+  if (typeof value === 'string' && form.test(value)) return { url: value, listed: false };
+  return listedEndpoint(value, listed);
+}
+
+function listedEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
+  return typeof value === 'string' && listed.has(value) ? { url: value, listed: true } : undefined;
+}

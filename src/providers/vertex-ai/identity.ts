@@ -1,0 +1,113 @@
+import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
+import { Secret } from '../../plugin/index.ts';
+import type { ProviderSetup } from '../definition.ts';
+import { findApplicationDefault } from './application-default.ts';
+import { readCredentialsJson } from './credentials-json.ts';
+import { callerCredentials, foundCredentials, tokenCredentials, tokenError, type Credentials } from './credentials.ts';
+import { parseObject } from './google-oauth.ts';
+import { isProjectId } from './hosts.ts';
+import { metadataServerSource } from './metadata-server.ts';
+import { serviceAccountSource } from './service-account.ts';
+import type { Fields, Refuse, SourceContext, TokenSource } from './token-source.ts';
+
+/** Whose project, and how it is entered. */
+export interface Identity {
+  readonly projectId: string;
+  readonly credentials: Credentials;
+  /** To be awaited before the first request. Throws UpstreamError `credentials_failed`. */
+  open?(): Promise<void>;
+}
+
+/** What the readers here share. */
+interface Place {
+  readonly entry: VertexSettings;
+  readonly setup: ProviderSetup;
+}
+
+/** The key of an entry that says where its tokens come from. */
+type SourceKey = 'service_account' | 'credentials_json' | 'credentials';
+
+/** The identity of an entry: of the one source it names, or of each caller. Undefined when a problem was reported. */
+export function readIdentity(entry: VertexSettings, setup: ProviderSetup): Identity | undefined {
+  const { slug, project_id: projectId, service_account: account, credentials_json: json, credentials } = entry;
+  const given = [account, json, credentials].filter((value) => value !== undefined).length;
+  // The schema says so too, for files; an entry can also be made in code.
+  if (given > 1) return refuseEntry(setup, 'give one of service_account, credentials_json and credentials');
+  if (account) return fromSource('service_account', readServiceAccount(account, setup), { entry, setup });
+  if (json) return fromSource('credentials_json', readJson(json, setup), { entry, setup });
+  if (projectId === undefined) {
+    if (credentials) return refuseEntry(setup, 'set project_id: the credentials name no project');
+    return refuseEntry(
+      setup,
+      'give a service_account, credentials_json or credentials, or a project_id for callers with tokens of their own',
+    );
+  }
+  if (credentials === 'metadata-server') {
+    const context = { setup, refuse: refuseAt('credentials', setup, false) };
+    return fromSource('credentials', metadataServerSource(setup.env, context), { entry, setup });
+  }
+  if (credentials === 'application-default') {
+    const found = foundCredentials(slug, () => findApplicationDefault(setup), setup);
+    return { projectId, credentials: found, open: () => openOrReport('credentials', found, { entry, setup }) };
+  }
+  return { projectId, credentials: callerCredentials(`The catalog entry @${slug}`, slug) };
+}
+
+function refuseEntry({ report }: ProviderSetup, message: string): undefined {
+  report({ path: [], message });
+  return undefined;
+}
+
+function fromSource(key: SourceKey, source: TokenSource | undefined, { entry, setup }: Place): Identity | undefined {
+  if (!source) return undefined;
+  const refuse = refuseAt(key, setup, false);
+  const projectId = entry.project_id ?? source.projectId;
+  const what = key === 'service_account' ? 'the service account' : 'the credential';
+  if (projectId === undefined) return refuse(undefined, `${what} has no project_id: set project_id`);
+  if (!isProjectId(projectId)) {
+    return refuse(undefined, `${what} has a project_id that cannot be used: set project_id`);
+  }
+  const credentials = tokenCredentials(entry.slug, source, setup);
+  return { projectId, credentials, open: () => openOrReport(key, credentials, { entry, setup }) };
+}
+
+/** What is missing at the start is told at its place in the file, and thrown: whoever opens the entry must not go on. */
+async function openOrReport(key: SourceKey, credentials: Credentials, { entry, setup }: Place): Promise<void> {
+  try {
+    await credentials.open?.();
+  } catch (error) {
+    const failure = tokenError(entry.slug, error);
+    setup.report({ path: [key], message: failure.message });
+    throw failure;
+  }
+}
+
+/** @param inside whether the value is an object in the YAML, with fields that have places of their own */
+function refuseAt(key: SourceKey, { report }: ProviderSetup, inside: boolean): Refuse {
+  return (field, message) => {
+    report({ path: inside && field !== undefined ? [key, field] : [key], message: `${key}: ${message}` });
+    return undefined;
+  };
+}
+
+/** Messages never quote the key: JSON.parse would show a piece of it. */
+function readServiceAccount(
+  settings: NonNullable<VertexSettings['service_account']>,
+  setup: ProviderSetup,
+): TokenSource | undefined {
+  const isText = settings instanceof Secret;
+  const context: SourceContext = { setup, refuse: refuseAt('service_account', setup, !isText) };
+  const fields: Fields | undefined = isText
+    ? parseObject(settings.reveal())
+    : { ...settings, private_key: settings.private_key.reveal() };
+  if (!fields) {
+    return context.refuse(undefined, 'is not the JSON of a service-account key (the file Google lets you download)');
+  }
+  const { type = 'service_account' } = fields;
+  if (type === 'service_account') return serviceAccountSource(fields, context);
+  return context.refuse('type', 'the key is of another type: give it as credentials_json');
+}
+
+function readJson(json: Secret, setup: ProviderSetup): TokenSource | undefined {
+  return readCredentialsJson(json.reveal(), { setup, refuse: refuseAt('credentials_json', setup, false) });
+}

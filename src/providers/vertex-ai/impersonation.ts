@@ -1,0 +1,80 @@
+import type { MintedToken } from '../../state/tokens.ts';
+import { impersonationEndpoint, type Endpoint } from './endpoints.ts';
+import { callForJson, isBearerToken, SCOPE, TokenFault } from './google-oauth.ts';
+import { NOT_LISTED, type SourceContext, type TokenSetup } from './token-source.ts';
+
+/** A service account to act as. */
+export interface Impersonation {
+  readonly endpoint: Endpoint;
+  readonly lifetimeSeconds: number;
+  /** Accounts on the way to it, each allowed to act as the next. */
+  readonly delegates: readonly string[];
+}
+
+const WHO = 'the impersonation endpoint';
+const DEFAULT_LIFETIME_SECONDS = 3_600;
+/** What Google allows (an hour, unless an organisation policy extends it to twelve). */
+const LIFETIME_SECONDS = { least: 600, most: 43_200 };
+
+interface ImpersonationSettings {
+  readonly url: unknown;
+  readonly lifetimeSeconds?: unknown;
+  readonly delegates?: unknown;
+}
+
+export function readImpersonation(
+  { url, lifetimeSeconds = DEFAULT_LIFETIME_SECONDS, delegates = [] }: ImpersonationSettings,
+  { setup, refuse }: SourceContext,
+): Impersonation | undefined {
+  const endpoint = impersonationEndpoint(url, setup.tokenUris);
+  const field = 'service_account_impersonation_url';
+  if (!endpoint) return refuse(field, `${field} ${url === undefined ? 'is missing' : NOT_LISTED}`);
+  const { least, most } = LIFETIME_SECONDS;
+  if (!isWholeNumber(lifetimeSeconds) || lifetimeSeconds < least || lifetimeSeconds > most) {
+    const name = 'service_account_impersonation.token_lifetime_seconds';
+    return refuse('service_account_impersonation', `${name} is not a whole number from ${least} to ${most}`);
+  }
+  if (!isTextList(delegates)) return refuse('delegates', 'delegates is not a list of service accounts');
+  return { endpoint, lifetimeSeconds, delegates };
+}
+
+const isWholeNumber = (value: unknown): value is number => Number.isInteger(value);
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
+
+/** What of it defines a token. */
+export function impersonationKey({ endpoint, lifetimeSeconds, delegates }: Impersonation): string {
+  return JSON.stringify([endpoint.url, lifetimeSeconds, delegates]);
+}
+
+/** A token of the service account for a token of whoever may act as it. Throws TokenFault. */
+export async function impersonate(
+  { endpoint, lifetimeSeconds, delegates }: Impersonation,
+  token: string,
+  setup: TokenSetup,
+): Promise<MintedToken> {
+  const body = { scope: [SCOPE], lifetime: `${lifetimeSeconds}s`, ...(delegates.length > 0 && { delegates }) };
+  const json = await callForJson(
+    {
+      who: WHO,
+      request: {
+        url: endpoint.url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+        allowInsecure: endpoint.listed,
+      },
+      secrets: [token],
+    },
+    setup,
+  );
+  const { accessToken: value, expireTime } = json;
+  if (!isBearerToken(value)) throw new TokenFault(`${WHO} answered without a usable accessToken`);
+  const expiresAt = typeof expireTime === 'string' ? Date.parse(expireTime) : Number.NaN;
+  if (Number.isNaN(expiresAt)) throw new TokenFault(`${WHO} did not say when the token ends (expireTime)`);
+  const expiresInMs = expiresAt - setup.clock.wall();
+  if (expiresInMs <= 0) {
+    throw new TokenFault(`${WHO} gave a token that has ended by this machine's clock: is the clock right?`);
+  }
+  return { value, expiresInMs };
+}

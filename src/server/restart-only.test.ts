@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerFile } from '../../schemas/types.generated.ts';
+import type { Problem } from '../plugin/index.ts';
+import { reportRestartOnly } from './restart-only.ts';
+
+function problems(running: ServerFile, next: ServerFile): Problem[] {
+  const found: Problem[] = [];
+  reportRestartOnly(running, next, (problem) => void found.push(problem));
+  return found;
+}
+const keys = (running: ServerFile, next: ServerFile) => problems(running, next).map(({ path }) => path.join('.'));
+
+describe('settings that take a restart', () => {
+  it('are named with what they are and what they should become', () => {
+    expect(problems({ listen: { port: 8787 } }, { listen: { port: 8788 } })).toEqual([
+      {
+        path: ['listen', 'port'],
+        message:
+          '`listen.port` changes only at a restart: 8787 → 8788; reload refused, the settings before it still serve',
+      },
+    ]);
+  });
+
+  it.each<[string, ServerFile, ServerFile, string[]]>([
+    ['nothing', {}, {}, []],
+    ['a default that is written out', {}, { listen: { host: '0.0.0.0', port: 8787 } }, []],
+    ['the same size in another unit', { limits: { header: 16_384 } }, { limits: { header: '16KiB' } }, []],
+    ['a header limit', {}, { limits: { header: '32KiB' } }, ['limits.header']],
+    ['both listeners', {}, { listen: { host: '::1' }, status: { port: 1 } }, ['listen.host', 'status.port']],
+    ['traces turned on', {}, { telemetry: { traces: { service_name: 'x' } } }, ['telemetry.traces']],
+    ['traces turned on with nothing in them', {}, { telemetry: { traces: {} } }, ['telemetry.traces']],
+    [
+      'a collector',
+      { telemetry: { traces: { endpoint: 'http://a/' } } },
+      { telemetry: { traces: { endpoint: 'http://b/' } } },
+      ['telemetry.traces.endpoint'],
+    ],
+    [
+      'what a reload takes',
+      {},
+      {
+        timeouts: { total: '5s' },
+        telemetry: { log: { level: 'warn', access: 'off' } },
+        limits: { body: '1MiB' },
+        reload: { watch: false, debounce: '1s' },
+        header_prefixes: ['x-acme-'],
+        plugins: [],
+        cache: { max_bytes: '1MiB' },
+      },
+      [],
+    ],
+  ])('%s', (_, running, next, expected) => {
+    expect(keys(running, next)).toEqual(expected);
+  });
+
+  it('never show where traces go, because that may hold a password', () => {
+    const [problem] = problems(
+      { telemetry: { traces: { endpoint: 'http://u:old-password@a/' } } },
+      { telemetry: { traces: { endpoint: 'http://u:new-password@a/' } } },
+    );
+    expect(problem!.message).not.toContain('password');
+  });
+});

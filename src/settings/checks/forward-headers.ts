@@ -1,0 +1,46 @@
+import type { Report } from '../../plugin/index.ts';
+import type { Path } from '../pointer.ts';
+
+/** Headers of the connection (RFC 9110, section 7.6.1) and those the gateway writes itself. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'accept',
+  'accept-encoding',
+]);
+
+/** Credentials go by many names; one that is refused without need has another name soon, one that leaks is gone. */
+const CREDENTIAL = /authori[sz]ation|cookie|api-?key|token|secret|passw|credential|signature|^x-goog-user-project$/;
+
+interface Place {
+  readonly path: Path;
+  readonly report: Report;
+  /** Of the gateway's own headers. */
+  readonly prefixes: readonly string[];
+}
+
+/** Names in `forward_headers` that must not cross: credentials never travel to an upstream, whatever a config says. */
+export function checkForwardHeaders(names: readonly string[] = [], { path, report, prefixes }: Place): void {
+  for (const [index, written] of names.entries()) {
+    const name = written.toLowerCase();
+    const reason = CREDENTIAL.test(name)
+      ? 'may hold a credential'
+      : NOT_FORWARDED.has(name)
+        ? 'belongs to the connection or is written by the gateway'
+        : prefixes.some((prefix) => name.startsWith(prefix))
+          ? "is the gateway's own"
+          : undefined;
+    if (reason !== undefined)
+      report({ path: [...path, 'forward_headers', index], message: `\`${written}\` ${reason} and is never forwarded` });
+  }
+}

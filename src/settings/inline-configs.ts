@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache';
+import { GatewayError, type GatewayConfig } from '../plugin/index.ts';
+import { checkGatewayConfig } from './checks/gateway.ts';
+import { describe, sortDiagnostics, type Diagnostic } from './diagnostic.ts';
+import { compileGatewayConfig } from './gateway-config.ts';
+import type { ReferenceLookup } from './resolve-references.ts';
+import { schemaProblems } from './schema-problems.ts';
+import { packageSchemas } from './schemas.ts';
+import { asWritten, inOurSpelling } from './spellings.ts';
+import { readValues } from './values.ts';
+import { YamlFile } from './yaml-file.ts';
+
+const NAME = 'x-gateway-config';
+/** As deep as the deepest stored config with a nested value in its override_params. */
+const MAX_DEPTH = 32;
+/** More are not told in one answer. */
+const MAX_TOLD = 5;
+const KEPT = { configs: 500, bytes: 4 * 1024 * 1024 };
+
+type Outcome = { readonly config: GatewayConfig } | { readonly mistakes: readonly Diagnostic[] };
+
+export interface InlineConfigsSetup {
+  /** Bytes. */
+  readonly limit: number;
+  /** A config was read for the first time that says something doubtful or in another gateway's words. */
+  readonly onWarnings: (warnings: readonly Diagnostic[]) => void;
+}
+
+/**
+ * Gateway configs that come with requests, as JSON. The same schema and the same checks as for files, with what only a file may
+ * do taken out: references (a caller would read the server's environment) and `plugins` (a caller would leave out a guard).
+ */
+export class InlineConfigs {
+  readonly #setup: InlineConfigsSetup;
+  /** Clients send the same text with every request: it is checked and compiled once, mistakes as well. */
+  readonly #known = new LRUCache<string, Outcome>({
+    max: KEPT.configs,
+    maxSize: KEPT.bytes,
+    sizeCalculation: (_, json) => json.length + 1,
+  });
+
+  constructor(setup: InlineConfigsSetup) {
+    this.#setup = setup;
+  }
+
+  /** @param header name of the header it came in. Throws GatewayError `invalid_config`, which says what is wrong where. */
+  get(json: string, header: string): GatewayConfig {
+    if (Buffer.byteLength(json) > this.#setup.limit)
+      throw new GatewayError('invalid_config', `${header} exceeds ${this.#setup.limit} bytes (limits.inline_config).`);
+    let outcome = this.#known.get(json);
+    if (!outcome) this.#known.set(json, (outcome = this.#read(json)));
+    if ('config' in outcome) return outcome.config;
+    throw new GatewayError(
+      'invalid_config',
+      told(outcome.mistakes).replaceAll(NAME, () => header),
+    );
+  }
+
+  #read(json: string): Outcome {
+    const broken = jsonMistake(json);
+    if (broken !== undefined) return { mistakes: [broken] };
+    const file = YamlFile.parse(NAME, json);
+    if (file.syntaxErrors.length > 0) return { mistakes: file.syntaxErrors };
+    const { diagnostics, config } = readConfig(file);
+    const mistakes = diagnostics.filter(({ severity }) => severity === 'error');
+    if (mistakes.length > 0 || !config) return { mistakes };
+    if (diagnostics.length > 0) this.#setup.onWarnings(diagnostics);
+    return { config };
+  }
+}
+
+/** JSON is YAML (https://yaml.org/spec/1.2.2/#11-goals-and-history), so one reader serves; but YAML is not JSON. */
+function jsonMistake(text: string): Diagnostic | undefined {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    return mistake(`not valid JSON: ${error instanceof Error ? error.message : ''}`);
+  }
+  return depthOf(text) > MAX_DEPTH ? mistake(`nests deeper than ${MAX_DEPTH} levels`) : undefined;
+}
+
+const mistake = (message: string): Diagnostic => ({ file: NAME, line: 1, column: 1, severity: 'error', message });
+
+/** Of text that is valid JSON: quotes inside strings are escaped. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (token === '{' || token === '[') deepest = Math.max(deepest, (depth += 1));
+    else if (token === '}' || token === ']') depth -= 1;
+  }
+  return deepest;
+}
+
+const NO_REFERENCES: ReferenceLookup = {
+  paths: [],
+  find: () => ({ problem: 'references are for files; a plain `${` is written `$${`' }),
+};
+
+function readConfig(file: YamlFile): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined } {
+  const schemas = packageSchemas();
+  const { tree } = schemas;
+  const root = schemas.root('gateway');
+  const values = readValues(file, root, { tree, lookup: NO_REFERENCES });
+  const diagnostics: Diagnostic[] = [...values.diagnostics];
+  const report: Parameters<typeof checkGatewayConfig>[2] = ({ path, on, severity = 'error', message, suggestion }) =>
+    diagnostics.push({
+      file: NAME,
+      ...file.locate(asWritten(path, values.json), on),
+      severity,
+      message,
+      ...(suggestion !== undefined && { suggestion }),
+    });
+  const misfits = schemaProblems(schemas.validate('gateway', values.json), values, { tree, root });
+  for (const problem of misfits) report(problem);
+  if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
+    return { diagnostics: sortDiagnostics(diagnostics), config: undefined };
+  const config = inOurSpelling(values.json, report);
+  if (config.plugins)
+    report({ path: ['plugins'], on: 'key', message: 'a config that comes with a request cannot choose `plugins`' });
+  // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.
+  checkGatewayConfig(config, { entries: undefined, configIds: [], server: undefined, now: 0 }, report);
+  return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
+}
+
+function told(mistakes: readonly Diagnostic[]): string {
+  const shown = mistakes.slice(0, MAX_TOLD).map(describe);
+  const more = mistakes.length - shown.length;
+  return `${[...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')}.`;
+}

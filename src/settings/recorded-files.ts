@@ -1,0 +1,98 @@
+import type { FileRead, FolderRead, SettingsFiles } from './files.ts';
+import { privateDigest } from './fingerprint.ts';
+
+/** What was read, to compare with what is there later. */
+interface Seen {
+  readonly kind: 'file' | 'folder';
+  readonly digest: string;
+  readonly missing: boolean;
+}
+
+/**
+ * Files that remember what they were asked for and, as digests, what they answered: whether a load saw one state of the files,
+ * what a watcher must watch, and what has changed since.
+ */
+export class RecordedFiles implements SettingsFiles {
+  readonly #files: SettingsFiles;
+  readonly #seen = new Map<string, Seen>();
+  /** One file read twice within a load, with two answers. */
+  #torn = false;
+
+  constructor(files: SettingsFiles) {
+    this.#files = files;
+  }
+
+  async read(path: string): Promise<FileRead> {
+    const answer = await this.#files.read(path);
+    this.#remember(path, seenFile(answer));
+    return answer;
+  }
+
+  async list(folder: string): Promise<FolderRead> {
+    const answer = await this.#files.list(folder);
+    this.#remember(folder, seenFolder(answer));
+    return answer;
+  }
+
+  /** Every file that was asked for, whether it was there or not. */
+  get paths(): readonly string[] {
+    return this.#of('file');
+  }
+
+  get folders(): readonly string[] {
+    return this.#of('folder');
+  }
+
+  /** Everything is still as it was read: what was read is one state of the files. */
+  async stillTrue(): Promise<boolean> {
+    if (this.#torn) return false;
+    const compared = await Promise.all(
+      [...this.#seen].map(async ([path, { kind, digest }]) => (await this.#look(path, kind)).digest === digest),
+    );
+    return compared.every(Boolean);
+  }
+
+  /** Something is named but not there, or was there in `before` and is no longer: gone for good, or just being replaced. */
+  async misses(before: RecordedFiles | undefined): Promise<boolean> {
+    for (const { kind, missing } of this.#seen.values()) if (missing && kind === 'file') return true;
+    if (!before) return false;
+    for (const [path, { kind, missing }] of before.#seen) {
+      if (!missing && (this.#seen.get(path) ?? (await this.#look(path, kind))).missing) return true;
+    }
+    return false;
+  }
+
+  /** Files with other content than in `before`, new ones and those that are gone. */
+  changesSince(before: RecordedFiles): readonly string[] {
+    const paths = new Set([...before.paths, ...this.paths]);
+    return [...paths].filter((path) => this.#seen.get(path)?.digest !== before.#seen.get(path)?.digest);
+  }
+
+  async #look(path: string, kind: Seen['kind']): Promise<Seen> {
+    return kind === 'file' ? seenFile(await this.#files.read(path)) : seenFolder(await this.#files.list(path));
+  }
+
+  #remember(path: string, seen: Seen): void {
+    const known = this.#seen.get(path);
+    if (known && known.digest !== seen.digest) this.#torn = true;
+    this.#seen.set(path, seen);
+  }
+
+  #of(kind: Seen['kind']): string[] {
+    return [...this.#seen].flatMap(([path, seen]) => (seen.kind === kind ? [path] : []));
+  }
+}
+
+function seenFile(answer: FileRead): Seen {
+  return { kind: 'file', digest: privateDigest(JSON.stringify(answer)), missing: 'missing' in answer };
+}
+
+/** Only names that settings may have: an editor's swap file is no change. */
+function seenFolder(answer: FolderRead): Seen {
+  const kept = 'names' in answer ? answer.names.filter(mayBeSettings).toSorted() : answer;
+  return { kind: 'folder', digest: privateDigest(JSON.stringify(kept)), missing: 'missing' in answer };
+}
+
+/** Names in a settings folder that a load looks at. */
+export const mayBeSettings = (name: string): boolean =>
+  name === 'gateway' || (/\.ya?ml$/i.test(name) && !name.startsWith('.'));

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { isMetadataServer } from './address.ts';
+import { permittedAddresses, type Lookup } from './egress.ts';
+
+const answers =
+  (...addresses: string[]): Lookup =>
+  async () =>
+    addresses;
+const NAME = 'metadata.google.internal';
+const METADATA = ['169.254.169.254', 'fd20:ce::254'];
+
+describe('the addresses of metadata servers', () => {
+  it.each([
+    ...METADATA,
+    '169.254.170.2',
+    '169.254.170.23',
+    '100.100.100.200',
+    'fd00:ec2::254',
+    'FD00:0EC2:0:0:0:0:0:254',
+    'fe80::a9fe:a9fe%eth0',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+  ])('are known in every form: %s', (address) => expect(isMetadataServer(address)).toBe(true));
+
+  it.each(['127.0.0.1', '169.254.1.1', '10.0.0.1', '8.8.8.8', '::1', 'fd20:ce::255', 'fe80::1', '', 'metadata'])(
+    'are no others: %s',
+    (address) => expect(isMetadataServer(address)).toBe(false),
+  );
+});
+
+describe('a metadata server', () => {
+  it.each([false, true])('is out of reach for catalog entries, allow_insecure %s', async (allowInsecure) => {
+    for (const address of METADATA) {
+      for (const host of [address, NAME, 'harmless.test']) {
+        const refusal = permittedAddresses(host, allowInsecure, answers(address));
+        await expect(refusal).rejects.toMatchObject({ code: 'egress_refused', retryable: false });
+      }
+    }
+  });
+
+  it('is left out where a name leads elsewhere too', async () => {
+    expect(await permittedAddresses('local.test', true, answers('169.254.169.254', '127.0.0.1'))).toEqual([
+      '127.0.0.1',
+    ]);
+  });
+
+  it('can be asked for the gateway’s own token', async () => {
+    expect(await permittedAddresses(NAME, true, answers(...METADATA), true)).toEqual(METADATA);
+    expect(await permittedAddresses('169.254.169.254', true, answers(), true)).toEqual(['169.254.169.254']);
+    // The host of the environment may be any: an emulator, or a proxy in the same pod.
+    expect(await permittedAddresses('localhost', true, answers('127.0.0.1'), true)).toEqual(['127.0.0.1']);
+  });
+
+  it('is not what a poisoned name leads to', async () => {
+    await expect(permittedAddresses(NAME, true, answers('10.6.6.6'), true)).rejects.toMatchObject({
+      code: 'egress_refused',
+      message: 'metadata.google.internal resolves to an address that is no metadata server.',
+    });
+  });
+});

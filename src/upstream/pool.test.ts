@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../plugin/testing/index.ts';
+import { PoolDirectory } from './pool.ts';
+
+const KEEP_ALIVE_MS = 55_000;
+
+function setup() {
+  const clock = createFakeClock();
+  const pools = new PoolDirectory({ clock, lookup: () => Promise.resolve(['127.0.0.1']) });
+  const get = (url: string, more: { allowInsecure?: boolean; connections?: number } = {}) =>
+    pools.get({ url, allowInsecure: true, connections: 2, ...more });
+  const urls = () => pools.all().map(({ url }) => url);
+  return { clock, pools, get, urls };
+}
+
+describe('pools', () => {
+  it('are the same for the same origin and options, whatever becomes of the settings', () => {
+    const { pools, get } = setup();
+    const pool = get('http://a.test');
+    pools.settingsChanged();
+    expect(get('http://a.test')).toBe(pool);
+    expect(get('http://a.test', { connections: 3 })).not.toBe(pool);
+    expect(get('https://a.test', { allowInsecure: false })).not.toBe(pool);
+  });
+
+  it('that nobody asks for after a change of the settings go when they have been idle for long enough', async () => {
+    const { clock, pools, get, urls } = setup();
+    get('http://gone.test');
+    get('http://kept.test');
+    await clock.advance(1000);
+    pools.settingsChanged();
+    await clock.advance(1);
+    get('http://kept.test');
+    await clock.advance(KEEP_ALIVE_MS);
+    expect(urls()).toEqual(['http://kept.test']);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('that were asked for shortly before the change get their whole time', async () => {
+    const { clock, pools, get, urls } = setup();
+    await clock.advance(10);
+    get('http://late.test');
+    pools.settingsChanged();
+    await clock.advance(KEEP_ALIVE_MS - 1);
+    expect(urls()).toEqual(['http://late.test']);
+    await clock.advance(2 * KEEP_ALIVE_MS);
+    expect(urls()).toEqual([]);
+  });
+
+  it('stay as they are while the settings do, and wait with one timer however often those change', async () => {
+    const { clock, pools, get, urls } = setup();
+    get('http://a.test');
+    await clock.advance(10 * KEEP_ALIVE_MS);
+    expect([urls(), clock.started]).toEqual([['http://a.test'], 0]);
+    for (let n = 0; n < 100; n += 1) pools.settingsChanged();
+    expect(clock.pending.length).toBe(1);
+  });
+});

@@ -1,0 +1,130 @@
+/** What one field of a request does on its way to an upstream, seen by leaving it out. */
+import { isDeepStrictEqual } from 'node:util';
+import { MODEL_OF_PROBE, type Probe } from './field-probes.ts';
+import { isRefused, send, type Family, type Json, type Sent } from './outbound.ts';
+
+export type Path = readonly (string | number)[];
+
+export type Effect =
+  /** Same name, same value; `with` is what else it changes. */
+  | { readonly kind: 'kept'; readonly with: readonly string[] }
+  /** Elsewhere, or as something else; `lost` says what of it is not there, `read` that the gateway looks at it too. */
+  | { readonly kind: 'sent'; readonly at: readonly string[]; readonly lost: readonly string[]; readonly read: boolean }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'read' }
+  /** Neither sent nor told: for what is so anyway (SILENT in field-table.test.ts). */
+  | { readonly kind: 'nothing' };
+
+export interface Observed {
+  readonly effect: Effect;
+  /** A top-level field without which the request is refused. */
+  readonly required: boolean;
+}
+
+export interface Upstream {
+  readonly family: Family;
+  readonly model: string;
+}
+
+export async function observe(probe: Probe, { family, model }: Upstream): Promise<Observed> {
+  const request = complete(probe, model);
+  const sent = await send(family, request);
+  const missing = await send(family, replace(request, probe.path, undefined));
+  const required = probe.path.length === 1 && isRefused(missing);
+  if (isRefused(sent)) return { effect: { kind: 'refused' }, required: false };
+  const instead = probe.instead === MODEL_OF_PROBE ? `${model}-2` : probe.instead;
+  const other = instead === undefined ? missing : await send(family, replace(request, probe.path, instead));
+  if (isRefused(other)) throw new Error(`nothing to compare ${probe.field} with`);
+  return { effect: effectOf(probe, request, sent, other), required };
+}
+
+/** The base of all probes: what an upstream cannot do without. */
+function complete({ request }: Probe, model: string): Json {
+  const limit = 'max_tokens' in request || 'max_completion_tokens' in request ? {} : { max_tokens: 4096 };
+  return { model: `@entry/${model}`, messages: [{ role: 'user', content: 'hi' }], ...limit, ...request };
+}
+
+function effectOf({ field, path }: Probe, request: Json, sent: Sent, other: Sent): Effect {
+  const changes = diff(view(other), view(sent));
+  const known = new Set(other.losses.map(({ param, action, reason }) => `${action} ${param} ${reason}`));
+  const lost = sent.losses.filter(({ param, action, reason }) => !known.has(`${action} ${param} ${reason}`));
+  if (changes.length === 0) {
+    if (lost.length > 0) return { kind: 'lost' };
+    return { kind: sent.read.has(field) ? 'read' : 'nothing' };
+  }
+  if (lost.length === 0 && isDeepStrictEqual(at(sent.body, path), at(request, path))) {
+    return { kind: 'kept', with: namesOf(changes.filter((change) => !startsWith(change, path))) };
+  }
+  const actions = [...new Set(lost.map(({ action }) => action))];
+  return { kind: 'sent', at: namesOf(changes), lost: actions, read: sent.read.has(field) };
+}
+
+/** Model and stream may be said in the URL alone, a tier in a header. */
+const view = ({ path, headers, body }: Sent): Json => ({
+  'the URL': path,
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [`the header ${name}`, value])),
+  ...body,
+});
+
+/** Paths at which two values differ: of the leaves, or of what is new as a whole. */
+function diff(before: unknown, after: unknown, path: Path = []): Path[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  const [left, right] = [entriesOf(before), entriesOf(after)];
+  if ((left?.size ?? 0) === 0 && (right?.size ?? 0) !== 1) return [path];
+  const keys = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])]);
+  if (keys.size === 0 || (left && !right && after !== undefined)) return [path];
+  return [...keys].flatMap((key) => diff(left?.get(key), right?.get(key), [...path, key]));
+}
+
+/** Objects and lists of objects have members; a list of texts is one value. */
+function entriesOf(value: unknown): ReadonlyMap<string | number, unknown> | undefined {
+  if (Array.isArray(value))
+    return value.some((item) => typeof item === 'object' && item !== null) ? new Map(value.entries()) : undefined;
+  return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : undefined;
+}
+
+const startsWith = (path: Path, start: Path): boolean => start.every((key, index) => path[index] === key);
+
+/** `tools[].functionDeclarations[].name`: which element it is does not matter. */
+const nameOf = (path: Path): string =>
+  path
+    .map((key, index) => (typeof key === 'number' ? '[]' : index === 0 ? key : `.${key}`))
+    .join('')
+    .replace(/\[\]$/, '');
+
+function namesOf(paths: readonly Path[]): readonly string[] {
+  const names = [...new Set(paths.map(nameOf))];
+  return collapse(names.filter((name) => !names.some((outer) => outer !== name && name.startsWith(outer))));
+}
+
+const MOST_NAMES = 2;
+
+/** Many leaves are told by what they have in common. */
+function collapse(names: readonly string[]): readonly string[] {
+  if (names.length <= MOST_NAMES) return names;
+  const depth = Math.max(...names.map(depthOf));
+  if (depth === 1) return names;
+  return collapse([...new Set(names.map((name) => (depthOf(name) === depth ? parentOf(name) : name)))]);
+}
+
+const depthOf = (name: string): number => name.split('.').length;
+const parentOf = (name: string): string => name.slice(0, name.lastIndexOf('.')).replace(/\[\]$/, '');
+
+function at(value: unknown, path: Path): unknown {
+  let found: unknown = value;
+  for (const key of path) found = entriesOf(found)?.get(key);
+  return found;
+}
+
+/** A copy with another value at a path; `undefined` takes the member away. */
+export function replace(root: Json, path: Path, value: unknown): Json {
+  const copy = structuredClone(root) as Record<string, unknown>;
+  const last = path.at(-1)!;
+  let holder: unknown = copy;
+  for (const key of path.slice(0, -1)) holder = (holder as Record<string | number, unknown>)[key];
+  if (Array.isArray(holder) && value === undefined) holder.splice(Number(last), 1);
+  else if (value === undefined) delete (holder as Record<string, unknown>)[last];
+  else (holder as Record<string | number, unknown>)[last] = value;
+  return copy;
+}
