@@ -1,10 +1,11 @@
 /**
- * Writes schemas/types.generated.ts from the schemas, and src/cli/samples.generated.ts from the samples: `node schemas/generate.ts`.
- * Tests regenerate and compare, so neither can fall behind.
+ * Writes schemas/types.generated.ts and the tables of configs/README.md from the schemas, and src/cli/samples.generated.ts from
+ * the samples: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { DOCUMENT_OUTPUT, generateDocument } from './document.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
 
 const FOLDER = import.meta.dirname;
@@ -78,4 +79,5 @@ function onlyRequires(keyword: string, value: unknown): boolean {
 if (import.meta.main) {
   await writeFile(OUTPUT, await generateTypes());
   await writeFile(SAMPLES_OUTPUT, generateSamples());
+  await writeFile(DOCUMENT_OUTPUT, generateDocument());
 }

@@ -287,7 +287,7 @@ export interface CacheStore {
  */
 export interface Reload {
   /**
-   * Read the settings anew when a file of them changes, those named by ${file:…} among them.
+   * Read the settings anew when a file of them changes, those named by `${file:…}` among them.
    */
   watch?: boolean;
   debounce?: Duration;
@@ -301,6 +301,9 @@ export interface Egress {
    */
   token_uris?: string[];
 }
+/**
+ * What the gateway writes and sends about requests.
+ */
 export interface Telemetry {
   /**
    * OpenTelemetry traces. OTEL_* variables win over these; without either the SDK is not loaded.
@@ -490,6 +493,9 @@ export interface KeysFile {
    */
   keys: GatewayKey[];
 }
+/**
+ * One key, by its `digest` or as a reference in `key`, and what it may do.
+ */
 export interface GatewayKey {
   /**
    * Name of the key in logs, metrics and errors. Not secret.

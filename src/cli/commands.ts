@@ -86,7 +86,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         if (id === undefined) throw new UsageError('keys create needs --id NAME');
         const request = { id, ...(provider && { providers: provider }), ...(expires !== undefined && { expires }) };
         if (write) return writeKeyCommand(request, { ...world, dir });
-        return createKeyCommand({ ...request, out: world.out, taken: await takenIds(dir, world.env) });
+        return createKeyCommand({ ...request, ...world, taken: await takenIds(dir, world.env) });
       },
     },
   ],

@@ -1,11 +1,12 @@
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { generateKey } from '../settings/api-keys.ts';
 import { SCHEMA_NAMES } from '../settings/schema-files.ts';
 import { appendEntry } from './keys/edit-keys.ts';
 import type { Output } from './output.ts';
 import { samples } from './samples.generated.ts';
 import { schemaText } from './schema.ts';
+import { shellWord } from './shell-word.ts';
 
 /**
  * Editors read a schema from where the first line of a file says. A folder of settings may be anywhere, and an address on the
@@ -68,26 +69,37 @@ async function presentOf(paths: readonly string[]): Promise<readonly string[]> {
 
 /** All of them or none: half a folder would be in the way of the next try. */
 async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string | undefined> {
-  const written: string[] = [];
+  const made: { readonly path: string; readonly folder: boolean }[] = [];
   try {
     for (const [name, text] of Object.entries(files)) {
       const path = join(dir, name);
-      await mkdir(dirname(path), { recursive: true });
+      for (const folder of await makeFolder(dirname(path))) made.push({ path: folder, folder: true });
       // wx: a file that somebody makes at this moment is not overwritten either.
       await writeFile(path, text, { flag: 'wx' });
-      written.push(path);
+      made.push({ path, folder: false });
     }
     return undefined;
   } catch (error) {
-    await Promise.all(written.map((path) => rm(path, { force: true })));
+    for (const { path, folder } of made.toReversed())
+      // A folder that somebody has put something into stays.
+      await (folder ? rmdir(path).catch(() => {}) : rm(path, { force: true }));
     if (!(error instanceof Error) || !('code' in error)) throw error;
     return error.message;
   }
 }
 
+/** The folders that were not there before, the outermost first. */
+async function makeFolder(folder: string): Promise<readonly string[]> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return [];
+  const made = [resolve(folder)];
+  while (made[0] !== resolve(first)) made.unshift(dirname(made[0]!));
+  return made;
+}
+
 function explain(dir: string, { key, names }: { readonly key: string; readonly names: readonly string[] }): string {
   const shown = names.filter((name) => !name.startsWith(SCHEMAS)).map((name) => `  ${join(dir, name)}\n`);
-  const flag = dir === 'configs' ? '' : ` --configs ${dir}`;
+  const flag = dir === 'configs' ? '' : ` --configs ${shellWord(dir)}`;
   return `Made a folder of settings:
 
 ${shown.join('')}  ${join(dir, SCHEMAS)}/ (schemas, so that your editor completes and checks)

@@ -32,10 +32,19 @@ function find(args: readonly string[]): { readonly command: Command; readonly re
   throw new UsageError(`there is no command ${JSON.stringify(first)}${hint}`);
 }
 
+const isHelp = (arg: string): boolean => arg === '-h' || arg === '--help';
+
 async function run(args: readonly string[]): Promise<number> {
   const [first = 'help', ...words] = args;
-  if (/^(?:--?)?h(?:elp)?$/.test(first)) {
-    world.out(usage(words.join(' ')));
+  if (first === 'help' || args.some(isHelp)) {
+    const asked =
+      first === 'help'
+        ? words
+        : args.slice(
+            0,
+            args.findIndex((arg) => arg.startsWith('-')),
+          );
+    world.out(usage(asked.join(' ')));
     return 0;
   }
   try {

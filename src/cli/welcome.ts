@@ -1,6 +1,7 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Address } from '../server/listeners.ts';
 import type { Settings } from '../settings/load.ts';
+import { shellWord } from './shell-word.ts';
 
 /** The key of the sample settings: published, and held to loopback and the simulator. No other key is ever printed. */
 const DEMO_KEY = 'gatehouse-demo-key';
@@ -21,7 +22,7 @@ export function welcome({ data, status, settings }: Started): string {
   return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}
 Try it:
 
-  curl ${quote(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'
+  curl ${shellWord(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'
 
 `;
 }
@@ -31,9 +32,6 @@ function reachable({ host, port, url }: Address): string {
   if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
   return host === '::' ? `http://[::1]:${port}` : url;
 }
-
-/** Shells take the brackets of an IPv6 address for a pattern. */
-const quote = (url: string): string => (url.includes('[') ? `'${url}'` : url);
 
 function body(entry: CatalogEntry | undefined): string {
   return JSON.stringify({

@@ -35,6 +35,8 @@ describe('gatehouse', () => {
       expect([args, code, err.includes('Usage: gatehouse')]).toEqual([args, 2, true]);
     }
     expect((await gatehouse('--help')).out).toContain('Usage: gatehouse');
+    const one = await gatehouse('keys', 'list', '--configs', 'x', '--help');
+    expect([one.code, one.out.match(/^ {2}\S.*$/gm)]).toEqual([0, [expect.stringMatching(/^ {2}keys list /)]]);
     expect((await gatehouse('version')).out.trim()).toBe(
       JSON.parse(readFileSync(packageFile('package.json'), 'utf8')).version,
     );
@@ -99,7 +101,8 @@ describe('gatehouse', () => {
     dir = writeSettings({});
     expect(await gatehouse('keys', 'create', '--id', 'test', '--configs', dir)).toMatchObject({
       code: 1,
-      out: expect.stringContaining('already'),
+      out: '',
+      err: expect.stringContaining('already'),
     });
     expect(await gatehouse('keys', 'create', '--id', 'fresh', '--configs', dir)).toMatchObject({
       code: 0,

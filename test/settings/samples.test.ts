@@ -7,7 +7,7 @@ import { describe as tell } from '../../src/settings/diagnostic.ts';
 import { memoryFiles } from '../../src/settings/files.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { readSchema, SCHEMA_NAMES } from '../../src/settings/schema-files.ts';
-import { createAjv } from '../../src/settings/schemas.ts';
+import { createAjv, packageSchemas } from '../../src/settings/schemas.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
@@ -55,8 +55,21 @@ describe('configs/README.md', () => {
     const fences = [...read('README.md').matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
       ([, name, text]) => [name, text],
     );
-    expect(fences.map(([name]) => name)).toEqual(['catalog.yaml', 'keys.yaml', 'gateway/search.yaml']);
+    expect(fences.map(([name]) => name)).toEqual([
+      'catalog.yaml',
+      'keys.yaml',
+      'gateway/search.yaml',
+      'gateway/canary.yaml',
+      'gateway/billed.yaml',
+      'server.yaml',
+    ]);
+    expect(fences.length, 'every YAML block names its file first').toBe(read('README.md').split('```yaml').length - 1);
     expect(await problemsOf(Object.fromEntries(fences))).toEqual([]);
+  });
+
+  test('has an inline config that is valid beside them', async () => {
+    const [, inline] = /^x-gateway-config: (.*)$/m.exec(read('README.md')) ?? [];
+    expect(packageSchemas().validate('gateway', JSON.parse(inline!))).toEqual([]);
   });
 });
 

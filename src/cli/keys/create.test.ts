@@ -9,7 +9,8 @@ const NOW = Date.UTC(2026, 10, 21);
 
 function create(options: Partial<CreateKeyOptions> & { id: string }) {
   let text = '';
-  const code = createKeyCommand({ now: NOW, out: (more) => void (text += more), ...options });
+  const add = (more: string) => void (text += more);
+  const code = createKeyCommand({ now: NOW, out: add, err: add, ...options });
   return { code, text, key: /gatehouse_\S+/.exec(text)?.[0] ?? '', yaml: text.slice(text.indexOf('  - id:')) };
 }
 

@@ -1,4 +1,5 @@
 import { generateKey, type NewKey } from '../../settings/api-keys.ts';
+import type { Output } from '../output.ts';
 import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
@@ -11,12 +12,11 @@ export interface KeyRequest {
   readonly expires?: string;
 }
 
-export interface CreateKeyOptions extends KeyRequest {
+export interface CreateKeyOptions extends KeyRequest, Output {
   /** Ids that keys.yaml has already. */
   readonly taken?: readonly string[];
   readonly now?: number;
   readonly generate?: () => NewKey;
-  readonly out: (text: string) => void;
 }
 
 const PROVIDER = /^@?[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$/;
@@ -26,7 +26,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export function createKeyCommand(options: CreateKeyOptions): 0 | 1 | 2 {
   const made = makeKey(options);
   if ('problem' in made) {
-    options.out(`${made.problem}\n`);
+    options.err(`${made.problem}\n`);
     return made.code;
   }
   options.out(`${showKey(made.key)}\nAdd this to \`keys:\` in keys.yaml:\n\n`);
@@ -61,7 +61,7 @@ const showKey = (key: string): string => `The key (shown once, stored nowhere):\
 
 type Made = { readonly key: string; readonly entry: NewEntry } | { readonly problem: string; readonly code: 1 | 2 };
 
-function makeKey(request: Omit<CreateKeyOptions, 'out'>): Made {
+function makeKey(request: Omit<CreateKeyOptions, keyof Output>): Made {
   const { id, providers = [], expires, taken, now = Date.now(), generate = generateKey } = request;
   const unusable = (option: string, value: string, wanted: string): Made => ({
     problem: `--${option} ${JSON.stringify(value)} cannot be used: ${wanted}.`,

@@ -56,8 +56,9 @@ interface List {
 }
 
 function findList(text: string): List | undefined {
-  const { contents } = YamlFile.parse('keys.yaml', text).document;
-  if (!isMap(contents)) return undefined;
+  const { document, syntaxErrors } = YamlFile.parse('keys.yaml', text);
+  const { contents } = document;
+  if (syntaxErrors.length > 0 || !isMap(contents)) return undefined;
   const pair = contents.items.find(({ key }) => isScalar(key) && key.value === 'keys');
   return pair && isSeq(pair.value) ? { pair, seq: pair.value, inFlow: contents.flow === true } : undefined;
 }
@@ -96,8 +97,9 @@ function cutFromBlock(text: string, { pair, seq }: List, index: number): string 
   return splice(text, cuts);
 }
 
-/** An entry between two blank lines leaves one of them. */
+/** An entry between two blank lines leaves one of them; the last line of a file without a newline at its end leaves none. */
 function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
+  if (to === text.length && !text.endsWith('\n')) return { from: text.slice(0, from).replace(/\r?\n$/, '').length, to };
   const blankBefore = /(^|\n)[ \t]*\r?\n$/.test(text.slice(0, from));
   const blankAfter = /^[ \t]*\r?\n/.exec(text.slice(to));
   return { from, to: blankBefore && blankAfter ? to + blankAfter[0].length : to };
@@ -107,22 +109,31 @@ function cutFromFlow(text: string, { seq }: List, index: number): string {
   const item = seq.items[index];
   const properties = startTokens(seq, index).find(({ type }) => type === 'anchor' || type === 'tag');
   const from = properties?.offset ?? (isNode(item) ? item.range?.[0] : undefined) ?? 0;
-  const cuts: Cut[] = [{ from, to: endOf(item, text) }];
-  const comma = commaOf(seq, index + 1) ?? commaOf(seq, index);
-  if (comma !== undefined) cuts.push({ from: comma, to: skipSpaces(text, comma + 1) });
-  return splice(
-    text,
-    cuts.map((cut) => wholeLine(text, cut)),
-  );
+  const to = endOf(item, text);
+  const [before, after] = [commaOf(seq, index), commaOf(seq, index + 1)];
+  if (before !== undefined && isGap(text.slice(before + 1, from))) return splice(text, [{ from: before, to }]);
+  if (after !== undefined && isGap(text.slice(to, after)))
+    return splice(text, [wholeLine(text, { from, to: afterComma(text, after, from) })]);
+  // Line ends or comments are between the entry and its comma: they stay.
+  const comma = after ?? before;
+  const cuts = comma === undefined ? [] : [{ from: comma, to: afterComma(text, comma, comma) }];
+  return splice(text, [wholeLine(text, { from, to }), ...cuts]);
+}
+
+const isGap = (text: string): boolean => /^[ \t]*$/.test(text);
+
+/** Behind a comma and its spaces, up to which a cut goes that begins at `from`: a comment needs a space before it. */
+function afterComma(text: string, comma: number, from: number): number {
+  const end = skipSpaces(text, comma + 1);
+  return text[end] === '#' && !/\s/.test(text[from - 1] ?? '') ? comma + 1 : end;
 }
 
 /** Where nothing else stands on its line, the line goes too. */
 function wholeLine(text: string, cut: Cut): Cut {
   const lineStart = text.lastIndexOf('\n', cut.from - 1) + 1;
-  const rest = /^,?[ \t]*\r?\n/.exec(text.slice(cut.to));
-  const alone = lineStart > 0 && rest && text.slice(lineStart, cut.from).trim() === '';
-  // The comma after it has a cut of its own.
-  return alone && !rest[0].startsWith(',') ? { from: lineStart, to: cut.to + rest[0].length } : cut;
+  const rest = /^[ \t]*\r?\n/.exec(text.slice(cut.to));
+  const alone = lineStart > 0 && rest !== null && isGap(text.slice(lineStart, cut.from));
+  return alone ? { from: lineStart, to: cut.to + rest[0].length } : cut;
 }
 
 function appendLines(text: string, { seq }: List, added: Added): string {
@@ -138,7 +149,9 @@ function appendToFlow(text: string, list: List, added: Added): string {
   const entry = JSON.stringify(added.entry);
   if (seq.items.length > 0) return splice(text, [insertAt(endOf(seq.items.at(-1), text), `, ${entry}`)]);
   const isPlain = text.slice(start + 1, end - 1).trim() === '';
-  if (inFlow || !isPlain) return splice(text, [insertAt(end - 1, entry)]);
+  if (inFlow && isPlain) return splice(text, [insertAt(end - 1, entry)]);
+  // A comment in it ends with its line: the bracket begins one.
+  if (!isPlain) return splice(text, [insertAt(text.lastIndexOf('\n', end - 1) + 1, `  ${entry}${lineEndOf(text)}`)]);
   const key = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
   const indent = key - (text.lastIndexOf('\n', key - 1) + 1) + 2;
   const from = text.slice(0, start).trimEnd().length;
@@ -152,11 +165,13 @@ interface Added {
 
 /** An entry in lines of its own, to be put at the end of a line. */
 function lines(text: string, { entry, comment }: Added, indent: number): string {
-  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const eol = lineEndOf(text);
   const above = comment === undefined ? [] : ['', ...comment.split('\n').map((line) => `# ${line}`)];
   const added = [...above, ...formatEntry(entry).split('\n')];
   return added.map((line) => (line === '' ? eol : `${eol}${' '.repeat(indent)}${line}`)).join('');
 }
+
+const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 /** `- id: …` as it may stand in keys.yaml, without indentation. */
 export function formatEntry(entry: NewEntry): string {

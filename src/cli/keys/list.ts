@@ -15,7 +15,10 @@ export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 |
   const keys = file.keys.map((key) => describeKey(key, now));
   if (format === 'json') out(`${JSON.stringify(keys, null, 2)}\n`);
   else if (keys.length === 0) out(`${file.path} has no keys\n`);
-  else out(table([Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((cell) => cell(key, now)))]));
+  else
+    out(
+      table([Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((cell) => plain(cell(key, now))))]),
+    );
   return 0;
 }
 
@@ -50,7 +53,7 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
     models: shown(key.models),
     configs: shown(key.configs),
     inline_configs: key.inline_configs ?? false,
-    default_config: key.default_config ?? null,
+    default_config: key.default_config === undefined ? null : concealed(key.default_config),
     networks: shown(key.networks),
   };
 }
@@ -61,9 +64,9 @@ function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
 }
 
 /** A key that was pasted into the wrong place is no reason to print it. */
-function shown(names: readonly string[] | undefined): readonly string[] | null {
-  return names?.map((name) => (looksSecret(name) ? '[secret]' : name)) ?? null;
-}
+const concealed = (name: string): string => (looksSecret(name) ? '[secret]' : name);
+
+const shown = (names: readonly string[] | undefined): readonly string[] | null => names?.map(concealed) ?? null;
 
 const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> = {
   ID: ({ id }) => id,
@@ -78,7 +81,7 @@ const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> 
 
 const list = (names: readonly string[] | null): string => {
   if (names === null) return 'all';
-  return names.length === 0 ? 'none' : names.map(plain).join(', ');
+  return names.length === 0 ? 'none' : names.join(', ');
 };
 
 /** Control characters would move the cursor of a terminal. */

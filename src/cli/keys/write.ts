@@ -1,5 +1,6 @@
 import { formatDiagnostics } from '../../settings/diagnostic.ts';
 import type { Output } from '../output.ts';
+import { shellWord } from '../shell-word.ts';
 import type { Edit } from './edit-keys.ts';
 import { readKeys, type Environment, type ReadKeys, type RefusedKeys } from './keys-file.ts';
 import { CannotReplace, replaceFile } from './replace-file.ts';
@@ -47,5 +48,5 @@ export function whatNext({ reload, elsewhere, path }: ReadKeys, dir: string): st
       ? `A running gateway reads ${path} when you ${signal}\n`
       : `A running gateway that watches its files (reload.watch, on by default) reads ${path} within moments; otherwise ${signal}\n`;
   if (elsewhere.length === 0) return next;
-  return `${next}But other files in ${dir} have mistakes, as seen from here (${elsewhere[0]!.file}:${elsewhere[0]!.line} …). A gateway that sees them too keeps its old settings until they are mended: gatehouse validate --configs ${dir}\n`;
+  return `${next}But other files in ${dir} have mistakes, as seen from here (${elsewhere[0]!.file}:${elsewhere[0]!.line} …). A gateway that sees them too keeps its old settings until they are mended: gatehouse validate --configs ${shellWord(dir)}\n`;
 }

@@ -1,0 +1,186 @@
+/**
+ * Writes the generated part of configs/README.md: every key of the settings, from the schemas. `npm run generate` runs it; a
+ * test compares.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/schema-files.ts';
+import { exampleOf, placesOf, type Place } from './places.ts';
+import { typeOf } from './type-words.ts';
+
+export const DOCUMENT_OUTPUT = join(import.meta.dirname, '../configs/README.md');
+const BEGIN = '<!-- Generated from the schemas by `npm run generate`. -->';
+const END = '<!-- End of the generated part. -->';
+
+/** The document with its generated part made anew. */
+export function generateDocument(document = readFileSync(DOCUMENT_OUTPUT, 'utf8')): string {
+  const [before, rest] = document.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined)
+    throw new Error(`configs/README.md has no generated part:\n${BEGIN}\n${END}`);
+  const sections = [...SCHEMA_NAMES.flatMap(sectionOf), ...otherSpellings()];
+  return `${before}${BEGIN}\n\n${sections.join('\n\n')}\n\n${END}${after}`;
+}
+
+const FILES: Readonly<Record<SchemaName, string>> = {
+  server: 'server.yaml',
+  catalog: 'catalog.yaml',
+  keys: 'keys.yaml',
+  gateway: 'gateway/NAME.yaml',
+};
+
+const places = new Map(SCHEMA_NAMES.map((file) => [file, placesOf(file)]));
+
+/** The keys of one object, wherever it may stand. */
+interface Table {
+  /** In whose section it is described. */
+  readonly file: SchemaName | undefined;
+  /** Of the object; the first is the one its keys are written with. */
+  readonly paths: readonly string[];
+  readonly keys: readonly Place[];
+  readonly address: string;
+  /** What is said of the object, where its place says something else. */
+  readonly about?: string | undefined;
+  /** `provider: vertex-ai` where objects with other keys may stand at the same place. */
+  readonly variant?: string;
+}
+
+function tablesOf(file: SchemaName): readonly Table[] {
+  const current = places.get(file)!.filter((place) => !isDeprecated(place));
+  const all = [...Map.groupBy(current, ({ owner }) => owner.address)].map(([address, same]): Table => {
+    const paths = [...new Set(same.map(({ owner }) => owner.path))].toSorted((a, b) => depthOf(a) - depthOf(b));
+    const home = SCHEMA_NAMES.find((name) => address.includes(`/${name}.json`));
+    const keys = same.filter(({ owner }) => owner.path === paths[0]);
+    const about = keys[0]?.owner.schema['description'];
+    const isNew = keys[0]?.parent !== undefined && about !== keys[0].parent.schema['description'];
+    return { file: home, paths, address, keys, ...(isNew && typeof about === 'string' && { about }) };
+  });
+  const here = all.filter((table) => table.file === file);
+  return [...Map.groupBy(here, ({ paths }) => paths[0]).values()].flatMap(withShared);
+}
+
+const depthOf = (path: string): number => path.split('.').length;
+
+function isDeprecated({ deprecated, parent }: Place): boolean {
+  return deprecated || (parent !== undefined && isDeprecated(parent));
+}
+
+/** Of objects that may stand at the same place: first what all of them have, then what each has of its own. */
+function withShared(branches: readonly Table[]): readonly Table[] {
+  const [first, ...rest] = branches;
+  if (!first || rest.length === 0) return branches;
+  const shared = first.keys.filter(
+    ({ name, address }) =>
+      address && rest.every(({ keys }) => keys.some((key) => key.name === name && key.address === address)),
+  );
+  const isTold = (key: Place): boolean =>
+    shared.some(({ name, schema }) => name === key.name && schema['description'] === key.schema['description']);
+  const own = branches.map(({ keys, ...table }): Table => {
+    const constant = keys.find(({ schema }) => schema['const'] !== undefined);
+    const variant = constant && { variant: `${constant.name}: ${String(constant.schema['const'])}` };
+    return { ...table, ...variant, keys: keys.filter((key) => !isTold(key)) };
+  });
+  return [{ ...first, keys: shared, about: undefined }, ...own];
+}
+
+const tables = SCHEMA_NAMES.flatMap(tablesOf);
+
+function sectionOf(file: SchemaName): readonly string[] {
+  const description = String(readSchema(file)['description']).replace(/^\S+: (.)/, (_, letter: string) =>
+    letter.toUpperCase(),
+  );
+  const told = new Set<string>();
+  return [
+    `### ${FILES[file]}`,
+    description,
+    ...tables.filter((table) => table.file === file).flatMap((table) => show(table, told)),
+  ];
+}
+
+/** @param told addresses of what has been described in this section */
+function show(table: Table, told: Set<string>): readonly string[] {
+  // Words of its own make it another key.
+  const [again, rows] = partition(
+    table.keys,
+    ({ address, layers }) => address !== undefined && told.has(address) && Object.keys(layers[0] ?? {}).length === 0,
+  );
+  for (const { address } of rows) if (address !== undefined) told.add(address);
+  const title = titleOf(table);
+  const names = again.map(({ name }) => `\`${name}\``).join(', ');
+  return [
+    ...(title === undefined ? [] : [`#### ${title}`]),
+    ...(table.about === undefined ? [] : [table.about]),
+    tableOf(['Key', 'Type', 'Default', 'Meaning', 'Example'], rows.map(cellsOf)),
+    ...(again.length === 0 ? [] : [`And these, which mean what they mean above: ${names}.`]),
+  ];
+}
+
+function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [all.filter((one) => holds(one)), all.filter((one) => !holds(one))];
+}
+
+/** None for the keys at the top of a file. */
+function titleOf({ file, paths, variant }: Table): string | undefined {
+  if (file === undefined || paths[0] === '') return undefined;
+  const of = variant === undefined ? '' : ` with \`${variant}\``;
+  return `${FILES[file]}: ${paths.map((path) => `\`${path}\``).join(', ')}${of}`;
+}
+
+function cellsOf(place: Place): readonly string[] {
+  const { name, path, schema, required, layers } = place;
+  const usual = layers.map((layer) => layer['default']).find((value) => value !== undefined);
+  const link = linkOf(place);
+  return [
+    `\`${path}\``,
+    link === undefined ? typeOf(schema) : `[${typeOf(schema)}](#${link})`,
+    required ? 'required' : code(usual),
+    String(schema['description']),
+    code({ [name]: exampleOf(place) }),
+  ];
+}
+
+/** Where the keys of the object, or of the objects in the list, are described. */
+function linkOf(place: Place): string | undefined {
+  const inner = places.get(place.file)!.find(({ parent }) => parent === place);
+  const table = tables.find(({ address }) => address === inner?.owner.address);
+  const title = table && titleOf(table);
+  // As GitHub makes anchors from headings.
+  return title
+    ?.toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+}
+
+/** YAML in one line, to be pasted as it is. */
+function code(value: unknown): string {
+  if (value === undefined) return '';
+  const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+  return `\`${/^\{ (\w+: .*) \}$/.exec(text)?.[1] ?? text}\``;
+}
+
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
+}
+
+function otherSpellings(): readonly string[] {
+  const others = [...places.values()].flat().filter(({ deprecated }) => deprecated);
+  const rows = [...Map.groupBy(others, ({ schema }) => String(schema['description']))].map(([description, same]) => {
+    const names = new Set(same.map(({ name }) => `\`${name}\``));
+    const paths = same.map(({ owner }) => owner.path).toSorted((a, b) => a.length - b.length);
+    const around = new Set(paths.map((path) => (path === '' ? 'the config' : `\`${path}\``)));
+    const [first] = same;
+    return [
+      [...names].join(', '),
+      [...around].join(', '),
+      description,
+      first ? code({ [first.name]: exampleOf(first) }) : '',
+    ];
+  });
+  return [
+    '### Other spellings',
+    "Gateway configs of Portkey's work as they are written. Each of these keys earns a warning that says what to write here.",
+    tableOf(['Key', 'In', 'Meaning', 'Example'], rows),
+  ];
+}

@@ -1,0 +1,122 @@
+/**
+ * Every key of the settings files, at every place where it may stand: what the documentation lists and what the tests of the
+ * schemas go through.
+ */
+import { valueAt } from '../src/settings/pointer.ts';
+import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from '../src/settings/schema-files.ts';
+import { isSchema, propertiesOf } from '../src/settings/schema-tree.ts';
+
+export interface Place {
+  readonly file: SchemaName;
+  /** As people write it: `providers[].slug`. */
+  readonly path: string;
+  readonly name: string;
+  /** The key that holds the object this key is in; undefined at the top of a file. */
+  readonly parent: Place | undefined;
+  readonly owner: Owner;
+  /** What is said of the key, nearest first: at the key itself, then in each definition it refers to. */
+  readonly layers: readonly Schema[];
+  /** These as one, nearer words before others. */
+  readonly schema: Schema;
+  /** Of the definition that is reached, if it is one. */
+  readonly address: string | undefined;
+  readonly required: boolean;
+  readonly deprecated: boolean;
+}
+
+/** An object with keys. */
+export interface Owner {
+  readonly schema: Schema;
+  /** Where the schema stands; one object may be at several places of a file. */
+  readonly address: string;
+  /** Path of the object; empty at the top. */
+  readonly path: string;
+  /** It is an item of the list that the parent holds. */
+  readonly isItem: boolean;
+}
+
+/** Keys in the order of the schema, each before what is in it. A list within itself (`targets`) is opened once. */
+export function placesOf(file: SchemaName): readonly Place[] {
+  const schema = readSchema(file);
+  return placesIn({ schema, address: String(schema['$id']), path: '', isItem: false }, { file, parent: undefined });
+}
+
+interface Around {
+  readonly file: SchemaName;
+  readonly parent: Place | undefined;
+}
+
+function placesIn(owner: Owner, { file, parent }: Around): readonly Place[] {
+  const { required } = owner.schema;
+  return Object.entries(propertiesOf(owner.schema)).flatMap(([name, given]) => {
+    if (!isSchema(given)) return [];
+    const { layers, address } = follow(given);
+    const path = owner.path === '' ? name : `${owner.path}.${name}`;
+    const place: Place = {
+      file,
+      path,
+      name,
+      parent,
+      owner,
+      layers,
+      address,
+      schema: mergeOf(layers),
+      required: Array.isArray(required) && required.includes(name),
+      deprecated: given['deprecated'] === true,
+    };
+    const at = address ?? `${owner.address}/properties/${name}`;
+    const inner = ownersIn(place.schema, { address: at, path, isItem: false });
+    return [
+      place,
+      ...inner.filter((one) => !isAround(one, place)).flatMap((one) => placesIn(one, { file, parent: place })),
+    ];
+  });
+}
+
+/** The objects with keys of their own that may stand where the schema holds: itself, its branches, its items. */
+function ownersIn(schema: Schema, at: Omit<Owner, 'schema'>): readonly Owner[] {
+  if (Object.keys(propertiesOf(schema)).length > 0) return [{ ...at, schema }];
+  const branches = [schema['anyOf'], schema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []));
+  const items = schema['items'];
+  return [
+    ...branches
+      .filter(isSchema)
+      .flatMap((branch, index) => followed(branch, { ...at, address: `${at.address}/${index}` })),
+    ...(isSchema(items) ? followed(items, { address: `${at.address}/items`, path: `${at.path}[]`, isItem: true }) : []),
+  ];
+}
+
+function followed(schema: Schema, at: Omit<Owner, 'schema'>): readonly Owner[] {
+  const { layers, address } = follow(schema);
+  return ownersIn(mergeOf(layers), { ...at, address: address ?? at.address });
+}
+
+function isAround(owner: Owner, place: Place | undefined): boolean {
+  if (!place) return false;
+  return place.owner.address === owner.address || isAround(owner, place.parent);
+}
+
+function follow(schema: Schema): { readonly layers: readonly Schema[]; readonly address: string | undefined } {
+  const { $ref: ref, ...own } = schema;
+  if (typeof ref !== 'string') return { layers: [own], address: undefined };
+  const [id = '', fragment = ''] = ref.split('#');
+  const name = SCHEMA_NAMES.find((one) => id.endsWith(`/${one}.json`));
+  const found = name && valueAt(readSchema(name), fragment.split('/').slice(1));
+  if (!isSchema(found)) throw new Error(`A schema refers to ${ref}, which is not there.`);
+  const { layers, address = ref } = follow(found);
+  return { layers: [own, ...layers], address };
+}
+
+/** The schema with what it refers to. */
+export const resolved = (schema: Schema): Schema => mergeOf(follow(schema).layers);
+
+const mergeOf = (layers: readonly Schema[]): Schema => Object.assign({}, ...layers.toReversed());
+
+/** A value to show: an example or, where there is none, the default. The nearest that is said wins. */
+export function exampleOf({ layers }: Place): unknown {
+  for (const { const: only, examples, default: usual } of layers) {
+    const found = only ?? (Array.isArray(examples) ? examples[0] : undefined) ?? usual;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,33 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Output } from './output.ts';
+
+/** A folder on the disk that is gone after the test. */
+export class TestFolder {
+  readonly path = mkdtempSync(join(tmpdir(), 'gatehouse-cli-'));
+
+  write(name: string, text: string): string {
+    const path = join(this.path, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  read = (name: string): string => readFileSync(join(this.path, name), 'utf8');
+
+  /** Everything in it, folders with a slash. */
+  list(): readonly string[] {
+    return readdirSync(this.path, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name).slice(this.path.length + 1) + (entry.isDirectory() ? '/' : ''))
+      .sort();
+  }
+
+  remove = (): void => rmSync(this.path, { recursive: true, force: true });
+}
+
+/** Keeps what a command says. */
+export function keepOutput(): Output & { readonly said: { out: string; err: string } } {
+  const said = { out: '', err: '' };
+  return { said, out: (text) => void (said.out += text), err: (text) => void (said.err += text) };
+}

@@ -1,0 +1,93 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { SCHEMA_NAMES, type Schema, type SchemaName } from '../settings/schema-files.ts';
+import { keepOutput } from './folder.testkit.ts';
+import { samples } from './samples.generated.ts';
+import { bundleSchema } from './schema-bundle.ts';
+import { schemaCommand } from './schema.ts';
+
+function print(kind: string) {
+  const { said, ...output } = keepOutput();
+  return { code: schemaCommand(kind, output), ...said };
+}
+
+const kindOf = (name: string): SchemaName =>
+  SCHEMA_NAMES.find((kind) => name === `${kind}.yaml` || name.startsWith(`${kind}/`)) ?? 'server';
+
+/** As somebody else would use it: no other schema is known, and none of our own keywords. */
+function compile(kind: SchemaName) {
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  return ajv.compile(JSON.parse(print(kind).out));
+}
+
+describe('gatehouse schema', () => {
+  test.each(SCHEMA_NAMES)('%s prints a schema that stands by itself', (kind) => {
+    const { code, out, err } = print(kind);
+    expect([code, err, out.endsWith('}\n')]).toEqual([0, '', true]);
+    expect(out).not.toMatch(/"\$ref": "(?!#)|x-secret|tsType/);
+    expect(compile(kind)({ stratgey: 1 })).toBe(false);
+  });
+
+  test.each(Object.entries(samples))('accepts the sample %s', (name, text) => {
+    const validate = compile(kindOf(name));
+    expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test.each<[SchemaName, unknown]>([
+    ['gateway', { targets: [{ timeouts: { idle: 'soon' } }] }],
+    ['gateway', { plugins: [{ options: {} }] }],
+    ['catalog', { providers: [{ slug: 'a', provider: 'simulator', timeouts: { idle: 'soon' } }] }],
+    ['server', { limits: { body: '1 hectare' } }],
+  ])('knows what is said in another schema: %s refuses %j', (kind, value) => {
+    expect(compile(kind)(value)).toBe(false);
+  });
+
+  test.each([
+    ['keyz', 'did you mean "keys"?'],
+    ['', 'give'],
+    ['../package', 'give'],
+  ])('does not know %j, exit code 2', (kind, words) => {
+    expect(print(kind)).toEqual({ code: 2, out: '', err: expect.stringContaining(words) });
+  });
+});
+
+describe('a bundled schema', () => {
+  const id = (name: string) => `https://gatehouse.dev/schemas/${name}.json`;
+
+  test('follows references that lead from file to file and back', () => {
+    const schemas: Partial<Record<SchemaName, Schema>> = {
+      keys: {
+        $id: id('keys'),
+        properties: { a: { $ref: `${id('server')}#/definitions/x` } },
+        definitions: { k: { type: 'string' } },
+      },
+      server: {
+        $id: id('server'),
+        definitions: {
+          x: {
+            properties: {
+              self: { $ref: `${id('server')}#/definitions/x` },
+              k: { $ref: `${id('keys')}#/definitions/k` },
+            },
+          },
+        },
+      },
+    };
+    expect(bundleSchema('keys', (name) => schemas[name]!)).toEqual({
+      $id: id('keys'),
+      properties: { a: { $ref: '#/definitions/server.x' } },
+      definitions: {
+        k: { type: 'string' },
+        'server.x': { properties: { self: { $ref: '#/definitions/server.x' }, k: { $ref: '#/definitions/k' } } },
+      },
+    });
+  });
+
+  test('cannot be made when a reference leads nowhere', () => {
+    const schemas = { $id: id('keys'), properties: { a: { $ref: `${id('server')}#/definitions/nowhere` } } };
+    expect(() => bundleSchema('keys', () => schemas)).toThrow('which is not there');
+  });
+});

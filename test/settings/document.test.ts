@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { DOCUMENT_OUTPUT, generateDocument } from '../../schemas/document.ts';
+import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
+import { SCHEMA_NAMES, type Schema } from '../../src/settings/schema-files.ts';
+import { isSchema, propertiesOf } from '../../src/settings/schema-tree.ts';
+import { packageSchemas } from '../../src/settings/schemas.ts';
+
+const places = SCHEMA_NAMES.flatMap((file) => placesOf(file));
+const nameOf = ({ file, path, owner }: Place): string => `${file}.yaml ${path} (${owner.address.replace(/.*\//, '')})`;
+
+describe('every key of the settings', () => {
+  test('is there', () => {
+    const paths = places.map(({ file, path }) => `${file} ${path}`);
+    for (const known of [
+      'server listen.port',
+      'server telemetry.log.level',
+      'catalog providers[].service_account.private_key',
+      'keys keys[].digest',
+      'gateway strategy.onStatusCodes',
+      'gateway targets[].timeouts.idle',
+    ])
+      expect(paths).toContain(known);
+  });
+
+  test('says what it means', () => {
+    expect(places.filter(({ schema }) => typeof schema['description'] !== 'string').map(nameOf)).toEqual([]);
+  });
+
+  test('has an example or a default', () => {
+    expect(places.filter((place) => exampleOf(place) === undefined).map(nameOf)).toEqual([]);
+  });
+});
+
+describe('an example or default is accepted where it would stand', () => {
+  const values = places.flatMap((place) => valuesOf(place).map((value) => [nameOf(place), value, place] as const));
+
+  test.each(values)('%s: %j', (_, value, place) => {
+    const tries = filesWith(place, value).map((file) => ({
+      file,
+      errors: packageSchemas().validate(place.file, file),
+    }));
+    expect(tries.length).toBeGreaterThan(0);
+    // Where one of several keys is required, one of the files has the right one.
+    expect(
+      tries.some(({ errors }) => errors.length === 0),
+      JSON.stringify(tries, ['file', 'errors', 'instancePath', 'message']),
+    ).toBe(true);
+  });
+
+  test('which a wrong value is not', () => {
+    const wrong = { nobody: ['accepts', { this: null }] };
+    const open = places.filter((place) =>
+      filesWith(place, wrong).some((file) => packageSchemas().validate(place.file, file).length === 0),
+    );
+    expect(new Set(open.map(({ name }) => name))).toEqual(
+      new Set(['options', 'default_params', 'override_params', 'overrideParams']),
+    );
+  });
+});
+
+/** All that is said at a key and in what it refers to; examples of a list's items as a list of one. */
+function valuesOf({ layers, schema }: Place): readonly unknown[] {
+  const { items } = schema;
+  const ofItems = isSchema(items) ? said(resolved(items)).map((item) => [item]) : [];
+  const branches = [schema['anyOf'], schema['oneOf']].flatMap((list) =>
+    Array.isArray(list) ? list.filter(isSchema) : [],
+  );
+  return [...layers, ...branches].flatMap(said).concat(ofItems);
+}
+
+function said({ examples, default: usual, const: only }: Schema): readonly unknown[] {
+  return [...(Array.isArray(examples) ? examples : []), usual, only].filter((value) => value !== undefined);
+}
+
+/** Files that hold the value at its place, and little more; several where one of several keys is required. */
+function filesWith({ owner, name, parent }: Place, value: unknown): readonly unknown[] {
+  const objects = objectsWith(owner, name, value);
+  if (!parent) return objects;
+  return objects.flatMap((object) => filesWith(parent, owner.isItem ? [object] : object));
+}
+
+function objectsWith({ schema }: Owner, name: string, value: unknown): readonly object[] {
+  return requiredOf(schema).map((required) => {
+    const needed = [...required, ...namesIn(Object(Object(schema['dependencies'])[name]).required)];
+    const others = needed
+      .filter((other) => other !== name)
+      .map((other) => [other, sampleOf(propertiesOf(schema)[other])]);
+    return { ...Object.fromEntries(others), [name]: value };
+  });
+}
+
+/** Which keys an object must have: one list for each way to be whole. */
+function requiredOf(schema: Schema): readonly (readonly string[])[] {
+  const choices = [schema['anyOf'], schema['oneOf']].filter((list) => Array.isArray(list));
+  return choices.reduce<readonly (readonly string[])[]>(
+    (lists, choice) =>
+      lists.flatMap((list) => choice.map((branch: unknown) => [...list, ...namesIn(Object(branch).required)])),
+    [namesIn(schema['required'])],
+  );
+}
+
+const namesIn = (required: unknown): readonly string[] => (Array.isArray(required) ? required.map(String) : []);
+
+function sampleOf(property: unknown): unknown {
+  return isSchema(property) ? said(resolved(property))[0] : undefined;
+}
+
+describe('configs/README.md', () => {
+  const text = readFileSync(DOCUMENT_OUTPUT, 'utf8');
+  const generated = text.slice(text.indexOf('<!-- Generated'));
+
+  test('has the tables that `npm run generate` writes today', () => {
+    expect(generateDocument(text)).toBe(text);
+  });
+
+  test('has an example for every key that is to be pasted as it stands', () => {
+    const rows = [...generated.matchAll(/^\| `([^`]+)` \|.*\| `([^|]*)` \|$/gm)].map(
+      ([, path, example]) => [path!, example!] as const,
+    );
+    const told = places.filter(({ deprecated }) => !deprecated);
+    expect(
+      new Set(told.map(({ name }) => name)).difference(new Set(rows.map(([path]) => path.split('.').at(-1)))),
+    ).toEqual(new Set());
+    for (const [path, example] of rows) {
+      const name = path.split('.').at(-1)!;
+      const value: unknown = parse(example);
+      const possible = places.filter((place) => place.name === name).map((place) => ({ [name]: exampleOf(place) }));
+      expect(possible, `${path}: ${example}`).toContainEqual(value);
+    }
+  });
+
+  test('has links within itself that lead somewhere', () => {
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const links = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor);
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter((link) => !anchors.includes(link!))).toEqual([]);
+  });
+});
