@@ -64,7 +64,13 @@ const isCacheable = ({ operation }: Exchange, body: RequestBody): boolean =>
   operation !== undefined && QUESTIONS.has(operation.semconvName) && body.value('store') !== true;
 
 async function ask(job: Job): Promise<CachedReply | undefined> {
-  await job.next();
+  try {
+    await job.next();
+  } catch (error) {
+    // Refused before anybody was asked: neither found nor missed.
+    if (job.attempt.tries.length === 0) job.attempt.cache = undefined;
+    throw error;
+  }
   return keepReply(job);
 }
 

@@ -15,6 +15,8 @@ function applyAt(object: Record<string, unknown>, path: readonly string[], value
   const [key, ...rest] = path;
   if (key === undefined) return object;
   if (rest.length === 0) {
+    // Objects merge key by key, and this one has none.
+    if (isEmptyObject(value) && Object.hasOwn(object, key) && isObject(object[key])) return object;
     const { [key]: _, ...others } = object;
     return value === undefined ? others : { ...object, [key]: value };
   }
@@ -39,6 +41,8 @@ export function mergeEdits(
     return [{ path, value: value === null ? undefined : value, source }];
   });
 }
+
+const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -30,6 +30,29 @@ describe('a request body and its edits', () => {
     expect(JSON.parse(merged.encode().toString())).toEqual(merged.json());
   });
 
+  it.each<[string, string, Record<string, unknown>, string]>([
+    [
+      'an object that is merged',
+      '{"seed":9007199254740993,"a":{"b":1}}',
+      { a: { c: 2 } },
+      '{"seed":9007199254740993,"a":{"b":1,"c":2}}',
+    ],
+    ['a key that is taken away', '{"seed":9007199254740993, "a":1}', { a: null }, '{"seed":9007199254740993}'],
+    ['a key that was never there', '{ "seed": 9007199254740993 }', { a: null }, '{ "seed": 9007199254740993 }'],
+  ])('leaves numbers that JavaScript cannot hold as they came, beside %s', (_, bytes, params, expected) => {
+    expect(
+      merge(RequestBody.read(Buffer.from(bytes), 64), params)
+        .encode()
+        .toString(),
+    ).toBe(expected);
+  });
+
+  it('merges an empty object into one, which changes nothing', () => {
+    const merged = merge(RequestBody.read(Buffer.from('{"a":{"b":1},"c":2}'), 64), { a: {}, c: {}, d: {} });
+    expect(JSON.parse(merged.encode().toString())).toEqual({ a: { b: 1 }, c: {}, d: {} });
+    expect(merged.json()).toEqual({ a: { b: 1 }, c: {}, d: {} });
+  });
+
   it('leaves the body it was made from as it was', () => {
     const body = read({ model: 'm', a: { b: 1 } });
     const before = structuredClone(body.json());

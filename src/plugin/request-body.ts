@@ -103,40 +103,66 @@ export class RequestBody {
     }
   }
 
-  /** The bytes to send: the caller's own, with edited top-level values spliced in, or the whole written anew. */
+  /**
+   * The bytes to send: the caller's own with the edited top-level values spliced in. Whatever nobody edited stays as it was
+   * written, numbers beyond 2 ** 53 among it; and splicing costs 0.5 ms per MB where writing all anew costs 14 (measured).
+   */
   encode(): Buffer {
     if (this.#edits.length === 0) return this.#shared.bytes;
-    return this.#splice() ?? Buffer.from(JSON.stringify(this.json()));
+    const { bytes, topLevel } = this.#shared;
+    const edited = this.#editedTexts();
+    const gone = [...edited].some(([key, text]) => text === undefined && topLevel.has(key));
+    return gone ? rebuild(bytes, topLevel, edited) : splice(bytes, topLevel, edited);
   }
 
-  /**
-   * Splicing costs 0.5 ms per MB where parsing and writing anew costs 14 (measured); it serves top-level keys that are
-   * replaced or added, which is what model names and stream options need.
-   */
-  #splice(): Buffer | undefined {
-    const { bytes, topLevel } = this.#shared;
-    const values = new Map<string, unknown>();
-    for (const { path, value } of this.#edits) {
-      if (path.length !== 1 || value === undefined) return undefined;
-      values.set(path[0]!, value);
+  /** JSON of every top-level key that an edit touches; undefined for one that is taken away. Parses no other value. */
+  #editedTexts(): Map<string, string | undefined> {
+    const touched = new Set(this.#edits.map(({ path: [key = ''] }) => key));
+    const texts = new Map<string, string | undefined>();
+    for (const key of touched) {
+      const span = this.#shared.topLevel.get(key);
+      const before = span && JSON.parse(this.#shared.bytes.toString('utf8', span.from, span.to));
+      let object: Record<string, unknown> = span ? { [key]: before } : {};
+      for (const edit of this.#edits) if (edit.path[0] === key) object = applyEdit(object, edit);
+      texts.set(key, Object.hasOwn(object, key) ? JSON.stringify(object[key]) : undefined);
     }
-    const brace = bytes.indexOf('{') + 1;
-    const pieces = [bytes.subarray(0, brace)];
-    const added = [...values.keys()].filter((key) => !topLevel.has(key));
-    if (added.length > 0) {
-      const head = added.map((key) => `${JSON.stringify(key)}:${JSON.stringify(values.get(key))}`).join(',');
-      pieces.push(Buffer.from(topLevel.size > 0 ? `${head},` : head));
-    }
-    let at = brace;
-    // In the order of the bytes.
-    for (const [key, span] of topLevel) {
-      if (!values.has(key)) continue;
-      pieces.push(bytes.subarray(at, span.from), Buffer.from(JSON.stringify(values.get(key))));
-      at = span.to;
-    }
-    pieces.push(bytes.subarray(at));
-    return Buffer.concat(pieces);
+    return texts;
   }
+}
+
+type Texts = ReadonlyMap<string, string | undefined>;
+
+function splice(bytes: Buffer, topLevel: TopLevel, edited: Texts): Buffer {
+  const brace = bytes.indexOf('{') + 1;
+  const pieces = [bytes.subarray(0, brace)];
+  const added = [...edited].flatMap(([key, text]) =>
+    topLevel.has(key) || text === undefined ? [] : [`${JSON.stringify(key)}:${text}`],
+  );
+  if (added.length > 0) pieces.push(Buffer.from(topLevel.size > 0 ? `${added.join(',')},` : added.join(',')));
+  let at = brace;
+  // In the order of the bytes.
+  for (const [key, span] of topLevel) {
+    const text = edited.get(key);
+    if (text === undefined) continue;
+    pieces.push(bytes.subarray(at, span.from), Buffer.from(text));
+    at = span.to;
+  }
+  pieces.push(bytes.subarray(at));
+  return Buffer.concat(pieces);
+}
+
+/** With a key gone the commas around it change: key after key anew, the values in the bytes they came in. */
+function rebuild(bytes: Buffer, topLevel: TopLevel, edited: Texts): Buffer {
+  const keys = [...topLevel.keys(), ...[...edited.keys()].filter((key) => !topLevel.has(key))];
+  const members = keys.flatMap((key): Buffer[][] => {
+    const span = topLevel.get(key);
+    const value = edited.has(key) ? edited.get(key) : span && bytes.subarray(span.from, span.to);
+    return value === undefined
+      ? []
+      : [[Buffer.from(`${JSON.stringify(key)}:`), typeof value === 'string' ? Buffer.from(value) : value]];
+  });
+  const pieces = members.flatMap((member, index) => (index === 0 ? member : [Buffer.from(','), ...member]));
+  return Buffer.concat([Buffer.from('{'), ...pieces, Buffer.from('}')]);
 }
 
 const OUTLINE_VALUE_BYTES = 256;

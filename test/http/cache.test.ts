@@ -466,4 +466,15 @@ describe('the same plain request from many at once', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual(['MISS', 'SHARED', 'SHARED']);
     expect(upstream.seen).toHaveLength(2);
   });
+
+  it('is neither hit nor missed by a request that is refused before anybody is asked', async () => {
+    await start(counting);
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEYS.a, 'x-gateway-strict-params': 'true' },
+      body: JSON.stringify({ model: CLAUDE, max_tokens: 5, seed: 1, messages }),
+    });
+    expect([response.status, response.headers.get('x-gateway-cache-status')]).toEqual([400, null]);
+    expect(upstream.seen).toEqual([]);
+  });
 });
