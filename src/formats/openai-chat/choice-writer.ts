@@ -32,6 +32,8 @@ export class ChoiceWriter {
   #unshown: { readonly index: number; text: string }[] = [];
   /** Block of the text that was said last, until something else parts it from the next. */
   #neighbour: number | undefined;
+  /** Block of thinking that was shown last. */
+  #thought: number | undefined;
   /** Thoughts have left as text; the answer is set apart from them. */
   #thoughtInline = false;
   #refused = false;
@@ -91,7 +93,7 @@ export class ChoiceWriter {
       case 'text':
         return event.spoken ? this.#delta({ audio: { transcript: event.text } }) : this.text(event.text, event.block);
       case 'thinking':
-        return event.text === '' ? '' : this.#thinking(event);
+        return this.#thinking(event);
       case 'signature':
         return this.#block(event.block, { signature: event.signature });
       case 'redacted_thinking':
@@ -133,8 +135,14 @@ export class ChoiceWriter {
     return `${this.#head}${delta}${this.#tail}`;
   }
 
+  /** Empty thinking is announced: it may be signed (measured on Claude), and a signature alone reads as that of a text. */
   #thinking({ block, text, inline }: Of<'thinking'>): string {
-    if (!inline || this.#client.strict) return this.#block(block, { thinking: text });
+    if (!inline || this.#client.strict) {
+      if (text === '' && this.#thought === block) return '';
+      this.#thought = block;
+      return this.#block(block, { thinking: text });
+    }
+    if (text === '') return '';
     this.#thoughtInline = true;
     return this.#delta({ content: text });
   }

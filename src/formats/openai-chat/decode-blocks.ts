@@ -45,7 +45,8 @@ function readWhole(item: JsonObject, { choice, blocks, out }: Place): void {
   if (item.type === 'text' || (item.type === 'thinking' && !('image_url' in item))) {
     const block = blocks.next();
     const said = item.type === 'text' ? text : thinking;
-    if (said || !signature) out.push({ type: item.type, choice, block, text: said ?? '' });
+    // A signature alone is that of a text (fold.ts): empty thinking has to say what it is.
+    if (said || !signature || item.type === 'thinking') out.push({ type: item.type, choice, block, text: said ?? '' });
     if (signature) out.push({ type: 'signature', choice, block, signature });
     if (Array.isArray(item.citations)) out.push({ ...citationsOf(item.citations), choice, block });
   } else readSpecial(item, { choice, blocks, out });

@@ -504,3 +504,17 @@ describe('a plain reply', () => {
     );
   });
 });
+
+it('reads empty thinking of another gateway as thinking when it is signed, in a stream and in a plain reply', () => {
+  const stream = decode(
+    chunk({ content_blocks: [{ index: 0, delta: { thinking: '' } }] }) +
+      chunk({ content_blocks: [{ index: 0, delta: { signature: 'c2ln' } }] }) +
+      finish() +
+      DONE,
+  );
+  const message = { content: '', content_blocks: [{ type: 'thinking', thinking: '', signature: 'c2ln' }] };
+  const body = { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+  for (const events of [stream, openaiChat.decodeReply(body, replyContext())]) {
+    expect(fold(events).choices[0]?.parts).toEqual([{ type: 'thinking', text: '', signature: 'c2ln' }]);
+  }
+});

@@ -343,6 +343,48 @@ describe('what only some providers have', () => {
     );
   });
 
+  it('announces empty thinking, so that its signature is not read as that of a text', () => {
+    const hidden: readonly GenerationEvent[] = [
+      start,
+      { type: 'thinking', choice: 0, block: 0, text: '' },
+      { type: 'signature', choice: 0, block: 0, signature: 'c2ln' },
+      { type: 'tool_call', choice: 0, block: 1, call: 0, id: 'c', name: 'f' },
+      { type: 'finish', choice: 0, reason: 'tool_calls' },
+      end,
+    ];
+    const fragments = [
+      { index: 0, delta: { thinking: '' } },
+      { index: 0, delta: { signature: 'c2ln' } },
+    ];
+    expect(write(hidden, lax)).toBe(
+      golden(
+        ROLE,
+        ...fragments.map((fragment) => delta(JSON.stringify({ content_blocks: [fragment] }))),
+        call(''),
+        args,
+        finish('tool_calls'),
+      ),
+    );
+    expect(write(hidden)).toBe(golden(ROLE, call(''), args, finish('tool_calls')));
+
+    const said = { index: 0, delta: { thinking: 'Hm' } };
+    const idle: readonly GenerationEvent[] = [
+      start,
+      { type: 'thinking', choice: 0, block: 0, text: 'Hm' },
+      { type: 'thinking', choice: 0, block: 0, text: '' },
+      stop,
+      end,
+    ];
+    expect(write(idle, lax)).toBe(golden(ROLE, delta(JSON.stringify({ content_blocks: [said] })), finish('stop')));
+
+    const block = { type: 'thinking', thinking: '', signature: 'c2ln' };
+    expect(openaiChat.encodeReply(hidden, lax)).toMatchObject({ choices: [{ message: { content_blocks: [block] } }] });
+    for (const content_blocks of [fragments, [block]]) {
+      const { turns } = openaiChat.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content_blocks }] });
+      expect(turns[0]?.parts).toEqual([{ type: 'thinking', text: '', signature: 'c2ln' }]);
+    }
+  });
+
   it('brings the texts that had left already when the first block comes late', () => {
     const late: readonly GenerationEvent[] = [
       start,

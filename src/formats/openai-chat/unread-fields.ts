@@ -1,9 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
+import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from './read.ts';
 
 /**
- * Fields inside messages, parts, calls and tools that decode-request.ts has no place for. Top-level ones are `extras`; these have
- * no object to travel in, so a target of another format reports them. `true`: read, or whatever it holds is kept whole.
+ * Fields inside messages, parts, calls, tools and options that decode-request.ts has no place for. Top-level ones are `extras`;
+ * these have no object to travel in, so a target of another format reports them. `true`: read, or whatever it holds is kept
+ * whole.
  */
 type Shape = { readonly [field: string]: true | Shape | readonly [Shape] };
 
@@ -38,12 +40,10 @@ const CALL: Shape = {
   thought_signature: true,
   ...MARKERS,
 };
-const MESSAGE: Shape = {
-  role: true,
-  content: true,
-  name: true,
+const SAID: Shape = { role: true, content: true, name: true, ...MARKERS };
+const ASSISTANT: Shape = {
+  ...SAID,
   tool_calls: [CALL],
-  tool_call_id: true,
   function_call: { name: true, arguments: true },
   refusal: true,
   audio: true,
@@ -51,24 +51,63 @@ const MESSAGE: Shape = {
   content_blocks: true,
   content_parts: true,
   reasoning_content: true,
-  ...MARKERS,
 };
+/** decode-messages.ts reads other fields for each role, and refuses roles that are not here. */
+const MESSAGES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
+  ['developer', SAID],
+  ['system', SAID],
+  ['user', SAID],
+  ['assistant', ASSISTANT],
+  ['tool', { ...SAID, tool_call_id: true }],
+  ['function', SAID],
+]);
 const TOOLS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   ['function', { type: true, function: FUNCTION, ...MARKERS }],
   ['custom', { type: true, custom: { name: true, description: true, format: true }, ...MARKERS }],
 ]);
 
+const NAMED: Shape = { name: true };
+const TOOL_CHOICES: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
+  ['function', { type: true, function: NAMED }],
+  ['custom', { type: true, custom: NAMED }],
+  [
+    'allowed_tools',
+    { type: true, allowed_tools: { mode: true, tools: [{ type: true, function: NAMED, custom: NAMED }] } },
+  ],
+]);
+const SCHEMA_WRAPPER: Shape = { name: true, description: true, schema: true, strict: true };
+
+/** Options of the whole request, read field by field. Those that go on whole (`audio`, `metadata`) are not here. */
+const OPTIONS: readonly (readonly [field: string, shapeOf: (option: JsonObject) => Shape | undefined])[] = [
+  ['tool_choice', ({ type }) => TOOL_CHOICES.get(type)],
+  ['function_call', () => NAMED],
+  ['response_format', responseFormat],
+  ['thinking', () => ({ type: true, budget_tokens: true, display: true })],
+  ['stream_options', () => ({ include_usage: true })],
+];
+
+function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
+  if (type !== 'json_schema') return { type: true };
+  return { type: true, json_schema: isObject(wrapper) && isBareSchema(wrapper) ? true : SCHEMA_WRAPPER };
+}
+
 /** Paths in the caller's body, as OpenAI writes `param`. */
 export function unreadFields(body: JsonObject): readonly string[] {
   const found: string[] = [];
   each(body.messages, 'messages', (message, path) => {
-    compare(message, MESSAGE, path, found);
+    const shape = MESSAGES.get(message.role);
+    compare(message, shape, path, found);
     for (const list of ['content', 'content_blocks', 'content_parts']) {
+      if (shape?.[list] !== true) continue;
       each(message[list], `${path}.${list}`, (part, place) => compare(part, PARTS.get(part.type), place, found));
     }
   });
   each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
   each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
+  for (const [field, shapeOf] of OPTIONS) {
+    const option = body[field];
+    if (isObject(option)) compare(option, shapeOf(option), field, found);
+  }
   return found;
 }
 
