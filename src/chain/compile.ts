@@ -26,6 +26,8 @@ export interface CompileSetup {
   readonly registry: PluginRegistry;
   /** Makes the host a plugin is created with: the capabilities it may have, and a log of its own. */
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  /** Waits for what a plugin's `create` makes, but not for ever. */
+  readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Checks options against a plugin's schema and reports what is wrong; true when nothing is. */
   readonly checkOptions: (
     schema: object,
@@ -135,10 +137,11 @@ async function createInstance(
   plugin: Plugin,
   place: Place,
   { report }: ChainSource,
-  { host }: CompileSetup,
+  { host, inTime }: CompileSetup,
 ): Promise<Instance | undefined> {
   try {
-    const middleware = await plugin.create({ options: place.options, host: host(plugin, place.instance) });
+    const made = plugin.create({ options: place.options, host: host(plugin, place.instance) });
+    const middleware = await inTime(Promise.resolve(made));
     return { name: place.instance, repeats: plugin.repeats, middleware };
   } catch (error) {
     report({

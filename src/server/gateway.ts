@@ -20,7 +20,7 @@ import { ReplyStores } from './cached-replies.ts';
 import { createDataServer, setTimeouts } from './data-server.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
 import { close, listen, type Address } from './listeners.ts';
-import { loadPluginModules } from './plugin-modules.ts';
+import { loadPluginModules, moduleVersions } from './plugin-modules.ts';
 import { Reloader, type InForce, type ReloadResult } from './reload.ts';
 import { createRequestPath } from './request-path.ts';
 import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
@@ -91,6 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: Parts = { configs, env, clock, log, metrics, upstream, tracing, random };
   const lasting = createLasting(parts);
   lasting.apply(server);
+  const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(lasting, loaded, configs);
   if (!snapshot) {
     await Promise.all([upstream.close(), tracing?.shutdown()]);
@@ -107,7 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     snapshot.hash,
     settings.catalog.providers.map(({ slug }) => slug),
   );
-  const inForce: InForce = { settings, warnings: loaded.diagnostics, files };
+  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   return serve({ ...parts, lasting, snapshot, inForce, watchFolder: options.watchFolder ?? watchFolder });
 }
 
@@ -166,7 +167,10 @@ function createLasting({ env, clock, log, random, metrics, upstream, tracing }: 
 
 /** Plugins come with the settings: a module that is not listed any more is not there any more. */
 async function compileWith({ shared }: Lasting, loaded: LoadResult, configs: string): Promise<Snapshot | undefined> {
-  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, configs);
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, {
+    folder: configs,
+    clock: shared.clock,
+  });
   return compileSnapshot(loaded, { ...shared, registry });
 }
 

@@ -1,15 +1,20 @@
+import { statSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { extname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PluginRegistry } from '../chain/registry.ts';
-import type { Plugin } from '../plugin/index.ts';
+import type { Clock, Plugin } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
+import { withinTime } from './time-limit.ts';
+
+/** For a module and all it imports, its top-level await included: as long as a plugin's `create` has. */
+const IMPORT_LIMIT_MS = 10_000;
 
 /** Imports the modules `server.yaml` lists and adds their plugins; what cannot be used is reported at its line. */
 export async function loadPluginModules(
   builtins: PluginRegistry,
   loaded: LoadResult,
-  folder: string,
+  { folder, clock }: { readonly folder: string; readonly clock: Clock },
 ): Promise<PluginRegistry> {
   const report = loaded.reporter('server.yaml');
   offerPluginApi();
@@ -17,7 +22,7 @@ export async function loadPluginModules(
   for (const [index, specifier] of (loaded.settings?.server.plugins ?? []).entries()) {
     const path = ['plugins', index];
     try {
-      const plugins = toPlugins(await import(locate(specifier, folder)));
+      const plugins = toPlugins(await withinTime(import(locate(specifier, folder)), IMPORT_LIMIT_MS, clock));
       const { registry: extended, taken } = registry.extend(plugins);
       for (const name of taken) report({ path, message: `another plugin is named "${name}" already` });
       registry = extended;
@@ -45,8 +50,36 @@ function offerPluginApi(): void {
   });
 }
 
+/** The local files among the modules, and the version each has now; a package's modules stay as they are until a restart. */
+export function moduleVersions(specifiers: readonly string[], folder: string): ReadonlyMap<string, string> {
+  const paths = specifiers.filter(isLocal).map((specifier) => resolve(folder, specifier));
+  return new Map(paths.map((path) => [path, versionOf(path)]));
+}
+
+const isLocal = (specifier: string): boolean => specifier.startsWith('.') || isAbsolute(specifier);
+
+/** Empty when the file is missing or cannot be seen: the import says so. */
+function versionOf(path: string): string {
+  try {
+    const { mtimeNs, size } = statSync(path, { bigint: true });
+    return `${mtimeNs}-${size}`;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Node remembers a module, or that it failed, by its URL for as long as the process lives: only another URL gets changed code
+ * loaded. Each version that was ever loaded stays in memory, and the snapshots that use an old one keep it. What the file
+ * imports is not loaded anew, for its URL stays; nor is a CommonJS file, which Node remembers by its path.
+ */
 function locate(specifier: string, folder: string): string {
-  if (specifier.startsWith('.') || isAbsolute(specifier)) return pathToFileURL(resolve(folder, specifier)).href;
+  if (isLocal(specifier)) {
+    const path = resolve(folder, specifier);
+    const url = pathToFileURL(path);
+    url.search = versionOf(path) && `version=${versionOf(path)}`;
+    return url.href;
+  }
   return pathToFileURL(createRequire(resolve(folder, 'server.yaml')).resolve(specifier)).href;
 }
 

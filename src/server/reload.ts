@@ -10,6 +10,7 @@ import type { SettingsWatch } from '../settings/watch.ts';
 import type { Metrics } from '../telemetry/registry.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { moduleVersions } from './plugin-modules.ts';
 import { reportRestartOnly } from './restart-only.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -32,6 +33,8 @@ export interface InForce {
   readonly settings: Settings;
   readonly warnings: readonly Diagnostic[];
   readonly files: RecordedFiles;
+  /** Plugin modules and the versions of their files, looked at before they were loaded. */
+  readonly modules: ReadonlyMap<string, string>;
 }
 
 export interface ReloadSetup {
@@ -112,7 +115,9 @@ export class Reloader {
   async #decide(loaded: LoadResult, files: RecordedFiles): Promise<ReloadResult> {
     const { settings } = loaded;
     if (!settings) return this.#refuse(loaded.diagnostics);
-    if (loaded.ok && fingerprint(settings) === this.#fingerprint) return this.#keep(loaded, files);
+    const modules = moduleVersions(settings.server.plugins ?? [], this.#setup.configs);
+    const same = fingerprint(settings) === this.#fingerprint && this.#changedModules(modules).length === 0;
+    if (loaded.ok && same) return this.#keep(loaded, files);
     reportRestartOnly(this.#inForce.settings.server, settings.server, loaded.reporter('server.yaml'));
     const snapshot = await this.#setup.compile(loaded);
     if (!snapshot) return this.#refuse(loaded.diagnostics);
@@ -124,15 +129,16 @@ export class Reloader {
       if (loaded.ok) throw error;
       return this.#refuse(loaded.diagnostics);
     }
-    if (!this.#stopped) return this.#swap(snapshot, settings, { warnings: loaded.diagnostics, files });
+    if (!this.#stopped) return this.#swap(snapshot, settings, { warnings: loaded.diagnostics, files, modules });
     await snapshot.close();
     return { outcome: 'ignored', hash: this.#hash };
   }
 
   /** From here to the end nothing waits: no request sees a half. */
-  #swap(snapshot: Snapshot, settings: Settings, { warnings, files }: Omit<InForce, 'settings'>): ReloadResult {
-    const changed = files.changesSince(this.#inForce.files);
-    this.#inForce = { settings, warnings, files };
+  #swap(snapshot: Snapshot, settings: Settings, read: Omit<InForce, 'settings'>): ReloadResult {
+    const { warnings, files, modules } = read;
+    const changed = [...files.changesSince(this.#inForce.files), ...this.#changedModules(modules)];
+    this.#inForce = { settings, ...read };
     this.#fingerprint = fingerprint(settings);
     this.#setup.live.swap(snapshot);
     this.#setup.onSwap(snapshot);
@@ -141,6 +147,12 @@ export class Reloader {
     log.info({ config_hash: settings.hash, files: changed.slice(0, MAX_LISTED) }, 'settings reloaded');
     if (warnings.length > 0) log.warn({ config_hash: settings.hash, ...listed(warnings) }, 'settings have warnings');
     return { outcome: 'changed', hash: settings.hash, warnings, files: changed };
+  }
+
+  #changedModules(modules: ReadonlyMap<string, string>): readonly string[] {
+    const before = this.#inForce.modules;
+    const paths = new Set([...before.keys(), ...modules.keys()]);
+    return [...paths].filter((path) => before.get(path) !== modules.get(path));
   }
 
   /** The places of warnings may have moved, with a comment for one. */

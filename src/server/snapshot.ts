@@ -33,6 +33,7 @@ import { createAttemptRunner } from './attempts.ts';
 import { createReplyCache, type ReplyStores } from './cached-replies.ts';
 import { HeaderNames } from './headers.ts';
 import { createSender } from './sender.ts';
+import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from './translator.ts';
 
 /** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
@@ -66,6 +67,11 @@ export interface Shared {
   readonly registry: PluginRegistry;
 }
 
+/** A plugin's `create` or one of its closing tasks: enough to connect to something near, short enough to be told of soon. */
+const PLUGIN_LIMIT_MS = 10_000;
+/** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
+const OPEN_LIMIT_MS = 45_000;
+
 /** Compiles settings; every problem is reported in `loaded`, and with an error among them there is no snapshot. Does no I/O but plugins' own. */
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
@@ -84,7 +90,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const compilation = { server, catalog, workshop, shared, replies: shared.replies.prepare(server.cache) };
   try {
     const entry = await compileChains(settings, compilation);
-    if (loaded.ok && entry) return createSnapshot(settings, compilation, entry.run);
+    if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
   } catch (error) {
     await workshop.close();
     throw error;
@@ -102,6 +108,7 @@ interface Compilation {
 }
 
 function createSnapshot(
+  loaded: LoadResult,
   settings: Settings,
   { server, catalog, workshop, shared, replies }: Compilation,
   entry: Chain,
@@ -117,11 +124,21 @@ function createSnapshot(
     },
     async open() {
       workshop.setLogLevel(server.telemetry.log.level);
-      await catalog.open();
+      await openCatalog(catalog, loaded, shared.clock);
       shared.replies.use(replies);
     },
     close: () => workshop.close(),
   };
+}
+
+async function openCatalog(catalog: Catalog, loaded: LoadResult, clock: Clock): Promise<void> {
+  try {
+    await withinTime(catalog.open(), OPEN_LIMIT_MS, clock);
+  } catch (error) {
+    if (error instanceof TimeLimitPassed)
+      loaded.reporter('catalog.yaml')({ path: ['providers'], message: `cannot open these entries: ${error.message}` });
+    throw error;
+  }
 }
 
 /** All chains; the entry chain leads to the others. */
@@ -146,7 +163,8 @@ async function compileChains(
   );
   const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
   const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
-  const keys = createKeyRing(settings.keys, clock);
+  // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
+  const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);
   return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs });
 }
 
@@ -190,23 +208,32 @@ class Workshop {
   readonly #shared: Shared;
   readonly #closers: (() => void | Promise<void>)[] = [];
   readonly #logs: Logger[] = [];
+  #stalled = false;
+  #closed = false;
 
   constructor(loaded: LoadResult, shared: Shared) {
     this.#loaded = loaded;
     this.#shared = shared;
   }
 
-  chain(
+  async chain(
     { level, file, path, items, provided = [] }: ChainPlace,
     granted: Partial<Capabilities>,
   ): Promise<CompiledChain | undefined> {
+    // The settings are refused already: a plugin that hangs in every gateway config is waited for once.
+    if (this.#stalled) return undefined;
     const setup: CompileSetup = {
       registry: this.#shared.registry,
       host: (plugin, instance) => this.#host(plugin, instance, granted),
+      inTime: (work) => this.#inTime(work),
       checkOptions,
       nearest,
     };
     return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
+  }
+
+  get sound(): boolean {
+    return this.#loaded.ok;
   }
 
   get log(): Logger {
@@ -232,7 +259,11 @@ class Workshop {
       clock,
       random,
       log: ownLog,
-      onClose: (task: () => void | Promise<void>) => void this.#closers.push(task),
+      onClose: (task: () => void | Promise<void>) => {
+        // A plugin that went on after its time was up.
+        if (this.#closed) void this.#runCloser(task);
+        else this.#closers.push(task);
+      },
     };
     // The plugin's own type says which capabilities it reads: those it named.
     return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
@@ -243,13 +274,25 @@ class Workshop {
     for (const log of this.#logs) log.level = level;
   }
 
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await withinTime(work, PLUGIN_LIMIT_MS, this.#shared.clock);
+    } catch (error) {
+      if (error instanceof TimeLimitPassed) this.#stalled = true;
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
-    for (const task of this.#closers.splice(0).toReversed()) {
-      try {
-        await task();
-      } catch (err) {
-        this.#shared.log.error({ err }, 'a plugin failed to close');
-      }
+    this.#closed = true;
+    for (const task of this.#closers.splice(0).toReversed()) await this.#runCloser(task);
+  }
+
+  async #runCloser(task: () => void | Promise<void>): Promise<void> {
+    try {
+      await withinTime(Promise.resolve(task()), PLUGIN_LIMIT_MS, this.#shared.clock);
+    } catch (err) {
+      this.#shared.log.error({ err }, 'a plugin failed to close');
     }
   }
 }
@@ -277,6 +320,7 @@ async function compileConfigs(
   }
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
+    server: settings.server,
     onWarnings: (warnings) => workshop.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
   });
   const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> =>

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
+import { checkSettings } from '../server/gateway.ts';
 import { describe } from './diagnostic.ts';
 import { memoryFiles } from './files.ts';
-import { loadSettings } from './load.ts';
+import { loadSettings, type LoadResult } from './load.ts';
 
 /** Files not named by a case are these; they have no mistakes. */
 const SOUND = {
@@ -37,16 +38,30 @@ function readCases(text: string): Case[] {
 
 const FOLDER = join(import.meta.dirname, 'goldens');
 
-async function problemsOf(files: Readonly<Record<string, string>>): Promise<string> {
+async function load(files: Readonly<Record<string, string>>): Promise<LoadResult> {
   const texts = Object.entries({ ...SOUND, ...files }).map(([name, text]) => [`configs/${name}`, text]);
   const env = { KEY: 'canary-value', EMPTY: '' };
-  const result = await loadSettings('configs', {
+  return loadSettings('configs', {
     env,
     now: Date.UTC(2026, 10, 21),
     files: memoryFiles(Object.fromEntries(texts)),
   });
-  return result.diagnostics.map(describe).join('\n');
 }
+
+const problemsOf = async (files: Readonly<Record<string, string>>): Promise<string> =>
+  (await load(files)).diagnostics.map(describe).join('\n');
+
+test('a mistake in a key keeps no other pass from telling its own', async () => {
+  const loaded = await load({
+    'keys.yaml': 'keys:\n  - { id: a, key: "${env:KEY}", networks: [10.0.0.1/33] }\n',
+    'gateway/a.yaml': 'plugins: [no-such-plugin]\nprovider: "@sim"\n',
+  });
+  await checkSettings(loaded, 'configs');
+  expect(loaded.diagnostics.map(describe)).toEqual([
+    expect.stringMatching(/^configs\/gateway\/a\.yaml:1:11: .*no-such-plugin/),
+    expect.stringContaining('"10.0.0.1/33" is not a network in CIDR notation'),
+  ]);
+});
 
 test('the files all cases build on have no mistakes', async () => {
   expect(await problemsOf({})).toBe('');
@@ -89,7 +104,10 @@ group('the form of a file', () => {
   test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])(
     'may be empty where nothing is required: %j',
     async (written) => {
-      expect(await problemsOf({ 'server.yaml': written, 'gateway/a.yaml': written })).toBe('');
+      expect(await problemsOf({ 'server.yaml': written })).toBe('');
+      expect(await problemsOf({ 'gateway/a.yaml': written })).toMatch(
+        /^[^\n]*: warning: this config says nothing[^\n]*$/,
+      );
     },
   );
 });

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { ServerFile } from '../../schemas/types.generated.ts';
 import type { GatewayConfig } from '../plugin/index.ts';
 import { describe as describeDiagnostic } from './diagnostic.ts';
 import { InlineConfigs } from './inline-configs.ts';
 
-function open(limit = 64 * 1024) {
+function open(limit = 64 * 1024, server: ServerFile = {}) {
   const warnings: string[] = [];
-  const configs = new InlineConfigs({ limit, onWarnings: (told) => warnings.push(...told.map(describeDiagnostic)) });
+  const configs = new InlineConfigs({
+    limit,
+    server,
+    onWarnings: (told) => warnings.push(...told.map(describeDiagnostic)),
+  });
   const get = (json: string): GatewayConfig => configs.get(json, 'x-gateway-config');
   return { get, configs, warnings };
 }
@@ -55,6 +60,17 @@ describe('a gateway config that comes with a request', () => {
     for (const attempt of [1, 2]) {
       expect(() => get(json), `attempt ${attempt}`).toThrow(expect.objectContaining(refusal));
     }
+  });
+
+  it('cannot forward the gateway’s own headers, whatever server.yaml calls them', () => {
+    const { get } = open(undefined, { header_prefixes: ['x-acme-'] });
+    expect(() => get('{"provider":"@a","forward_headers":["x-acme-config"]}')).toThrow("is the gateway's own");
+    expect(() => get('{"provider":"@a","forward_headers":["x-gateway-tenant"]}')).not.toThrow();
+  });
+
+  it('is refused where the chains leave out a plugin that it needs', () => {
+    const { get } = open(undefined, { chains: { attempt: ['transform', 'send'] } });
+    expect(() => get('{"provider":"@a","cache":{"mode":"exact"}}')).toThrow('`cache` needs the plugin "cache"');
   });
 
   it('shows nothing of the environment it was refused for', () => {

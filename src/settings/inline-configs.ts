@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ServerFile } from '../../schemas/types.generated.ts';
 import { GatewayError, type GatewayConfig } from '../plugin/index.ts';
 import { checkGatewayConfig } from './checks/gateway.ts';
 import { describe, sortDiagnostics, type Diagnostic } from './diagnostic.ts';
@@ -22,6 +23,8 @@ type Outcome = { readonly config: GatewayConfig } | { readonly mistakes: readonl
 export interface InlineConfigsSetup {
   /** Bytes. */
   readonly limit: number;
+  /** What configs in files are checked against: the gateway's own headers, the plugins of its chains. */
+  readonly server: ServerFile;
   /** A config was read for the first time that says something doubtful or in another gateway's words. */
   readonly onWarnings: (warnings: readonly Diagnostic[]) => void;
 }
@@ -61,7 +64,7 @@ export class InlineConfigs {
     if (broken !== undefined) return { mistakes: [broken] };
     const file = YamlFile.parse(NAME, json);
     if (file.syntaxErrors.length > 0) return { mistakes: file.syntaxErrors };
-    const { diagnostics, config } = readConfig(file);
+    const { diagnostics, config } = readConfig(file, this.#setup.server);
     const mistakes = diagnostics.filter(({ severity }) => severity === 'error');
     if (mistakes.length > 0 || !config) return { mistakes };
     if (diagnostics.length > 0) this.#setup.onWarnings(diagnostics);
@@ -97,7 +100,10 @@ const NO_REFERENCES: ReferenceLookup = {
   find: () => ({ problem: 'references are for files; a plain `${` is written `$${`' }),
 };
 
-function readConfig(file: YamlFile): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined } {
+function readConfig(
+  file: YamlFile,
+  server: ServerFile,
+): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined } {
   const schemas = packageSchemas();
   const { tree } = schemas;
   const root = schemas.root('gateway');
@@ -119,7 +125,7 @@ function readConfig(file: YamlFile): { diagnostics: readonly Diagnostic[]; confi
   if (config.plugins)
     report({ path: ['plugins'], on: 'key', message: 'a config that comes with a request cannot choose `plugins`' });
   // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.
-  checkGatewayConfig(config, { entries: undefined, configIds: [], server: undefined, now: 0 }, report);
+  checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0 }, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
 }
 

@@ -85,7 +85,7 @@ test('the private key of an inline service account is wrapped, the rest of it is
   const service = 'client_email: a@b.c\n      private_key: ${env:PEM}\n      universe_domain: googleapis.com';
   const catalog = `providers:\n  - slug: v\n    provider: vertex-ai\n    region: us\n    service_account:\n      ${service}\n`;
   const settings = await settingsOf(
-    { ...FILES, 'c/catalog.yaml': catalog, 'c/gateway/prod.yaml': '' },
+    { ...FILES, 'c/catalog.yaml': catalog, 'c/gateway/prod.yaml': 'provider: "@v"\n' },
     { env: { PEM: 'canary' } },
   );
   const [entry] = settings.catalog.providers;

@@ -61,6 +61,8 @@ function parseReference(text: string, start: number): Reference | BadReference {
   if (variable !== undefined) return { kind: 'env', name: variable, fallback, raw };
   const path = FILE.exec(inner)?.[1];
   if (path !== undefined) return { kind: 'file', name: path.trim(), fallback: undefined, raw };
+  if (/^[A-Z][A-Z0-9_]*$/.test(inner))
+    return bad(raw, `not a reference: write \`\${env:${inner}}\` for the variable, \`$\${\` for a plain \`\${\``);
   return bad(
     raw,
     'not a reference: use `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`; write `$${` for a plain `${`',

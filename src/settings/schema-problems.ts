@@ -63,6 +63,14 @@ function explain(error: ErrorObject, place: Place): readonly Finding[] {
 
 const shown = (data: unknown, { path, values }: Place): string => showValue(data, values.origins.get(toPointer(path)));
 
+/** Where the schema says `writeOnly`, what stands there by mistake is likely a key itself: it may look like anything. */
+function shownOf({ data, parentSchema }: ErrorObject, place: Place): string {
+  const text = shown(data, place);
+  return parentSchema?.['writeOnly'] === true && text === JSON.stringify(data)
+    ? `this ${typeof data === 'string' ? 'text' : 'value'}`
+    : text;
+}
+
 function told(bound: (error: ErrorObject) => string): Mapping {
   return (error, place) => ({
     path: place.path,
@@ -89,7 +97,7 @@ function wrongTag(error: ErrorObject, place: Place): readonly Finding[] {
 function wrongForm(error: ErrorObject, place: Place): Finding {
   const { path } = place;
   const wanted = examplesOf(error.parentSchema) ?? FORMS[String(error.params['format'])];
-  const given = shown(error.data, place);
+  const given = shownOf(error, place);
   if (wanted !== undefined) return { path, message: `${nameOf(path)} must look like ${wanted}, not ${given}` };
   // Plugins may leave out examples.
   return { path, message: `${nameOf(path)} ${error.message ?? 'has another form'}, which ${given} does not` };
@@ -120,7 +128,7 @@ function wrongType(error: ErrorObject, place: Place): Finding {
   const wanted = example
     ? `must look like ${example}`
     : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;
-  return { path, message: `${name} ${wanted}, not ${shown(error.data, place)}${quotesHint(types, error.data)}` };
+  return { path, message: `${name} ${wanted}, not ${shownOf(error, place)}${quotesHint(types, error.data)}` };
 }
 
 function quotesHint(types: readonly string[], data: unknown): string {

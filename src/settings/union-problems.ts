@@ -33,7 +33,11 @@ function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): Err
     error.keyword === 'required' &&
     error.instancePath === union.instancePath &&
     error.schemaPath.startsWith(`${union.schemaPath}/`);
-  return errors.filter((error) => !isBranch(error)).map((error) => (error === union ? told : error));
+  // What is no object lacks no keys: that it is none is the one mistake.
+  const isObject = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
+  return errors
+    .filter((error) => !isBranch(error) && (isObject || error !== union))
+    .map((error) => (error === union ? told : error));
 }
 
 /** Branches of other types than the value's were not meant. When none fits, one error names all the types. */

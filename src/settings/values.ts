@@ -130,7 +130,13 @@ class ValueReader {
   #warnOfClearText(node: Scalar, { value, secret }: { value: string; secret: boolean }): void {
     if (value === '' || !(secret || looksSecret(value))) return;
     const what = secret ? 'a secret in clear text' : 'this looks like a secret in clear text';
-    this.#report(node.range?.[0], `${what}; write \`\${env:NAME}\` or \`\${file:PATH}\` in its place`, 'warning');
+    // As a shell would write it. Capitals only: any other text may be the secret itself, which is not repeated.
+    const variable = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1] ?? 'NAME';
+    this.#report(
+      node.range?.[0],
+      `${what}; write \`\${env:${variable}}\` or \`\${file:PATH}\` in its place`,
+      'warning',
+    );
   }
 
   #hole(path: Path): null {

@@ -16,10 +16,13 @@ export const watchFolder: WatchFolder = (folder, on) => {
   return watcher;
 };
 
+/** Files that are never quiet have their changes told after so many times the debounce, counted from the first one. */
+const MAX_DEBOUNCES = 10;
+
 export interface WatchSetup {
   readonly clock: Clock;
   readonly watchFolder: WatchFolder;
-  /** The files have changed and been quiet since. */
+  /** The files have changed and been quiet since, or have gone on changing for too long to wait. */
   readonly onChange: () => void;
   /** A folder cannot be watched; told once, until it can be again. */
   readonly onBlind: (folder: string, error: unknown) => void;
@@ -32,6 +35,8 @@ export class SettingsWatch {
   #watchers: { close(): void }[] = [];
   #debounceMs = 0;
   #stopWaiting: (() => void) | undefined;
+  /** When the first change came that has not been told. */
+  #untoldSince: number | undefined;
   /** Goes up with every `follow` and `stop`: what an older one still has under way is void. */
   #round = 0;
 
@@ -57,6 +62,7 @@ export class SettingsWatch {
     this.#round += 1;
     this.#stopWaiting?.();
     this.#stopWaiting = undefined;
+    this.#untoldSince = undefined;
     for (const watcher of this.#watchers.splice(0)) watcher.close();
   }
 
@@ -86,11 +92,15 @@ export class SettingsWatch {
     this.#setup.onBlind(folder, error);
   }
 
-  /** Deployments come as many events: the last one counts. */
+  /** Deployments come as many events: the last one counts, unless there is no end of them. */
   #changed(): void {
+    const { clock } = this.#setup;
+    this.#untoldSince ??= clock.now();
+    const latest = this.#untoldSince + MAX_DEBOUNCES * this.#debounceMs;
     this.#stopWaiting?.();
-    this.#stopWaiting = this.#setup.clock.after(this.#debounceMs, () => {
+    this.#stopWaiting = clock.after(Math.max(0, Math.min(this.#debounceMs, latest - clock.now())), () => {
       this.#stopWaiting = undefined;
+      this.#untoldSince = undefined;
       this.#setup.onChange();
     });
   }

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
+import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { startGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway.ts';
 import { KEY, until, writeSettings, type TestSettings } from '../support/gateway.ts';
 import {
@@ -398,6 +399,85 @@ export default definePlugin({ name: 'closing', level: 'entry', options: { type: 
       ctx.set('x-version', options.name);
     };
   } });`;
+
+/** An entry plugin that answers with a header; `create` and `top` are code of its author's. */
+const moduleOf = (version: string, create = '', top = '') => `import { definePlugin } from ${JSON.stringify(API)};
+  ${top}
+  export default definePlugin({ name: 'tool', level: 'entry', options: { type: 'object' }, async create({ host }) { ${create}
+    return async (ctx, next) => { await next(); ctx.set('x-tool', '${version}'); }; } });`;
+const ENTRY = ['telemetry', 'errors', 'tool', 'auth', 'body', 'config'];
+const WITH_TOOL = { plugins: ['./tool.mjs'], chains: { entry: ENTRY } };
+const FOREVER = 'await new Promise(() => {});';
+/** Says when it has come that far: the import before it is waited for as long. */
+const CREATING = `host.log.info('creating'); ${FOREVER}`;
+
+describe('a plugin that never ends starting', () => {
+  it.each([
+    ['create()', moduleOf('bad', CREATING), '"tool"'],
+    ['its module', moduleOf('bad', '', FOREVER), './tool.mjs'],
+  ])('in %s has the reload refused at its place, and the next reload runs', async (_, bad, named) => {
+    const upstream = await upstreamOf((_, res) => json(res, openaiReply('hi')));
+    const clock = createFakeClock();
+    const running = await start({ catalog: catalogOf(openai(upstream.url)) }, undefined, { clock });
+    const { gateway, write, metric, dir, logs } = running;
+    const begun = () =>
+      bad.includes('creating') ? logs().some(({ msg }) => msg === 'creating') : clock.pending.includes(10_000);
+    write('tool.mjs', bad);
+    write('server.yaml', WITH_TOOL);
+    const refused = gateway.reload();
+    await until(begun, 'the plugin is waited for');
+    await clock.advance(10_000);
+    const result = await refused;
+    expect(result).toMatchObject({ outcome: 'refused' });
+    const [first] = result.outcome === 'refused' ? result.diagnostics : [];
+    expect(first).toMatchObject({ file: `${dir}/server.yaml`, line: 1 });
+    expect(first?.column).toBeGreaterThan(1);
+    expect(first?.message).toContain(named);
+    expect(first?.message).toContain('it did not end within 10 s');
+    expect(await metric(SUCCESSFUL)).toBe('0');
+    write('server.yaml', {});
+    expect((await gateway.reload()).outcome).toBe('unchanged');
+    expect(await metric(SUCCESSFUL)).toBe('1');
+  });
+
+  it('has the start refused at its place', async () => {
+    const dir = writeSettings({ server: WITH_TOOL });
+    closers.push(() => rmSync(dir, { recursive: true, force: true }));
+    writeFileSync(join(dir, 'tool.mjs'), moduleOf('bad', CREATING));
+    const clock = createFakeClock();
+    const lines: string[] = [];
+    const refused = startGateway({
+      configs: dir,
+      env: {},
+      clock,
+      logTo: { write: (line) => void lines.push(line) },
+    }).catch((error: unknown) => error);
+    await until(() => lines.some((line) => line.includes('creating')), 'the plugin is waited for');
+    await clock.advance(10_000);
+    expect(await refused).toMatchObject({
+      name: 'SettingsRefused',
+      diagnostics: [{ message: 'plugin "tool" cannot start: it did not end within 10 s' }],
+    });
+  });
+});
+
+describe('the file of a plugin module', () => {
+  it('is loaded anew by a reload when it has changed or been repaired, and not otherwise', async () => {
+    const upstream = await upstreamOf((_, res) => json(res, openaiReply('hi')));
+    const { gateway, write, chat, dir } = await start({ catalog: catalogOf(openai(upstream.url)) });
+    const tool = async () => (await chat()).headers.get('x-tool');
+    write('tool.mjs', `throw new Error('a typo');`);
+    write('server.yaml', WITH_TOOL);
+    expect((await gateway.reload()).outcome).toBe('refused');
+    write('tool.mjs', moduleOf('one'));
+    expect((await gateway.reload()).outcome).toBe('changed');
+    expect(await tool()).toBe('one');
+    expect((await gateway.reload()).outcome).toBe('unchanged');
+    write('tool.mjs', moduleOf('second'));
+    expect(await gateway.reload()).toMatchObject({ outcome: 'changed', files: [join(dir, 'tool.mjs')] });
+    expect(await tool()).toBe('second');
+  });
+});
 
 describe('a request in flight during a reload', () => {
   async function startWithPlugin(upstream: ScriptedUpstream) {

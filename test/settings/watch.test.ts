@@ -208,6 +208,35 @@ describe('watching the settings', () => {
   });
 });
 
+describe('files that are never quiet', () => {
+  it('have their changes told after ten times the debounce, and the changes after that anew', async () => {
+    const folder = join(top, 'configs');
+    writeFiles(folder, 'a');
+    const clock = createFakeClock();
+    let touch: () => void = () => {};
+    const told: number[] = [];
+    const watch = new SettingsWatch({
+      clock,
+      watchFolder(path, on) {
+        if (path === folder) touch = () => on.change('keys.yaml');
+        return { close: () => {} };
+      },
+      onChange: () => void told.push(clock.now()),
+      onBlind: () => {},
+    });
+    stops.push(() => watch.stop());
+    await watch.follow((await read(folder)).files, 500);
+    for (let n = 0; n < 201; n += 1) {
+      touch();
+      await clock.advance(50);
+    }
+    // The change at 5000 comes just after the telling: the next ten debounces count from it.
+    expect(told).toEqual([5000, 10_000]);
+    await clock.advance(500);
+    expect(told).toEqual([5000, 10_000, 10_500]);
+  });
+});
+
 describe('the watched places', () => {
   it('are every folder where a change can give a file another content, and no others', async () => {
     const mount = join(top, 'mount');

@@ -1,5 +1,6 @@
 import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
 import { losesDigits } from '../rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
@@ -130,6 +131,9 @@ function encodeCall(part: ToolCallPart, path: string, context: RequestContext): 
 function parseArguments(text: string, path: string, { losses }: RequestContext): Block {
   if (text.trim() === '') return {};
   const param = `${path}.function.arguments`;
+  if (nestsTooDeep(text)) {
+    throw new RequestFault('invalid_value', `\`${param}\` nests deeper than ${MAX_DEPTH} levels.`, param);
+  }
   const value = parseJson(text);
   if (value === undefined) throw new RequestFault('invalid_value', `\`${param}\` is not valid JSON.`, param);
   if (losesDigits(text, value)) losses.clamped(param, 'whole numbers beyond 2^53 are rounded');

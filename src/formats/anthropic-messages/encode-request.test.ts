@@ -4,6 +4,7 @@ import type { Conversation, JsonObject, MediaPart, Part, Reasoning, Turn } from 
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
+import { ToolIds } from './tool-ids.ts';
 
 const MANUAL = 'claude-sonnet-4-5-20250929';
 const ADAPTIVE = 'claude-opus-4-8';
@@ -41,6 +42,23 @@ const result = (callId: string, text: string): Part => ({
   content: [{ type: 'text', text }],
 });
 const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } } as const;
+
+describe('encodeRequest: what a caller may send without end', () => {
+  it('refuses arguments that nest too deep, naming them', () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const turns: Turn[] = [user('q'), { role: 'assistant', parts: [call('c', deep)] }];
+    expect(faultOf(() => encode({ turns }))).toMatchObject({
+      code: 'invalid_value',
+      param: 'messages[1].tool_calls[0].function.arguments',
+    });
+  });
+
+  it('numbers ids that would be one name, past the numbers that are taken', () => {
+    const ids = new ToolIds();
+    const given = ['a_3', 'ä', 'a:', 'a.', 'a!', 'a:', 'a_', 'a__2'];
+    expect(given.map((id) => ids.wire(id))).toEqual(['a_3', '_', 'a_', 'a__2', 'a__3', 'a_', 'a__4', 'a__2_2']);
+  });
+});
 
 describe('encodeRequest: where it goes', () => {
   it('names the model in the body for the direct API', () => {

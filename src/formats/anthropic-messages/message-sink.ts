@@ -1,4 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
+import { nestsTooDeep } from '../json-depth.ts';
 import { isObject, parseJson, stringOf } from './json.ts';
 
 /** Takes the steps of a message as the Messages API streams them (wire.md B6). */
@@ -102,8 +103,8 @@ export class PlainSink implements MessageSink {
     const block = this.#content[index];
     const json = this.#json.get(index);
     if (!block || !json) return;
-    const input = parseJson(json);
-    // Arguments an answer's limit cut short, or that are no object: kept under a name, as `input` must be an object.
+    const input = nestsTooDeep(json) ? undefined : parseJson(json);
+    // Arguments an answer's limit cut short, that nest too deep or are no object: kept under a name, as `input` must be an object.
     block.input = isObject(input) ? input : { value: input === undefined ? json : input };
   }
 

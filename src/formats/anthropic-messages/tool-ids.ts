@@ -10,17 +10,25 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 export class ToolIds {
   readonly #wire = new Map<string, string>();
   readonly #used = new Set<string>();
+  /** The number to try next for a name that is taken: all below are taken too, and stay so. */
+  readonly #next = new Map<string, number>();
 
   wire(id: string): string {
     const plain = splitSignature(id).id;
     const known = this.#wire.get(plain);
     if (known !== undefined) return known;
-    const base = plain.replace(ILLEGAL, '_') || 'call';
-    let name = base;
-    for (let n = 2; this.#used.has(name); n++) name = `${base}_${n}`;
+    const name = this.#free(plain.replace(ILLEGAL, '_') || 'call');
     this.#wire.set(plain, name);
     this.#used.add(name);
     return name;
+  }
+
+  #free(base: string): string {
+    if (!this.#used.has(base)) return base;
+    let n = this.#next.get(base) ?? 2;
+    while (this.#used.has(`${base}_${n}`)) n += 1;
+    this.#next.set(base, n + 1);
+    return `${base}_${n}`;
   }
 }
 

@@ -59,6 +59,19 @@ describe('turns on the wire', () => {
     expect(contents).toEqual([{ role: 'user', parts: [{ text: 'a' }, { text: 'hi' }] }]);
   });
 
+  it('refuses arguments that nest too deep, naming them', () => {
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    expect(() => encode([user(text('q')), assistant(call('1', 'f', deep))])).toThrow(
+      expect.objectContaining({ code: 'invalid_value', param: 'messages[1].tool_calls[0].function.arguments' }),
+    );
+  });
+
+  it('sends a result that nests too deep as text', () => {
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    const { contents } = encode([user(text('q')), assistant(call('1', 'f')), tool('1', deep)]);
+    expect(contents.at(-1)?.['parts']).toMatchObject([{ functionResponse: { response: { output: deep } } }]);
+  });
+
   it('merges neighbours of one role', () => {
     expect(encode([user(text('a')), user(text('b')), assistant(text('c')), assistant(text('d'))]).contents).toEqual([
       { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },

@@ -1,5 +1,6 @@
 import type { JsonObject, MediaPart, OpaquePart, Part, ToolCallPart, Turn } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
+import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportName } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
@@ -223,6 +224,10 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
 function parseArguments(part: ToolCallPart, place: string, losses: LossReport): JsonObject {
   if (part.arguments.trim() === '') return {};
   const param = `${place}.function.arguments`;
+  if (nestsTooDeep(part.arguments)) {
+    const message = `${param}: the arguments of the call "${part.name}" nest deeper than ${MAX_DEPTH} levels.`;
+    throw new RequestFault('invalid_value', message, param);
+  }
   let value: unknown;
   try {
     value = JSON.parse(part.arguments);

@@ -1,5 +1,6 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { LogprobToken } from '../events.ts';
+import { nestsTooDeep } from '../json-depth.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { fromThoughtBlock } from './thought-media.ts';
 import { asObject, optional } from './wire.ts';
@@ -44,9 +45,10 @@ export function words(text: string, thought: boolean, signature: string | undefi
   return { text, ...(thought && { thought }), ...optional('thoughtSignature', signature) };
 }
 
-/** Arguments are an object on this wire; a model's broken JSON is handed on as the text it is. */
+/** Arguments are an object on this wire; a model's broken or bottomless JSON is handed on as the text it is. */
 function parseArguments(text: string): JsonObject {
   if (text.trim() === '') return {};
+  if (nestsTooDeep(text)) return { value: text };
   try {
     const value: unknown = JSON.parse(text);
     return asObject(value) ?? { value };

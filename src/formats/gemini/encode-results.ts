@@ -1,5 +1,6 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import { nestsTooDeep } from '../json-depth.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportName } from './encode-media.ts';
 import type { LossReport } from './losses.ts';
@@ -114,9 +115,9 @@ function textOf(part: Part): string | undefined {
   return part.type === 'text' || part.type === 'refusal' ? part.text : undefined;
 }
 
-/** An object as it is. One with whole numbers that parsing would change stays text. */
+/** An object as it is. One that nests too deep, or has whole numbers that parsing would change, stays text. */
 function parseObject(text: string): JsonObject | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
+  if (!/^\s*\{/.test(text) || nestsTooDeep(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && !losesDigits(text, value) ? value : undefined;

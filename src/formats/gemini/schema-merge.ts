@@ -46,9 +46,7 @@ export class AllOfMerger {
     if (!Array.isArray(allOf)) return schema;
     const only: unknown = allOf.length === 1 ? allOf[0] : undefined;
     if (isObject(only) && typeof only['$ref'] === 'string' && !('properties' in rest)) return { ...rest, ...only };
-    let merged: JsonObject = rest;
-    for (const branch of allOf) if (isObject(branch)) merged = join(merged, this.#expand(branch, path));
-    return merged;
+    return join([rest, ...allOf.filter(isObject).map((branch) => this.#expand(branch, path))]);
   }
 
   /** A branch with its own `allOf` and reference resolved. A reference that leads back to itself adds nothing new. */
@@ -66,7 +64,7 @@ export class AllOfMerger {
     }
     this.#expanded += 1;
     path.refs.add(ref);
-    return join(this.#expand(target, { ...path, seen: new Set([...path.seen, ref]) }), own);
+    return join([this.#expand(target, { ...path, seen: new Set([...path.seen, ref]) }), own]);
   }
 }
 
@@ -84,14 +82,29 @@ function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
   return isObject(target) ? target : undefined;
 }
 
-function join(base: JsonObject, branch: JsonObject): JsonObject {
-  const joined = { ...base, ...branch };
-  for (const keyword of ['properties', '$defs', 'definitions']) {
-    const [mine, theirs] = [base[keyword], branch[keyword]];
-    if (isObject(mine) && isObject(theirs)) joined[keyword] = { ...mine, ...theirs };
+const MAPS = ['properties', '$defs', 'definitions'];
+
+/** All at once: an `allOf` may have thousands of branches, and joining them two by two would copy the first ones each time. */
+function join(schemas: readonly JsonObject[]): JsonObject {
+  // Entries, not assignment: a property named `__proto__` stays one.
+  const joined: JsonObject = Object.fromEntries(schemas.flatMap((schema) => Object.entries(schema)));
+  for (const keyword of MAPS) {
+    const maps = lastRun(schemas, keyword, isObject);
+    if (maps.length > 1) joined[keyword] = Object.fromEntries(maps.flatMap((map) => Object.entries(map)));
   }
-  if (Array.isArray(base['required']) && Array.isArray(branch['required'])) {
-    joined['required'] = [...new Set([...base['required'], ...branch['required']])];
-  }
+  const lists = lastRun(schemas, 'required', Array.isArray);
+  if (lists.length > 1) joined['required'] = [...new Set(lists.flat())];
   return joined;
+}
+
+/** Values of a keyword that join. One of another kind replaces those before it, as any other keyword's would. */
+function lastRun<T>(schemas: readonly JsonObject[], keyword: string, joins: (value: unknown) => value is T): T[] {
+  let run: T[] = [];
+  for (const schema of schemas) {
+    if (!Object.hasOwn(schema, keyword)) continue;
+    const value = schema[keyword];
+    if (joins(value)) run.push(value);
+    else run = [];
+  }
+  return run;
 }

@@ -53,6 +53,20 @@ describe('JSON Schema on the wire', () => {
     expect(property(schema)).toEqual({ p: wire });
   });
 
+  it('merges thousands of allOf branches into one object; a value of another kind replaces those before it', () => {
+    const names = Array.from({ length: 5000 }, (_, n) => `p${n}`);
+    const branches = names.map((name) => ({ properties: { [name]: { type: 'string' } }, required: [name, 'p0'] }));
+    const { schema } = toCarrier({ type: 'object', allOf: branches });
+    expect(schema?.['required']).toEqual(names);
+    expect(Object.keys(schema?.['properties'] ?? {})).toEqual(names);
+    const odd = toCarrier({
+      title: 'T',
+      type: 'array',
+      allOf: [{ required: ['a'] }, { required: 5 }, { required: ['b'] }, { required: ['c'] }],
+    });
+    expect(odd.schema).toEqual({ title: 'T', type: 'array', required: ['b', 'c'] });
+  });
+
   it('merges allOf: properties and required together, later branches win, references are looked up', () => {
     const { schema } = toCarrier({
       $defs: { Base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },

@@ -6,13 +6,17 @@ import { compact, invalidValue, isObject, readArray, readObject, readString, req
 export function decodeMessages(messages: readonly unknown[]): readonly Turn[] {
   const turns: Turn[] = [];
   const legacy = new LegacyCalls();
+  /** Parts of the tool turn that is being collected: one list, as there may be thousands of results. */
+  let results: Part[] | undefined;
   messages.forEach((item, at) => {
     const path = `messages[${at}]`;
     const turn = decodeMessage(required(readObject(item, path), path), path, legacy);
-    const last = turns.at(-1);
-    if (turn.role === 'tool' && last?.role === 'tool')
-      turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-    else turns.push(turn);
+    if (turn.role === 'tool' && results) {
+      results.push(...turn.parts);
+      return;
+    }
+    results = turn.role === 'tool' ? [...turn.parts] : undefined;
+    turns.push(results ? { ...turn, parts: results } : turn);
   });
   return turns;
 }

@@ -365,6 +365,18 @@ describe('tools', () => {
     });
   });
 
+  it('makes one turn of tool messages in a row, however many, and another after the next message', () => {
+    const tool = (id: number) => ({ role: 'tool', tool_call_id: `c${id}`, content: 'r' });
+    const many = Array.from({ length: 5000 }, (_, at) => tool(at));
+    const { turns } = decodeRequest(body({ messages: [...many, { role: 'user', content: 'q' }, tool(0)] }));
+    expect(turns.map(({ role, parts }) => [role, parts.length])).toEqual([
+      ['tool', 5000],
+      ['user', 1],
+      ['tool', 1],
+    ]);
+    expect(turns[0]?.parts.at(-1)).toMatchObject({ callId: 'c4999' });
+  });
+
   it('rewrites functions and function_call', () => {
     const decoded = decodeRequest(body({ functions: [{ name: 'f' }], function_call: { name: 'f' } }));
     expect(decoded).toMatchObject({

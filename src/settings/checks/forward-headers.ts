@@ -10,6 +10,8 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  // Tells the way of the one message it is on (RFC 9110, section 7.6.3).
+  'via',
   'expect',
   'host',
   'content-length',
@@ -20,7 +22,15 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 ]);
 
 /** Credentials go by many names; one that is refused without need has another name soon, one that leaks is gone. */
-const CREDENTIAL = /authori[sz]ation|cookie|api-?key|token|secret|passw|credential|signature|^x-goog-user-project$/;
+const CREDENTIAL = new RegExp(
+  [
+    'authori[sz]ation|cookie|token|secret|passw|credential|signature|jwt|assertion|^x-goog-user-project$',
+    // `x-auth`, `x-auth-request`; not `x-authenticated-user`, `x-author`.
+    '(^|[-_])auth([-_]|$)',
+    // Not every key is one: `idempotency-key`. Azure has `ocp-apim-subscription-key` and `x-functions-key`.
+    '(api|access|account|auth|client|functions|license|master|private|service|shared|subscription)[-_]?key',
+  ].join('|'),
+);
 
 interface Place {
   readonly path: Path;

@@ -24,5 +24,16 @@ export function checkMeaning(settings: ReadableSettings, reporter: (file: string
   if (server) checkServer(server, known, reporter('server.yaml'));
   if (catalog) checkCatalog(catalog, reporter('catalog.yaml'));
   if (keys) checkKeys(keys, known, reporter('keys.yaml'));
-  for (const [id, file] of gateway) checkGatewayConfig(file, known, reporter(`gateway/${id}.yaml`));
+  for (const [id, file] of gateway) {
+    const report = reporter(`gateway/${id}.yaml`);
+    checkSaysSomething(file, report);
+    checkGatewayConfig(file, known, report);
+  }
+}
+
+/** Of files only: a request that brings `{}` asks for just that. */
+function checkSaysSomething(file: GatewayFile, report: Report): void {
+  if (Object.keys(file).length > 0) return;
+  const message = 'this config says nothing: requests with it must name provider and model themselves';
+  report({ path: [], severity: 'warning', message });
 }

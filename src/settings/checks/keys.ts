@@ -24,6 +24,7 @@ export function checkKeys({ keys }: KeysFile, known: Known, report: Report): voi
 }
 
 function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void {
+  checkInline(key, { path: [...path, 'inline_configs'], report });
   checkExpiry(key, known, { path: [...path, 'expires_at'], report });
   checkForm(key, { path: [...path, 'key'], report });
   for (const [index, network] of (key.networks ?? []).entries())
@@ -56,6 +57,16 @@ function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, { now }: Known, 
   if (Number.isNaN(moment))
     report({ path, message: `\`expires_at\` is not a moment that can be read, such as "2027-01-01T00:00:00Z"` });
   else if (moment <= now) report({ path, severity: 'warning', message: `the key \`${id}\` has expired` });
+}
+
+/** Rules of stored configs (plugins, metadata) bind only requests that use them. */
+function checkInline(key: GatewayKey, { path, report }: Place): void {
+  if (!key.inline_configs) return;
+  const names = (['configs', 'default_config'] as const).filter((name) => key[name] !== undefined);
+  if (names.length === 0) return;
+  const stored = names.map((name) => `\`${name}\``).join(' and ');
+  const message = `a config that comes with a request is used instead of ${stored} of this key, without the plugins and metadata rules these demand`;
+  report({ path, on: 'key', severity: 'warning', message });
 }
 
 /** Any text may be a key, but one that looks like ours was copied, and copies are cut short. */

@@ -44,5 +44,8 @@ export function checkProviderName(name: string, known: Known, { path, report }: 
 
 export function checkConfigId(id: string, known: Known, { path, report }: { path: Path; report: Report }): void {
   if (known.configIds.includes(id)) return;
-  report({ path, message: `there is no gateway/${id}.yaml`, ...withSuggestion(id, known.configIds) });
+  // Configs go by the names of their files, without the ending.
+  const bare = id.replace(/^gateway\//, '').replace(/\.ya?ml$/, '');
+  const meant = known.configIds.includes(bare) ? { suggestion: bare } : withSuggestion(id, known.configIds);
+  report({ path, message: `there is no gateway/${id}.yaml`, ...meant });
 }
