@@ -17,15 +17,15 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   provides: ['override'],
   create() {
-    const compiled = new WeakMap<Target, readonly Edit[]>();
+    const compiled = new WeakMap<Target, Compiled>();
     return async function override(ctx, next) {
       const { attempt, exchange } = ctx;
       const { target } = attempt;
       if (changes(target)) {
-        let laidOver = compiled.get(target);
-        if (!laidOver) compiled.set(target, (laidOver = [...overrides(target), ...drops(target)]));
-        const beneath = defaults(target, attempt.body);
-        attempt.body = attempt.body.edit([...beneath, ...laidOver]);
+        let edits = compiled.get(target);
+        if (!edits) compiled.set(target, (edits = compile(target)));
+        const { body } = attempt;
+        attempt.body = body.edit([...edits.beneath.filter(({ path }) => isUnsaid(body, path)), ...edits.laidOver]);
         if (exchange.operation) check(exchange.operation, attempt.body, target);
       }
       await next();
@@ -36,17 +36,19 @@ export default definePlugin({
 const changes = ({ defaultParams, overrideParams, dropParams }: Target): boolean =>
   defaultParams !== undefined || overrideParams !== undefined || dropParams.length > 0;
 
-const overrides = ({ overrideParams = {}, path }: Target): Edit[] =>
-  mergeEdits(overrideParams, `${path} override_params`);
+/** What a target changes, worked out once. */
+interface Compiled {
+  /** Only where the request does not say it itself; null is OpenAI's way of not saying it. */
+  readonly beneath: readonly Edit[];
+  readonly laidOver: readonly Edit[];
+}
 
-const drops = ({ dropParams, path }: Target): Edit[] =>
-  dropParams.map((field) => ({ path: field, value: undefined, source: `${path} drop_params` }));
-
-/** Only what the request does not say itself; null is OpenAI's way of not saying it. */
-function defaults({ defaultParams = {}, path }: Target, body: RequestBody): Edit[] {
-  return mergeEdits(defaultParams, `${path} default_params`).filter(
-    (edit) => edit.value !== undefined && isUnsaid(body, edit.path),
-  );
+function compile({ defaultParams = {}, overrideParams = {}, dropParams, path }: Target): Compiled {
+  const drops = dropParams.map((field): Edit => ({ path: field, value: undefined, source: `${path} drop_params` }));
+  return {
+    beneath: mergeEdits(defaultParams, `${path} default_params`).filter(({ value }) => value !== undefined),
+    laidOver: [...mergeEdits(overrideParams, `${path} override_params`), ...drops],
+  };
 }
 
 /** A value of another kind on the way (text where the default has an object) is said, and for the check to judge. */

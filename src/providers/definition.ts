@@ -33,15 +33,19 @@ export interface ProviderDefinition<E extends CatalogEntry> {
   readonly name: E['provider'];
   /** Undefined when something was reported that makes the entry unusable. Does no I/O. */
   create(entry: E, setup: ProviderSetup): OpenableEntry | undefined;
+  /** The entry has no credentials: each request must bring its caller's. Without it, all entries have their own. */
+  needsCallerToken?(entry: E): boolean;
 }
 
 /** A provider as the registry holds it, its entry type worn off. */
 export interface Provider {
   readonly name: ProviderName;
   create(entry: CatalogEntry, setup: ProviderSetup): OpenableEntry | undefined;
+  needsCallerToken(entry: CatalogEntry): boolean;
 }
 
 export function defineProvider<E extends CatalogEntry>(definition: ProviderDefinition<E>): Provider {
   // The catalog's schema has tied the entry's shape to its `provider`, and the registry looks up by that name.
-  return { name: definition.name, create: definition.create };
+  const { name, create, needsCallerToken = () => false } = definition;
+  return { name, create, needsCallerToken };
 }

@@ -77,7 +77,8 @@ function locate(specifier: string, folder: string): string {
   if (isLocal(specifier)) {
     const path = resolve(folder, specifier);
     const url = pathToFileURL(path);
-    url.search = versionOf(path) && `version=${versionOf(path)}`;
+    const version = versionOf(path);
+    if (version !== '') url.search = `version=${version}`;
     return url.href;
   }
   return pathToFileURL(createRequire(resolve(folder, 'server.yaml')).resolve(specifier)).href;

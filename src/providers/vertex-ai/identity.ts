@@ -27,12 +27,18 @@ interface Place {
 /** The key of an entry that says where its tokens come from. */
 type SourceKey = 'service_account' | 'credentials_json' | 'credentials';
 
+const sourcesOf = ({ service_account: account, credentials_json: json, credentials }: VertexSettings): unknown[] =>
+  [account, json, credentials].filter((value) => value !== undefined);
+
+/** A project alone: whoever calls brings the token. */
+export const needsCallerToken = (entry: VertexSettings): boolean => sourcesOf(entry).length === 0;
+
 /** The identity of an entry: of the one source it names, or of each caller. Undefined when a problem was reported. */
 export function readIdentity(entry: VertexSettings, setup: ProviderSetup): Identity | undefined {
   const { slug, project_id: projectId, service_account: account, credentials_json: json, credentials } = entry;
-  const given = [account, json, credentials].filter((value) => value !== undefined).length;
   // The schema says so too, for files; an entry can also be made in code.
-  if (given > 1) return refuseEntry(setup, 'give one of service_account, credentials_json and credentials');
+  if (sourcesOf(entry).length > 1)
+    return refuseEntry(setup, 'give one of service_account, credentials_json and credentials');
   if (account) return fromSource('service_account', readServiceAccount(account, setup), { entry, setup });
   if (json) return fromSource('credentials_json', readJson(json, setup), { entry, setup });
   if (projectId === undefined) {

@@ -6,7 +6,7 @@ import { quote } from '../model-name.ts';
 import type { Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { callerCredentials } from './credentials.ts';
 import { isProjectId, isRegion, vertexHost } from './hosts.ts';
-import { readIdentity, type Identity } from './identity.ts';
+import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
 import { VertexLocations } from './locations.ts';
 
 class VertexEntry implements OpenableEntry {
@@ -60,6 +60,7 @@ export const vertexAi = defineProvider<VertexSettings>({
     const locations = new VertexLocations(base, identity.projectId, entry.region);
     return new VertexEntry(entry.slug, entry.allow_insecure ?? false, locations, identity);
   },
+  needsCallerToken,
 });
 
 /**

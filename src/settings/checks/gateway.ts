@@ -3,7 +3,7 @@ import type { Report, Route } from '../../plugin/index.ts';
 import { compileGatewayConfig } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
-import { checkProviderName, providerNames, withSuggestion, type Known } from './known.ts';
+import { checkProviderName, providerNames, slugOf, withSuggestion, type Known } from './known.ts';
 import { checkNeededPlugins } from './needed-plugins.ts';
 import { checkEntryUse, checkStatusCodes, checkWeights } from './targets.ts';
 import { checkDelays, checkRequestTimeout, checkTimeouts } from './times.ts';
@@ -127,11 +127,6 @@ function checkModel({ file, route }: Node, known: Known, { path, report }: Place
     const place = own === undefined && file.provider !== undefined ? [...path, 'provider'] : at;
     report({ path: place, message: `the model names ${slug}, but the provider of this target is ${provider}` });
   }
-}
-
-function slugOf(params: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const model = params?.['model'];
-  return typeof model === 'string' ? /^(@[^/]*)\//.exec(model)?.[1] : undefined;
 }
 
 function checkTimes({ file, route }: Node, { path, report }: Place): void {

@@ -49,3 +49,9 @@ export function checkConfigId(id: string, known: Known, { path, report }: { path
   const meant = known.configIds.includes(bare) ? { suggestion: bare } : withSuggestion(id, known.configIds);
   report({ path, message: `there is no gateway/${id}.yaml`, ...meant });
 }
+
+/** The `@slug` that the model of some parameters names. */
+export function slugOf(params: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const model = params?.['model'];
+  return typeof model === 'string' ? /^(@[^/]*)\//.exec(model)?.[1] : undefined;
+}

@@ -1,10 +1,11 @@
 import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
 import type { Report, Target } from '../../plugin/index.ts';
+import { PROVIDERS } from '../../providers/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
 import { showValue } from '../show.ts';
-import type { Known } from './known.ts';
+import { slugOf, type Known } from './known.ts';
 
 interface Place {
   readonly path: Path;
@@ -72,20 +73,16 @@ export function checkEntryUse(target: Target, { entries }: Known, { path, report
     const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: this target can never answer`;
     report({ path: [...path, 'override_params', 'model'], message });
   }
-  if (!bringsOwnCredentials(entry)) return;
+  if (!PROVIDERS[entry.provider].needsCallerToken(entry)) return;
   const message = `@${entry.slug} has no credentials of its own: every request to this target must bring a Google OAuth token in \`Authorization\`, and its gateway key in \`x-gateway-api-key\``;
   const at = target.provider === undefined ? ['override_params', 'model'] : ['provider'];
   report({ path: [...path, ...at], severity: 'warning', message });
 }
 
 function entryOf({ provider, overrideParams }: Target, entries: readonly CatalogEntry[]): CatalogEntry | undefined {
-  const model = overrideParams?.['model'];
-  const slug = (typeof model === 'string' ? /^@([^/]*)\//.exec(model)?.[1] : undefined) ?? provider?.replace(/^@/, '');
-  const bySlug = entries.find((entry) => entry.slug === slug);
+  const name = slugOf(overrideParams) ?? provider;
+  const bySlug = entries.find(({ slug }) => `@${slug}` === name);
   if (bySlug || provider === undefined || provider.startsWith('@')) return bySlug;
   const ofProvider = entries.filter((entry) => entry.provider === provider);
   return ofProvider.length === 1 ? ofProvider[0] : undefined;
 }
-
-const bringsOwnCredentials = (entry: CatalogEntry): boolean =>
-  entry.provider === 'vertex-ai' && !('service_account' in entry) && !('credentials' in entry);
