@@ -8,6 +8,11 @@ const world: World = {
   err: (text) => void process.stderr.write(text),
 };
 
+// Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 const describe = ({ usage, help }: Command): string => `  ${usage}\n      ${help}\n`;
 
 /** Of the commands that begin with `words`; of all, without. */

@@ -42,6 +42,14 @@ describe('gatehouse', () => {
     );
   });
 
+  it('ends as it would when nobody reads its output to the end', async () => {
+    const child = spawn(process.execPath, [main, 'schema', 'gateway'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let err = '';
+    child.stderr.on('data', (piece: Buffer) => (err += piece.toString()));
+    expect([await new Promise((resolve) => child.once('close', resolve)), err]).toEqual([0, '']);
+  });
+
   it('validate checks all there is, plugins and their order included', async () => {
     dir = writeSettings({ server: 'chains:\n  request: [rout]\n  attempt: [send, transform]\n' });
     const { code, out } = await gatehouse('validate', '--configs', dir);
