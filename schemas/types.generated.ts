@@ -32,7 +32,7 @@ export type ChainItem =
       };
     };
 export type ChainList = ChainItem[];
-export type CatalogEntry = VertexEntry | AnthropicEntry | SimulatorEntry;
+export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
 /**
  * Models this entry may serve; `*` stands for any text. Default: all.
  *
@@ -446,6 +446,114 @@ export interface AnthropicEntry {
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
    */
   base_url?: string;
+  /**
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   */
+  allow_insecure?: boolean;
+  models?: Models;
+  /**
+   * Most connections to the entry's host. Default: the server's limits.connections.
+   */
+  connections?: number;
+  timeouts?: Timeouts;
+}
+/**
+ * OpenAI, or any server that speaks its API: vLLM, Ollama, Groq, Mistral and many more. Azure is azure-openai.
+ */
+export interface OpenAiEntry {
+  /**
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   */
+  slug: string;
+  /**
+   * OpenAI or a compatible server.
+   */
+  provider: 'openai';
+  /**
+   * The API key, sent as a bearer token. Leave it out for a server of your own that asks for none.
+   */
+  api_key?: Secret;
+  /**
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   */
+  base_url?: string;
+  /**
+   * The API is right under base_url, which has no version in its path. Without this, /v1 is put after a base_url that has none.
+   */
+  unversioned?: boolean;
+  /**
+   * Organization the usage counts for, sent as OpenAI-Organization.
+   */
+  organization?: string;
+  /**
+   * Project the usage counts for, sent as OpenAI-Project.
+   */
+  project?: string;
+  headers?: Headers;
+  secret_headers?: SecretHeaders;
+  /**
+   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   */
+  stream_usage?: boolean;
+  /**
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   */
+  allow_insecure?: boolean;
+  models?: Models;
+  /**
+   * Most connections to the entry's host. Default: the server's limits.connections.
+   */
+  connections?: number;
+  timeouts?: Timeouts;
+}
+/**
+ * More headers for every request of this entry. Plugins see them: credentials belong under secret_headers.
+ */
+export interface Headers {
+  [k: string]: string;
+}
+/**
+ * More headers that hold credentials, such as those of a proxy in front of the server.
+ */
+export interface SecretHeaders {
+  [k: string]: Secret;
+}
+/**
+ * Azure OpenAI. Requests name a deployment as their model.
+ */
+export interface AzureOpenAiEntry {
+  /**
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   */
+  slug: string;
+  /**
+   * Azure OpenAI.
+   */
+  provider: 'azure-openai';
+  /**
+   * A key of the resource, sent as api-key.
+   */
+  api_key: Secret;
+  /**
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   */
+  base_url: string;
+  /**
+   * A dated API version: requests then go to /openai/deployments/NAME. Default: the v1 API, which has no versions.
+   */
+  api_version?: string;
+  /**
+   * Deployments by the model name requests use, where the two differ. Other names are taken for a deployment's.
+   */
+  deployments?: {
+    [k: string]: string;
+  };
+  headers?: Headers;
+  secret_headers?: SecretHeaders;
+  /**
+   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   */
+  stream_usage?: boolean;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
    */

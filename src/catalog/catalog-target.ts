@@ -17,6 +17,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: ResolvedTarget['format'];
   readonly host: ResolvedTarget['host'];
+  readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly timeouts: ResolvedTarget['timeouts'];
   readonly #entry: CatalogEntry;
 
@@ -32,6 +33,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.headers = location.headers;
     this.format = location.format;
     this.host = location.host;
+    this.streamUsage = location.streamUsage;
     this.timeouts = entry.timeouts;
     this.#entry = entry;
   }

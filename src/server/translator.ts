@@ -75,14 +75,17 @@ const targetOf = ({ exchange, resolved, client }: Job): RequestTarget => ({
   host: resolved.host,
   strict: client.strict,
   labels: exchange.labels,
+  streamUsage: resolved.streamUsage,
 });
 
 const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 
 /** Same format on both sides: the caller's bytes, with what the target needs spliced in. */
 function passThrough(job: Job): Prepared {
-  const { attempt, upstream, client } = job;
+  const { attempt, resolved, upstream } = job;
   const stream = isStream(attempt.body);
+  // Usage the gateway did not ask for is not the gateway's to take out again.
+  const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
   const body = attempt.body.edit(upstream.passThroughEdits(attempt.body, targetOf(job)));
   return {
     losses: [],
