@@ -34,6 +34,10 @@ export type ChainItem =
 export type ChainList = ChainItem[];
 export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
 /**
+ * Names of betas.
+ */
+export type Betas = string[];
+/**
  * Models this entry may serve; `*` stands for any text. Default: all.
  *
  * @minItems 1
@@ -346,7 +350,7 @@ export interface CatalogFile {
   providers: CatalogEntry[];
 }
 /**
- * Google Vertex AI: Gemini, and partner models later. Give one source of credentials (`service_account`, `credentials` or `credentials_json`), or a project and region for callers who bring their own OAuth token.
+ * Google Vertex AI: Gemini, Claude, Llama, Mistral and other models of its publishers, and models deployed to endpoints of one's own. Give a region and one source of credentials (`service_account`, `credentials` or `credentials_json`), a region and a project for callers who bring their own OAuth token, or an `api_key` alone.
  */
 export interface VertexEntry {
   /**
@@ -376,7 +380,28 @@ export interface VertexEntry {
   /**
    * Location: a region, `global`, or the multi-regions `us` and `eu`.
    */
-  region: string;
+  region?: string;
+  /**
+   * A key for Vertex AI in express mode, in place of project, region and credentials. It reaches Gemini models only.
+   */
+  api_key?: Secret;
+  /**
+   * Version of the API in every path; `v1beta1` has what is in preview.
+   */
+  api_version?: 'v1' | 'v1beta1';
+  /**
+   * Models deployed to endpoints of the project, by the name requests give them: `endpoints.NAME`. One that is spoken to by `chat` at the usual host needs nothing here: `endpoints.ID`.
+   */
+  endpoints?: {
+    [k: string]: VertexEndpoint;
+  };
+  /**
+   * Which names of `anthropic-beta` are sent on to Claude; the others are left out and reported. Default: those that Vertex is known to take.
+   */
+  anthropic_betas?: {
+    allow?: Betas;
+    deny?: Betas;
+  };
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
    */
@@ -425,6 +450,31 @@ export interface ServiceAccountKey {
    */
   token_uri?: string;
   [k: string]: unknown;
+}
+/**
+ * A model deployed to an endpoint of the project.
+ */
+export interface VertexEndpoint {
+  /**
+   * Id of the endpoint: the last part of its resource name.
+   */
+  id: string;
+  /**
+   * How it is spoken to. `chat`: chat completions, as Model Garden deploys models. `raw_predict`: the same body for a container of one's own. `predict`: the body as an instance, for containers that know nothing else. `gemini`: a tuned Gemini model.
+   */
+  method?: 'chat' | 'predict' | 'raw_predict' | 'gemini';
+  /**
+   * Host name of a dedicated endpoint, `dedicatedEndpointDns` of its resource.
+   */
+  dedicated_dns?: string;
+  /**
+   * Model name for the body, where the container asks for its own; for a tuned Gemini model the one it was made from. Default: the id.
+   */
+  model?: string;
+  /**
+   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   */
+  stream_usage?: boolean;
 }
 /**
  * The Anthropic API itself.

@@ -1,5 +1,6 @@
 import type { FormatName } from '../formats/conversation.ts';
 import type { Secret } from '../plugin/index.ts';
+import type { Quirks } from './quirks.ts';
 
 /** The caller's side of an upstream credential: what `Authorization` held when it was not a gateway key. */
 export interface UpstreamCaller {
@@ -20,6 +21,7 @@ export interface Location {
   readonly headers: Readonly<Record<string, string>>;
   /** False: the server refuses to be asked for usage on a stream (`RequestTarget` says more). */
   readonly streamUsage?: boolean;
+  readonly quirks?: Quirks;
 }
 
 /** One catalog entry, ready for use: what its provider made of the YAML at load. */

@@ -1,3 +1,4 @@
+import { quirksOf } from '../catalog/catalog-target.ts';
 import {
   RequestFault,
   type ClientContext,
@@ -21,6 +22,7 @@ import {
 } from '../plugin/index.ts';
 import { callId } from './ids.ts';
 import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
+import { applyQuirks } from './quirks.ts';
 
 /** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
 export function createTranslator(clock: Clock): Translator {
@@ -37,7 +39,8 @@ export function createTranslator(clock: Clock): Translator {
         upstream,
         client: clientContext(exchange, attempt, resolved, clock),
       };
-      return upstream === operation.format ? passThrough(job) : translate(job);
+      const prepared = upstream === operation.format ? passThrough(job) : translate(job);
+      return applyQuirks(prepared, quirksOf(resolved), operation.format);
     },
   };
 }

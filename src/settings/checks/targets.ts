@@ -87,5 +87,7 @@ function entryOf({ provider, overrideParams }: Target, entries: readonly Catalog
   return ofProvider.length === 1 ? ofProvider[0] : undefined;
 }
 
+const CREDENTIALS = ['service_account', 'credentials', 'credentials_json', 'api_key'];
+
 const bringsOwnCredentials = (entry: CatalogEntry): boolean =>
-  entry.provider === 'vertex-ai' && !('service_account' in entry) && !('credentials' in entry);
+  entry.provider === 'vertex-ai' && !CREDENTIALS.some((key) => key in entry);
