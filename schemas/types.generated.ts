@@ -32,7 +32,11 @@ export type ChainItem =
       };
     };
 export type ChainList = ChainItem[];
-export type CatalogEntry = VertexEntry | AnthropicEntry | SimulatorEntry;
+export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpenAiEntry | SimulatorEntry;
+/**
+ * Names of betas.
+ */
+export type Betas = string[];
 /**
  * Models this entry may serve; `*` stands for any text. Default: all.
  *
@@ -346,7 +350,7 @@ export interface CatalogFile {
   providers: CatalogEntry[];
 }
 /**
- * Google Vertex AI: Gemini, and partner models later. Give one source of credentials (`service_account`, `credentials` or `credentials_json`), or a project and region for callers who bring their own OAuth token.
+ * Google Vertex AI: Gemini, Claude, Llama, Mistral and other models of its publishers, and models deployed to endpoints of one's own. Give a region and one source of credentials (`service_account`, `credentials` or `credentials_json`), a region and a project for callers who bring their own OAuth token, or an `api_key` alone.
  */
 export interface VertexEntry {
   /**
@@ -376,7 +380,28 @@ export interface VertexEntry {
   /**
    * Location: a region, `global`, or the multi-regions `us` and `eu`.
    */
-  region: string;
+  region?: string;
+  /**
+   * A key for Vertex AI in express mode, in place of project, region and credentials. It reaches Gemini models only.
+   */
+  api_key?: Secret;
+  /**
+   * Version of the API in every path; `v1beta1` has what is in preview.
+   */
+  api_version?: 'v1' | 'v1beta1';
+  /**
+   * Models deployed to endpoints of the project, by the name requests give them: `endpoints.NAME`. One that is spoken to by `chat` at the usual host needs nothing here: `endpoints.ID`.
+   */
+  endpoints?: {
+    [k: string]: VertexEndpoint;
+  };
+  /**
+   * Which names of `anthropic-beta` are sent on to Claude; the others are left out and reported. Default: those that Vertex is known to take.
+   */
+  anthropic_betas?: {
+    allow?: Betas;
+    deny?: Betas;
+  };
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
    */
@@ -427,6 +452,31 @@ export interface ServiceAccountKey {
   [k: string]: unknown;
 }
 /**
+ * A model deployed to an endpoint of the project.
+ */
+export interface VertexEndpoint {
+  /**
+   * Id of the endpoint: the last part of its resource name.
+   */
+  id: string;
+  /**
+   * How it is spoken to. `chat`: chat completions, as Model Garden deploys models. `raw_predict`: the same body for a container of one's own. `predict`: the body as an instance, for containers that know nothing else. `gemini`: a tuned Gemini model.
+   */
+  method?: 'chat' | 'predict' | 'raw_predict' | 'gemini';
+  /**
+   * Host name of a dedicated endpoint, `dedicatedEndpointDns` of its resource.
+   */
+  dedicated_dns?: string;
+  /**
+   * Model name for the body, where the container asks for its own; for a tuned Gemini model the one it was made from. Default: the id.
+   */
+  model?: string;
+  /**
+   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   */
+  stream_usage?: boolean;
+}
+/**
  * The Anthropic API itself.
  */
 export interface AnthropicEntry {
@@ -446,6 +496,114 @@ export interface AnthropicEntry {
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
    */
   base_url?: string;
+  /**
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   */
+  allow_insecure?: boolean;
+  models?: Models;
+  /**
+   * Most connections to the entry's host. Default: the server's limits.connections.
+   */
+  connections?: number;
+  timeouts?: Timeouts;
+}
+/**
+ * OpenAI, or any server that speaks its API: vLLM, Ollama, Groq, Mistral and many more. Azure is azure-openai.
+ */
+export interface OpenAiEntry {
+  /**
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   */
+  slug: string;
+  /**
+   * OpenAI or a compatible server.
+   */
+  provider: 'openai';
+  /**
+   * The API key, sent as a bearer token. Leave it out for a server of your own that asks for none.
+   */
+  api_key?: Secret;
+  /**
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   */
+  base_url?: string;
+  /**
+   * The API is right under base_url, which has no version in its path. Without this, /v1 is put after a base_url that has none.
+   */
+  unversioned?: boolean;
+  /**
+   * Organization the usage counts for, sent as OpenAI-Organization.
+   */
+  organization?: string;
+  /**
+   * Project the usage counts for, sent as OpenAI-Project.
+   */
+  project?: string;
+  headers?: Headers;
+  secret_headers?: SecretHeaders;
+  /**
+   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   */
+  stream_usage?: boolean;
+  /**
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   */
+  allow_insecure?: boolean;
+  models?: Models;
+  /**
+   * Most connections to the entry's host. Default: the server's limits.connections.
+   */
+  connections?: number;
+  timeouts?: Timeouts;
+}
+/**
+ * More headers for every request of this entry. Plugins see them: credentials belong under secret_headers.
+ */
+export interface Headers {
+  [k: string]: string;
+}
+/**
+ * More headers that hold credentials, such as those of a proxy in front of the server.
+ */
+export interface SecretHeaders {
+  [k: string]: Secret;
+}
+/**
+ * Azure OpenAI. Requests name a deployment as their model.
+ */
+export interface AzureOpenAiEntry {
+  /**
+   * Name of the entry; requests write it as @slug. Letters, digits, `.`, `_` and `-`.
+   */
+  slug: string;
+  /**
+   * Azure OpenAI.
+   */
+  provider: 'azure-openai';
+  /**
+   * A key of the resource, sent as api-key.
+   */
+  api_key: Secret;
+  /**
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   */
+  base_url: string;
+  /**
+   * A dated API version: requests then go to /openai/deployments/NAME. Default: the v1 API, which has no versions.
+   */
+  api_version?: string;
+  /**
+   * Deployments by the model name requests use, where the two differ. Other names are taken for a deployment's.
+   */
+  deployments?: {
+    [k: string]: string;
+  };
+  headers?: Headers;
+  secret_headers?: SecretHeaders;
+  /**
+   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   */
+  stream_usage?: boolean;
   /**
    * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
    */

@@ -1,5 +1,6 @@
 import type { ResolvedTarget } from '../plugin/index.ts';
 import type { Location } from '../providers/provider.ts';
+import type { Quirks } from '../providers/quirks.ts';
 import type { CatalogEntry } from './catalog.ts';
 
 /**
@@ -17,8 +18,10 @@ export class CatalogTarget implements ResolvedTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: ResolvedTarget['format'];
   readonly host: ResolvedTarget['host'];
+  readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly timeouts: ResolvedTarget['timeouts'];
   readonly #entry: CatalogEntry;
+  readonly #quirks: Quirks | undefined;
 
   constructor(entry: CatalogEntry, location: Location, modelLabel: string) {
     const { provider } = entry;
@@ -32,14 +35,23 @@ export class CatalogTarget implements ResolvedTarget {
     this.headers = location.headers;
     this.format = location.format;
     this.host = location.host;
+    this.streamUsage = location.streamUsage;
     this.timeouts = entry.timeouts;
     this.#entry = entry;
+    this.#quirks = location.quirks;
   }
 
   static entryOf(target: ResolvedTarget): CatalogEntry | undefined {
     return #entry in target ? target.#entry : undefined;
   }
+
+  static quirksOf(target: ResolvedTarget): Quirks | undefined {
+    return #quirks in target ? target.#quirks : undefined;
+  }
 }
 
 /** The entry a target was resolved from; undefined for an object that a resolver did not make (a copy, for one). */
 export const entryOf = (target: ResolvedTarget): CatalogEntry | undefined => CatalogTarget.entryOf(target);
+
+/** What the target's place wants besides its format. */
+export const quirksOf = (target: ResolvedTarget): Quirks | undefined => CatalogTarget.quirksOf(target);

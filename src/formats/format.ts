@@ -36,6 +36,8 @@ export interface RequestTarget {
    * whose host has labels puts them into that host's alphabet; labels the caller wrote into the body win over them.
    */
   readonly labels?: Readonly<Record<string, string>>;
+  /** False: the server refuses `stream_options`; usage is then counted where it sends it unasked. Default: it is asked for. */
+  readonly streamUsage?: boolean | undefined;
 }
 
 export interface EncodedRequest {

@@ -3,8 +3,9 @@ import type { GatewayError } from './errors.ts';
 import type { Reply } from './reply.ts';
 
 /** An error as a client is told of it. */
-export function toClientError({ status, message, type, code, param }: GatewayError, requestId: string): ClientError {
-  return { status, message, type, code, param, requestId };
+export function toClientError(error: GatewayError, requestId: string): ClientError {
+  const { status, message, type, param } = error;
+  return { status, message, type, code: error.upstreamCode ?? error.code, param, requestId };
 }
 
 /** The reply a failed request gets, in the client's own format. The status is the format's: an overload is 503 to one API and 529 to another. */

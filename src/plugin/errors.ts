@@ -140,6 +140,8 @@ export interface ErrorDetails {
   readonly provider?: string;
   /** The upstream's own word for the failure, for clients that are not strict and for logs. */
   readonly upstreamKind?: string;
+  /** The upstream's own code, where it is a word as OpenAI writes them: a client is told this one; metrics and logs keep the table's. */
+  readonly upstreamCode?: string;
 }
 
 /** The only error that reaches a client as it is; anything else thrown is `internal_error` to the outside. */
@@ -153,6 +155,7 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly provider: string | undefined;
   readonly upstreamKind: string | undefined;
+  readonly upstreamCode: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -165,6 +168,7 @@ export class GatewayError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.provider = details.provider;
     this.upstreamKind = details.upstreamKind;
+    this.upstreamCode = details.upstreamCode;
   }
 }
 

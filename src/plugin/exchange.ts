@@ -148,6 +148,8 @@ export interface ResolvedTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: FormatName;
   readonly host: 'vertex' | 'direct';
+  /** False: the server refuses to be asked for usage on a stream. */
+  readonly streamUsage?: boolean | undefined;
   /** The catalog entry's own. */
   readonly timeouts: TimeoutSettings;
 }

@@ -1,6 +1,7 @@
 /** Model names that must never reach an upstream. */
 export const HOSTILE_NAMES: readonly string[] = [
   '',
+  '.',
   '../x',
   'x/../../y',
   '/../',

@@ -1,5 +1,7 @@
 import { anthropic } from './anthropic/index.ts';
 import type { Provider } from './definition.ts';
+import { azureOpenAi } from './openai/azure.ts';
+import { openai } from './openai/index.ts';
 import type { ProviderName } from './provider.ts';
 import { simulator } from './simulator/index.ts';
 import { vertexAi } from './vertex-ai/index.ts';
@@ -8,6 +10,8 @@ import { vertexAi } from './vertex-ai/index.ts';
 export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   'vertex-ai': vertexAi,
   anthropic,
+  openai,
+  'azure-openai': azureOpenAi,
   simulator,
 };
 

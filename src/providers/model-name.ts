@@ -4,11 +4,29 @@ const MAX_LENGTH = 256;
 /** What could leave the path segment a name is put in (vertex-sdk 1.1.2 and 1.1.3 fixed such escapes; wire.md finding 10). */
 const UNUSABLE = /[\p{Cc}/\\?#]|\.\./u;
 
+/**
+ * Servers name models as they like: `meta-llama/Llama-3.1-8B-Instruct`, `qwen2.5:7b`, `accounts/x/models/y#accounts/z/deployments/w`,
+ * the path of a file. What climbs out of a folder is no such name; some servers open files by it.
+ */
+const UNUSABLE_IN_BODY = /[\p{Cc}\\?]|\.\./u;
+
 /** Refuses a model name no provider here has, before it gets near a URL or a body. */
 export function checkModelName(model: string): void {
+  checkForm(model);
+  if (UNUSABLE.test(model)) throw unusable(model, 'holds `/`, `\\`, `?`, `#`, `..` or a control character');
+}
+
+/** The same for a name that goes into the body only, where slashes are nothing special. */
+export function checkBodyModelName(model: string): void {
+  checkForm(model);
+  if (UNUSABLE_IN_BODY.test(model)) throw unusable(model, 'holds `\\`, `?`, `..` or a control character');
+}
+
+function checkForm(model: string): void {
   if (model === '') throw unusable(model, 'is empty');
   if (model.length > MAX_LENGTH) throw unusable(model, `is longer than ${MAX_LENGTH} characters`);
-  if (UNUSABLE.test(model)) throw unusable(model, 'holds `/`, `\\`, `?`, `#`, `..` or a control character');
+  // As a path segment it would vanish, encoded or not (RFC 3986, 6.2.2.3).
+  if (model === '.') throw unusable(model, 'is no name');
   // encodeURIComponent throws on half a surrogate pair.
   if (!model.isWellFormed()) throw unusable(model, 'is not valid Unicode');
 }

@@ -1,5 +1,6 @@
 import type { FormatName } from '../formats/conversation.ts';
 import type { Secret } from '../plugin/index.ts';
+import type { Quirks } from './quirks.ts';
 
 /** The caller's side of an upstream credential: what `Authorization` held when it was not a gateway key. */
 export interface UpstreamCaller {
@@ -18,13 +19,16 @@ export interface Location {
   readonly host: 'vertex' | 'direct';
   /** Headers of the provider that are no credentials. Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** False: the server refuses to be asked for usage on a stream (`RequestTarget` says more). */
+  readonly streamUsage?: boolean;
+  readonly quirks?: Quirks;
 }
 
 /** One catalog entry, ready for use: what its provider made of the YAML at load. */
 export interface ProviderEntry {
   readonly slug: string;
   readonly provider: ProviderName;
-  /** Name in OpenTelemetry's list: `gcp.vertex_ai`, `anthropic`. */
+  /** Name in OpenTelemetry's list: `gcp.vertex_ai`, `anthropic`, `openai`. */
   readonly semconvName: string;
   readonly allowInsecure: boolean;
   /**
@@ -40,4 +44,4 @@ export interface ProviderEntry {
   forgetCredentials?(): boolean;
 }
 
-export type ProviderName = 'vertex-ai' | 'anthropic' | 'simulator';
+export type ProviderName = 'vertex-ai' | 'anthropic' | 'openai' | 'azure-openai' | 'simulator';

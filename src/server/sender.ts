@@ -100,7 +100,7 @@ async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job): Prom
 
 /** Credential headers without their scheme, as an upstream might quote them. */
 function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
-  return Object.values(credentials).map((value) => value.replace(/^Bearer /, ''));
+  return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
 }
 
 function newTry(startedAt: number): TryRecord {

@@ -1,3 +1,4 @@
+import { quirksOf } from '../catalog/catalog-target.ts';
 import {
   RequestFault,
   type ClientContext,
@@ -21,6 +22,7 @@ import {
 } from '../plugin/index.ts';
 import { callId } from './ids.ts';
 import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
+import { applyQuirks } from './quirks.ts';
 
 /** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
 export function createTranslator(clock: Clock): Translator {
@@ -37,7 +39,8 @@ export function createTranslator(clock: Clock): Translator {
         upstream,
         client: clientContext(exchange, attempt, resolved, clock),
       };
-      return upstream === operation.format ? passThrough(job) : translate(job);
+      const prepared = upstream === operation.format ? passThrough(job) : translate(job);
+      return applyQuirks(prepared, quirksOf(resolved), operation.format);
     },
   };
 }
@@ -75,14 +78,17 @@ const targetOf = ({ exchange, resolved, client }: Job): RequestTarget => ({
   host: resolved.host,
   strict: client.strict,
   labels: exchange.labels,
+  streamUsage: resolved.streamUsage,
 });
 
 const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 
 /** Same format on both sides: the caller's bytes, with what the target needs spliced in. */
 function passThrough(job: Job): Prepared {
-  const { attempt, upstream, client } = job;
+  const { attempt, resolved, upstream } = job;
   const stream = isStream(attempt.body);
+  // Usage the gateway did not ask for is not the gateway's to take out again.
+  const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
   const body = attempt.body.edit(upstream.passThroughEdits(attempt.body, targetOf(job)));
   return {
     losses: [],

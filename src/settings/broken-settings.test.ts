@@ -84,7 +84,8 @@ test.each([1_000, 20_000])('nesting %i deep is a mistake like any other', async 
     'gateway/a.yaml': `plugins: ${'['.repeat(depth)}\n`,
     'gateway/b.yaml': 'nmae: b\n',
   });
-  expect(problems).toContain('nested too deeply');
+  // Where the stack ends is the engine's matter: what it can still read is told as the brackets they are.
+  expect(problems).toMatch(/^configs\/gateway\/a\.yaml:.*(?:nested too deeply|a bracket that is not closed)$/m);
   expect(problems).toContain('configs/gateway/b.yaml:1:1: unknown key `nmae`; did you mean "name"?');
 });
 

@@ -75,6 +75,19 @@ describe('a failure of the provider', () => {
     expect(toUpstreamError(failure(429, 'x', { retryAfterMs: 3000 }), { retryAfterMs: 5000 }).retryAfterMs).toBe(5000);
   });
 
+  it.each([
+    ['content_filter', 'content_filter'],
+    ['429', undefined],
+    ['DeploymentNotFound', undefined],
+    ['RATE_LIMIT_EXCEEDED', undefined],
+    [`x${'y'.repeat(64)}`, undefined],
+  ])('keeps the provider’s code %s only as a word of OpenAI’s kind', (code, kept) => {
+    expect(toUpstreamError(failure(400, 'invalid_request_error', { code }))).toMatchObject({
+      code: 'upstream_rejected',
+      upstreamCode: kept,
+    });
+  });
+
   it('of any shape becomes an error of the table with an error status', () => {
     fc.assert(
       fc.property(

@@ -58,6 +58,9 @@ const CODE_BY_OWN_KIND: ReadonlyMap<string, ErrorCode> = new Map([
 const TOO_LONG =
   /prompt is too long|maximum context length|context (?:length|window) (?:of|is|exceed)|token count .*exceeds|exceeds? .*\btoken limit|too many (?:input )?tokens/i;
 
+/** `content_filter`, `tool_use_failed`; not Azure's `429` or `DeploymentNotFound`, for which the table has OpenAI's own word. */
+const OPENAI_WORD = /^[a-z][a-z0-9_]{0,63}$/;
+
 export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
   /** What `readRetryAfter` found; without it the failure's own wait holds. */
@@ -80,6 +83,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     status,
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: failure.kind }),
+    ...(failure.code !== undefined && OPENAI_WORD.test(failure.code) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.provider !== undefined && { provider: context.provider }),
   });

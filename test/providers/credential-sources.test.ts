@@ -194,12 +194,12 @@ describe('src/providers/vertex-ai/README.md', () => {
     ([, yaml]) => yaml!,
   );
 
-  it('shows every key', () => expect(examples).toHaveLength(3));
+  it('shows every key', () => expect(examples.length).toBeGreaterThan(5));
 
   it.each(examples)('has an example that is valid: %s', async (yaml) => {
     const file = write('readme.json', externalAccountJson('/var/run/token'));
     const dir = writeSettings({ catalog: yaml.replace('/etc/gatehouse/wif.json', file) });
-    const loaded = await loadSettings(dir, { env: {} });
+    const loaded = await loadSettings(dir, { env: { VERTEX_API_KEY: 'a-key' } });
     await checkSettings(loaded, dir);
     expect(loaded.diagnostics).toEqual([]);
     rmSync(dir, { recursive: true, force: true });

@@ -82,13 +82,36 @@ function filesWith({ owner, name, parent }: Place, value: unknown): readonly unk
 }
 
 function objectsWith({ schema }: Owner, name: string, value: unknown): readonly object[] {
-  return requiredOf(schema).map((required) => {
-    const needed = [...required, ...namesIn(Object(Object(schema['dependencies'])[name]).required)];
-    const others = needed
-      .filter((other) => other !== name)
-      .map((other) => [other, sampleOf(propertiesOf(schema)[other])]);
-    return { ...Object.fromEntries(others), [name]: value };
-  });
+  return requiredOf(schema)
+    .flatMap((required) => {
+      return withNeeded(schema, [...required, name]);
+    })
+    .map((needed) => {
+      const others = needed
+        .filter((other) => other !== name)
+        .map((other) => [other, sampleOf(propertiesOf(schema)[other])]);
+      return { ...Object.fromEntries(others), [name]: value };
+    });
+}
+
+/** The names and those they ask to have beside them: one list for each way to have all. */
+function withNeeded(schema: Schema, names: readonly string[]): readonly (readonly string[])[] {
+  const needs = Object(schema['dependencies']) as Record<string, unknown>;
+  const lists = names.reduce<readonly (readonly string[])[]>(
+    (ways, name) => {
+      const needed = needs[name];
+      // One that already has what is asked for needs no more.
+      return isSchema(needed) ? ways.flatMap((way) => shortest(way, requiredOf(needed))) : ways;
+    },
+    [[...new Set(names)]],
+  );
+  return lists.flatMap((list) => (list.length > new Set(names).size ? withNeeded(schema, list) : [list]));
+}
+
+function shortest(way: readonly string[], choices: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const longer = choices.map((more) => [...new Set([...way, ...more])]);
+  const satisfied = longer.find((list) => list.length === way.length);
+  return satisfied ? [satisfied] : longer;
 }
 
 /** Which keys an object must have: one list for each way to be whole. */

@@ -192,8 +192,14 @@ it('says all that OpenAI can say, without loss, and reads it back the same', () 
 // ---------------------------------------------------------------- what differs by target, and what is lost
 
 describe('fields', () => {
-  it('always asks for usage on a stream', () => {
+  it('asks for usage on a stream, unless the server refuses to be asked', () => {
     expect(encode({ stream: true }).body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+    const refusing = requestTarget({ streamUsage: false });
+    expect(encodeRequest(talk({ stream: true }), refusing, replyContext()).body).toEqual({
+      model: 'model-asked',
+      messages: [],
+      stream: true,
+    });
     expect(encode({}).body).toEqual({ model: 'model-asked', messages: [] });
   });
 

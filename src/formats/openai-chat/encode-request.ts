@@ -30,15 +30,16 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     metadata: conversation.metadata,
     service_tier: encodeServiceTier(conversation, report),
     verbosity: conversation.verbosity,
-    ...encodeStreaming(conversation.stream),
+    ...encodeStreaming(conversation.stream, target),
   });
   reportGoogleFields(conversation, report);
   return { body, losses: report.losses, reply };
 }
 
-/** Usage is always asked for: cost is counted from it, whether or not the client wants to see it (wire.md D13). */
-function encodeStreaming(stream: boolean): JsonObject {
-  return stream ? { stream: true, stream_options: { include_usage: true } } : {};
+/** Usage is asked for wherever it can be: cost is counted from it, whether or not the client wants to see it (wire.md D13). */
+function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonObject {
+  if (!stream) return {};
+  return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };
 }
 
 function encodeLimits(conversation: Conversation, target: RequestTarget, report: LossReport): JsonObject {

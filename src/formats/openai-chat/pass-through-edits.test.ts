@@ -38,4 +38,11 @@ describe('passThroughEdits', () => {
     expect(edits(body)).toEqual(expected);
     expect(JSON.stringify(body)).toBe(before);
   });
+
+  it('asks for no usage where the server refuses to be asked, and leaves what the client says itself', () => {
+    const target = requestTarget({ model: 'gpt-x', streamUsage: false });
+    const ask = (body: JsonObject) => openaiChat.passThroughEdits(view(body), target);
+    expect(ask({ model: 'm', stream: true })).toEqual([model]);
+    expect(ask({ model: 'gpt-x', stream: true, stream_options: { include_usage: true } })).toEqual([]);
+  });
 });

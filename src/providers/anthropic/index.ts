@@ -1,5 +1,5 @@
 import type { AnthropicEntry as AnthropicSettings } from '../../../schemas/types.generated.ts';
-import type { Secret } from '../../plugin/index.ts';
+import { readApiKey } from '../api-key.ts';
 import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName } from '../model-name.ts';
@@ -47,19 +47,7 @@ export const anthropic = defineProvider<AnthropicSettings>({
   name: 'anthropic',
   create(entry, { report }) {
     const base = readBase(entry, 'https://api.anthropic.com', report);
-    const apiKey = readApiKey(entry.api_key);
-    if (apiKey === undefined) {
-      report({
-        path: ['api_key'],
-        message: 'api_key is empty, or holds a space, a line break or another character no key has',
-      });
-    }
+    const apiKey = readApiKey(entry.api_key, report);
     return base && apiKey !== undefined ? new AnthropicEntry(entry, base, apiKey) : undefined;
   },
 });
-
-/** undici would refuse the header at the first request, with the key in no one's view: better told at load. */
-function readApiKey(secret: Secret): string | undefined {
-  const key = secret.reveal();
-  return /^[\x21-\x7e]+$/.test(key) ? key : undefined;
-}

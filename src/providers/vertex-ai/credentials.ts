@@ -82,6 +82,12 @@ export function foundCredentials(slug: string, find: () => Promise<TokenSource>,
   };
 }
 
+/** An API key of express mode. */
+export function keyCredentials(apiKey: string): Credentials {
+  const headers = Object.freeze({ 'x-goog-api-key': apiKey });
+  return { authorize: () => headers };
+}
+
 /** The failure is shared by all who waited; each learns which entry it was for. */
 export function tokenError(slug: string, error: unknown): UpstreamError {
   const reason = error instanceof TokenFault ? error.message : 'the token could not be made';

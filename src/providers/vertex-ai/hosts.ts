@@ -5,6 +5,9 @@ const MAX_REGION = 52;
 /** Schema pattern of `project_id`: a project id, a domain-scoped one, or a project number. */
 const PROJECT = /^([a-z][a-z0-9.-]*\.[a-z]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$|^[0-9]{6,20}$/;
 
+/** Schema pattern of an endpoint's id: digits, or a name of its owner's. Where `openapi` would stand is no endpoint of anybody's. */
+const ENDPOINT_ID = /^(?!openapi$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/;
+
 const MULTI_REGIONS: Readonly<Record<string, string>> = {
   global: 'aiplatform.googleapis.com',
   us: 'aiplatform.us.rep.googleapis.com',
@@ -12,9 +15,22 @@ const MULTI_REGIONS: Readonly<Record<string, string>> = {
 };
 
 export const isRegion = (text: string): boolean => text.length <= MAX_REGION && REGION.test(text);
+export const isEndpointId = (text: string): boolean => ENDPOINT_ID.test(text);
 export const isProjectId = (text: string): boolean => text.length <= 128 && PROJECT.test(text);
+
+/** Of express mode: one for all, with no project and no location in its paths (wire.md C1). */
+export const EXPRESS_HOST = 'aiplatform.googleapis.com';
 
 /** wire.md C1. The region has been checked. */
 export function vertexHost(region: string): string {
   return MULTI_REGIONS[region] ?? `${region}-aiplatform.googleapis.com`;
+}
+
+/** What a dedicated host name says: `{endpoint id}.{region}-{project number}.prediction.vertexai.goog` (wire.md C1). */
+const DEDICATED = /^([a-z0-9-]{1,63})\.([a-z]+-[a-z]+[0-9]+)-[0-9]{6,20}\.prediction\.vertexai\.goog$/;
+
+/** Undefined for what is no such name. */
+export function readDedicatedHost(dns: string): { readonly endpoint: string; readonly region: string } | undefined {
+  const [, endpoint, region] = DEDICATED.exec(dns) ?? [];
+  return endpoint === undefined || region === undefined ? undefined : { endpoint, region };
 }

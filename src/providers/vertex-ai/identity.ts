@@ -30,8 +30,9 @@ type SourceKey = 'service_account' | 'credentials_json' | 'credentials';
 const sourcesOf = ({ service_account: account, credentials_json: json, credentials }: VertexSettings): unknown[] =>
   [account, json, credentials].filter((value) => value !== undefined);
 
-/** A project alone: whoever calls brings the token. */
-export const needsCallerToken = (entry: VertexSettings): boolean => sourcesOf(entry).length === 0;
+/** A project alone: whoever calls brings the token. An API key is an identity of its own (express mode). */
+export const needsCallerToken = (entry: VertexSettings): boolean =>
+  entry.api_key === undefined && sourcesOf(entry).length === 0;
 
 /** The identity of an entry: of the one source it names, or of each caller. Undefined when a problem was reported. */
 export function readIdentity(entry: VertexSettings, setup: ProviderSetup): Identity | undefined {

@@ -1,26 +1,29 @@
 import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import { GatewayError } from '../../plugin/index.ts';
+import { readApiKey } from '../api-key.ts';
 import { readBase } from '../base-url.ts';
-import { defineProvider, type OpenableEntry } from '../definition.ts';
+import { defineProvider, type OpenableEntry, type ProviderSetup } from '../definition.ts';
 import { quote } from '../model-name.ts';
 import type { Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
-import { callerCredentials } from './credentials.ts';
-import { isProjectId, isRegion, vertexHost } from './hosts.ts';
+import { betaFilter } from './betas.ts';
+import { callerCredentials, keyCredentials } from './credentials.ts';
+import { readEndpoints } from './endpoint-settings.ts';
+import { EXPRESS_HOST, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
-import { VertexLocations } from './locations.ts';
+import { ExpressLocations, VertexLocations, type Locations } from './locations.ts';
 
 class VertexEntry implements OpenableEntry {
   readonly slug: string;
   readonly provider = 'vertex-ai';
   readonly semconvName = 'gcp.vertex_ai';
   readonly allowInsecure: boolean;
-  readonly #locations: VertexLocations;
+  readonly #locations: Locations;
   readonly #identity: Pick<Identity, 'credentials' | 'open'>;
 
   constructor(
     slug: string,
     allowInsecure: boolean,
-    locations: VertexLocations,
+    locations: Locations,
     identity: Pick<Identity, 'credentials' | 'open'>,
   ) {
     this.slug = slug;
@@ -35,7 +38,7 @@ class VertexEntry implements OpenableEntry {
   }
 
   locate(model: string, stream: boolean): Location {
-    return this.#locations.locate(model, stream, this.#identity.credentials.headers);
+    return this.#locations.locate(model, { stream }, this.#identity.credentials.headers);
   }
 
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>> {
@@ -54,14 +57,37 @@ class VertexEntry implements OpenableEntry {
 export const vertexAi = defineProvider<VertexSettings>({
   name: 'vertex-ai',
   create(entry, setup) {
-    const base = readBase(entry, `https://${vertexHost(entry.region)}`, setup.report);
+    if (entry.api_key) return createExpress(entry, entry.api_key, setup);
+    const { slug, region, api_version: version = 'v1' } = entry;
+    if (region === undefined) {
+      // The schema says so too, for files; an entry can also be made in code.
+      setup.report({ path: [], message: 'give a region, or an api_key for express mode' });
+      return undefined;
+    }
+    const base = readBase(entry, `https://${vertexHost(region)}`, setup.report);
     const identity = readIdentity(entry, setup);
-    if (!base || !identity) return undefined;
-    const locations = new VertexLocations(base, identity.projectId, entry.region);
-    return new VertexEntry(entry.slug, entry.allow_insecure ?? false, locations, identity);
+    const endpoints = readEndpoints(entry, setup.report);
+    if (!base || !identity || !endpoints) return undefined;
+    const takesBeta = betaFilter(entry.anthropic_betas);
+    const { projectId } = identity;
+    const locations = new VertexLocations({ base, version, projectId, region, takesBeta, endpoints });
+    return new VertexEntry(slug, entry.allow_insecure ?? false, locations, identity);
   },
   needsCallerToken,
 });
+
+/** Express mode (wire.md C1): an API key is project, place and identity at once. */
+function createExpress(
+  entry: VertexSettings,
+  secret: NonNullable<VertexSettings['api_key']>,
+  { report }: ProviderSetup,
+): OpenableEntry | undefined {
+  const base = readBase(entry, `https://${EXPRESS_HOST}`, report);
+  const apiKey = readApiKey(secret, report);
+  if (!base || apiKey === undefined) return undefined;
+  const locations = new ExpressLocations(base, entry.api_version ?? 'v1');
+  return new VertexEntry(entry.slug, entry.allow_insecure ?? false, locations, { credentials: keyCredentials(apiKey) });
+}
 
 /**
  * Vertex AI without a catalog entry: project and region come with the request, and so does the token. The caller chooses
@@ -70,7 +96,14 @@ export const vertexAi = defineProvider<VertexSettings>({
 export function createAdHocVertex({ projectId, region }: { projectId: string; region: string }): ProviderEntry {
   if (!isProjectId(projectId)) throw invalidHeader('project id', projectId);
   if (!isRegion(region)) throw invalidHeader('region', region);
-  const locations = new VertexLocations({ origin: `https://${vertexHost(region)}`, prefix: '' }, projectId, region);
+  const locations = new VertexLocations({
+    base: { origin: `https://${vertexHost(region)}`, prefix: '' },
+    version: 'v1',
+    projectId,
+    region,
+    takesBeta: betaFilter(),
+    endpoints: new Map(),
+  });
   return new VertexEntry('vertex-ai', false, locations, {
     credentials: callerCredentials('Vertex AI without a catalog entry', 'vertex-ai'),
   });

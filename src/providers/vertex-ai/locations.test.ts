@@ -1,11 +1,37 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { VertexEntry } from '../../../schemas/types.generated.ts';
+import { GatewayError, type Problem } from '../../plugin/index.ts';
 import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
-import { isProjectId, isRegion, vertexHost } from './hosts.ts';
-import { VertexLocations } from './locations.ts';
+import { betaFilter } from './betas.ts';
+import { readEndpoints } from './endpoint-settings.ts';
+import { EXPRESS_HOST, isEndpointId, isProjectId, isRegion, vertexHost } from './hosts.ts';
+import { ExpressLocations, VertexLocations, type Place } from './locations.ts';
 
-const at = (region: string) =>
-  new VertexLocations({ origin: `https://${vertexHost(region)}`, prefix: '' }, 'my-project', region);
-const P = '/v1/projects/my-project/locations/us-central1/publishers';
+type Endpoints = NonNullable<VertexEntry['endpoints']>;
+
+/** @param more of the entry */
+function read(endpoints: Endpoints, more: Partial<VertexEntry> = {}) {
+  const problems: Problem[] = [];
+  const entry: VertexEntry = { slug: 'v', provider: 'vertex-ai', region: 'us-central1', endpoints, ...more };
+  return { endpoints: readEndpoints(entry, (problem) => problems.push(problem)), problems };
+}
+
+const at = (region: string, changes: Partial<Place> = {}) =>
+  new VertexLocations({
+    base: { origin: `https://${vertexHost(region)}`, prefix: '' },
+    version: 'v1',
+    projectId: 'my-project',
+    region,
+    takesBeta: betaFilter(),
+    endpoints: new Map(),
+    ...changes,
+  });
+const withEndpoints = (endpoints: Endpoints) => at('us-central1', { endpoints: read(endpoints).endpoints! });
+
+const PLAIN = { stream: false };
+const STREAM = { stream: true };
+const P = '/v1/projects/my-project/locations/us-central1';
 
 describe('vertexHost', () => {
   test.each([
@@ -16,9 +42,18 @@ describe('vertexHost', () => {
     ['europe-west4', 'europe-west4-aiplatform.googleapis.com'],
     ['northamerica-northeast1', 'northamerica-northeast1-aiplatform.googleapis.com'],
   ])('of %s is %s, and the path says the location too', (region, host) => {
-    const location = at(region).locate('gemini-2.5-pro', false);
-    expect(location.origin).toBe(`https://${host}`);
-    expect(location.path).toContain(`/locations/${region}/`);
+    for (const model of [
+      'gemini-2.5-pro',
+      'anthropic.claude-x',
+      'meta.llama-x',
+      'mistralai.m',
+      'endpoints.1',
+      'qwen/x',
+    ]) {
+      const location = at(region).locate(model, PLAIN);
+      expect(location.origin).toBe(`https://${host}`);
+      expect(location.path).toContain(`/v1/projects/my-project/locations/${region}/`);
+    }
   });
 
   test.each([
@@ -48,21 +83,59 @@ describe('isProjectId', () => {
   );
 });
 
+describe('isEndpointId', () => {
+  test.each(['1', '5464397967697903616', 'mg-endpoint-0a1b', 'my_llama', 'openapi2'])('knows %s', (id) => {
+    expect(isEndpointId(id)).toBe(true);
+  });
+  test.each(['', 'openapi', '-1', '1-', '1.2', '1/2', '1:predict', '1?', '../1', '1\n', '%31', 'x'.repeat(64)])(
+    'refuses %j',
+    (id) => {
+      expect(isEndpointId(id)).toBe(false);
+    },
+  );
+});
+
 describe('VertexLocations', () => {
   test.each([
-    ['gemini-2.5-pro', false, `${P}/google/models/gemini-2.5-pro:generateContent`],
-    ['gemini-2.5-pro', true, `${P}/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse`],
-    ['google.gemini-2.5-pro', false, `${P}/google/models/gemini-2.5-pro:generateContent`],
-    ['gemini-2.5-flash-preview-09-2025', false, `${P}/google/models/gemini-2.5-flash-preview-09-2025:generateContent`],
-    ['anthropic.claude-sonnet-4-5@20250929', false, `${P}/anthropic/models/claude-sonnet-4-5@20250929:rawPredict`],
-    ['anthropic.claude-sonnet-4-5@20250929', true, `${P}/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict`],
-    ['familya.claude-opus-4-6', true, `${P}/anthropic/models/claude-opus-4-6:streamRawPredict`],
-    ['claude-x@20250929', false, `${P}/google/models/claude-x@20250929:generateContent`],
-    ['a;b', false, `${P}/google/models/a%3Bb:generateContent`],
-    ['a b:rawPredict', false, `${P}/google/models/a%20b%3ArawPredict:generateContent`],
-    ['other.model', false, `${P}/google/models/other.model:generateContent`],
+    ['gemini-2.5-pro', false, '/publishers/google/models/gemini-2.5-pro:generateContent'],
+    ['gemini-2.5-pro', true, '/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse'],
+    ['google.gemini-2.5-pro', false, '/publishers/google/models/gemini-2.5-pro:generateContent'],
+    [
+      'gemini-2.5-flash-preview-09-2025',
+      false,
+      '/publishers/google/models/gemini-2.5-flash-preview-09-2025:generateContent',
+    ],
+    [
+      'anthropic.claude-sonnet-4-5@20250929',
+      false,
+      '/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict',
+    ],
+    [
+      'anthropic.claude-sonnet-4-5@20250929',
+      true,
+      '/publishers/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict',
+    ],
+    ['familya.claude-opus-4-6', true, '/publishers/anthropic/models/claude-opus-4-6:streamRawPredict'],
+    ['mistralai.mistral-large@2407', false, '/publishers/mistralai/models/mistral-large@2407:rawPredict'],
+    ['mistralai.mistral-small-2503', true, '/publishers/mistralai/models/mistral-small-2503:streamRawPredict'],
+    ['meta.llama-4-scout-17b-16e-instruct-maas', false, '/endpoints/openapi/chat/completions'],
+    ['familyb.llama-4-scout-17b-16e-instruct-maas', true, '/endpoints/openapi/chat/completions'],
+    ['deepseek-ai/deepseek-v3.1-maas', true, '/endpoints/openapi/chat/completions'],
+    ['endpoints.5464397967697903616', false, '/endpoints/5464397967697903616/chat/completions'],
+    ['endpoints.mg-endpoint-0a1b', true, '/endpoints/mg-endpoint-0a1b/chat/completions'],
+    ['claude-x@20250929', false, '/publishers/google/models/claude-x@20250929:generateContent'],
+    ['5464397967697903616', false, '/publishers/google/models/5464397967697903616:generateContent'],
+    ['a;b', false, '/publishers/google/models/a%3Bb:generateContent'],
+    ['a b:rawPredict', false, '/publishers/google/models/a%20b%3ArawPredict:generateContent'],
+    ['mistralai.a b:x', false, '/publishers/mistralai/models/a%20b%3Ax:rawPredict'],
+    ['other.model', false, '/publishers/google/models/other.model:generateContent'],
+    [
+      'deepseek-ai.deepseek-v3.1-maas',
+      false,
+      '/publishers/google/models/deepseek-ai.deepseek-v3.1-maas:generateContent',
+    ],
   ])('%j (stream %s) lives at %s', (model, stream, path) => {
-    expect(at('us-central1').locate(model, stream).path).toBe(path);
+    expect(at('us-central1').locate(model, { stream }).path).toBe(`${P}${path}`);
   });
 
   test.each([
@@ -70,39 +143,245 @@ describe('VertexLocations', () => {
     ['google.gemini-2.5-pro', 'gemini', 'gemini-2.5-pro'],
     ['anthropic.claude-sonnet-4-5@20250929', 'anthropic-messages', 'claude-sonnet-4-5@20250929'],
     ['familya.claude-opus-4-6', 'anthropic-messages', 'claude-opus-4-6'],
+    ['meta.llama-4-scout-17b-16e-instruct-maas', 'openai-chat', 'meta/llama-4-scout-17b-16e-instruct-maas'],
+    ['familyb.llama-3.3-70b-instruct-maas', 'openai-chat', 'meta/llama-3.3-70b-instruct-maas'],
+    ['meta/llama-3.3-70b-instruct-maas', 'openai-chat', 'meta/llama-3.3-70b-instruct-maas'],
+    ['deepseek-ai/deepseek-v3.1-maas', 'openai-chat', 'deepseek-ai/deepseek-v3.1-maas'],
+    ['qwen/qwen3-235b-a22b-instruct-2507-maas', 'openai-chat', 'qwen/qwen3-235b-a22b-instruct-2507-maas'],
+    ['openai/gpt-oss-120b-maas', 'openai-chat', 'openai/gpt-oss-120b-maas'],
+    ['google/gemini-2.5-flash', 'openai-chat', 'google/gemini-2.5-flash'],
+    ['mistralai.mistral-large@2407', 'openai-chat', 'mistral-large'],
+    ['mistralai.mistral-small-2503', 'openai-chat', 'mistral-small-2503'],
+    ['endpoints.5464397967697903616', 'openai-chat', '5464397967697903616'],
   ])('%j speaks %s and is %j there', (model, format, name) => {
-    expect(at('global').locate(model, false)).toMatchObject({ format, model: name, host: 'vertex' });
+    expect(at('global').locate(model, PLAIN)).toMatchObject({ format, model: name, host: 'vertex' });
   });
 
-  test.each(['meta.llama-4', 'familyb.llama-4', 'mistralai.mistral-large', 'endpoints.123'])(
-    'says that %j is not served yet instead of sending it elsewhere',
+  test('asks all but Mistral for usage on streams', () => {
+    expect(at('global').locate('mistralai.mistral-small-2503', STREAM).streamUsage).toBe(false);
+    for (const model of ['meta.llama-x', 'qwen/x', 'endpoints.1'])
+      expect(at('global').locate(model, STREAM).streamUsage).toBeUndefined();
+  });
+
+  test('filters betas for Claude alone', () => {
+    const takesBeta = (name: string) => name === 'mine';
+    const locations = at('global', { takesBeta });
+    expect(locations.locate('anthropic.claude-x', PLAIN).quirks?.takesBeta).toBe(takesBeta);
+    for (const model of ['gemini-2.5-pro', 'meta.llama-x', 'mistralai.m', 'endpoints.1'])
+      expect(locations.locate(model, PLAIN).quirks?.takesBeta).toBeUndefined();
+  });
+
+  test.each([
+    ['anthropic/claude-x', 'anthropic.claude-x'],
+    ['familya/claude-x', 'familya.claude-x'],
+    ['mistralai/mistral-large', 'mistralai.mistral-large'],
+    ['endpoints/123', 'endpoints.123'],
+  ])('says how %s is written', (model, right) => {
+    expect(() => at('global').locate(model, PLAIN)).toThrowError(
+      expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining(`write \`${right}\``) }),
+    );
+  });
+
+  test.each([
+    ...HOSTILE_NAMES,
+    'google.',
+    'anthropic.',
+    'meta.',
+    'mistralai.',
+    'mistralai..',
+    'meta..',
+    'endpoints.',
+    'familya.../x',
+    'anthropic./../../google/models/x',
+    'mistralai.a/b',
+    'meta.llama/x',
+    'endpoints.openapi',
+    'endpoints.1/2',
+    'endpoints.1:predict',
+    'endpoints.1?x',
+    'endpoints..',
+    'endpoints.%2e',
+    'endpoints.a b',
+    'deepseek-ai/../x',
+    'deepseek-ai/..',
+    'deepseek-ai/a/b',
+    'deepseek-ai/',
+    '/deepseek-maas',
+    'Deepseek/x',
+    'deepseek-ai/x y',
+    'deepseek-ai/x\n',
+    'deepseek-ai/x?y',
+    'deepseek-ai/x#y',
+    'deepseek-ai%2Fx/y',
+    `qwen/${'x'.repeat(300)}`,
+  ])('refuses %j with a 400', (model) => {
+    for (const call of [PLAIN, STREAM]) {
+      expect(() => at('global').locate(model, call)).toThrowError(
+        expect.objectContaining({ code: 'invalid_model', status: 400 }),
+      );
+    }
+  });
+
+  test('never leaves its project and location, whatever a caller writes', () => {
+    const prefix = fc.constantFrom('', 'anthropic.', 'meta.', 'mistralai.', 'endpoints.', 'qwen/', 'google.', '../');
+    const rest = fc.string({
+      unit: fc.oneof(fc.constantFrom('.', '/', ':', '@', '%', '?', '#', '2', 'e'), fc.string()),
+    });
+    fc.assert(
+      fc.property(prefix, rest, fc.boolean(), (start, end, stream) => {
+        let path: string;
+        try {
+          ({ path } = at('us-central1').locate(start + end, { stream }));
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError);
+          return;
+        }
+        const url = new URL(`https://host.example${path}`);
+        expect(url.pathname + url.search).toBe(path);
+        expect(path).toMatch(
+          /^\/v1\/projects\/my-project\/locations\/us-central1\/(?:publishers\/(?:google|anthropic|mistralai)\/models\/[^/?#:]+:(?:raw|streamRaw|generate|streamGenerate)\w+(?:\?alt=sse)?|endpoints\/[\w-]+\/chat\/completions)$/,
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('puts the path prefix of a base_url before its own path', () => {
+    const locations = at('us-central1', { base: { origin: 'https://proxy.example', prefix: '/llm' } });
+    expect(locations.locate('gemini-2.5-pro', PLAIN)).toMatchObject({
+      origin: 'https://proxy.example',
+      path: `/llm${P}/publishers/google/models/gemini-2.5-pro:generateContent`,
+    });
+  });
+
+  test('puts the version of the entry into every path', () => {
+    const locations = at('us-central1', { version: 'v1beta1', endpoints: read({ tuned: { id: '7' } }).endpoints! });
+    for (const model of ['gemini-2.5-pro', 'anthropic.c', 'meta.l', 'mistralai.m', 'endpoints.1', 'endpoints.tuned'])
+      expect(locations.locate(model, PLAIN).path).toMatch(/^\/v1beta1\/projects\//);
+  });
+});
+
+describe('endpoints of the settings', () => {
+  test.each([
+    [{}, false, '/endpoints/42/chat/completions', 'openai-chat'],
+    [{}, true, '/endpoints/42/chat/completions', 'openai-chat'],
+    [{ method: 'chat' as const }, true, '/endpoints/42/chat/completions', 'openai-chat'],
+    [{ method: 'raw_predict' as const }, false, '/endpoints/42:rawPredict', 'openai-chat'],
+    [{ method: 'raw_predict' as const }, true, '/endpoints/42:streamRawPredict', 'openai-chat'],
+    [{ method: 'predict' as const }, false, '/endpoints/42:predict', 'openai-chat'],
+    [{ method: 'predict' as const }, true, '/endpoints/42:predict', 'openai-chat'],
+    [{ method: 'gemini' as const }, false, '/endpoints/42:generateContent', 'gemini'],
+    [{ method: 'gemini' as const }, true, '/endpoints/42:streamGenerateContent?alt=sse', 'gemini'],
+  ])('%j (stream %s) live at %s', (settings, stream, path, format) => {
+    const location = withEndpoints({ 'my-model.v2': { id: '42', ...settings } }).locate('endpoints.my-model.v2', {
+      stream,
+    });
+    expect(location).toMatchObject({ path: `${P}${path}`, format, model: '42', host: 'vertex' });
+    expect(location.quirks?.envelope !== undefined).toBe(path.endsWith(':predict'));
+  });
+
+  test('may name the model for the body, and refuse stream options', () => {
+    const locations = withEndpoints({ llama: { id: '42', model: 'meta-llama/Llama-3.1-8B', stream_usage: false } });
+    expect(locations.locate('endpoints.llama', STREAM)).toMatchObject({
+      model: 'meta-llama/Llama-3.1-8B',
+      streamUsage: false,
+    });
+  });
+
+  test('live at their dedicated host, and only they', () => {
+    const dns = '42.us-central1-123456789012.prediction.vertexai.goog';
+    const locations = withEndpoints({ llama: { id: '42', dedicated_dns: dns }, other: { id: '43' } });
+    expect(locations.locate('endpoints.llama', PLAIN)).toMatchObject({
+      origin: `https://${dns}`,
+      path: `${P}/endpoints/42/chat/completions`,
+    });
+    for (const model of ['endpoints.other', 'endpoints.42', 'gemini-2.5-pro'])
+      expect(locations.locate(model, PLAIN).origin).toBe('https://us-central1-aiplatform.googleapis.com');
+  });
+
+  test('are found by their own name alone', () => {
+    const locations = withEndpoints({ llama: { id: '42' } });
+    expect(locations.locate('llama', PLAIN).path).toBe(`${P}/publishers/google/models/llama:generateContent`);
+    expect(locations.locate('endpoints.constructor', PLAIN).path).toBe(`${P}/endpoints/constructor/chat/completions`);
+  });
+
+  test.each<[string, Endpoints[string], string]>([
+    ['id', { id: 'openapi' }, 'not the id'],
+    ['id', { id: '../x' }, 'not the id'],
+    ['dedicated_dns', { id: '42', dedicated_dns: 'evil.example' }, 'not of the form'],
+    [
+      'dedicated_dns',
+      { id: '42', dedicated_dns: '42.us-central1-123456789012.prediction.vertexai.goog.evil.example' },
+      'not of the form',
+    ],
+    [
+      'dedicated_dns',
+      { id: '42', dedicated_dns: 'evil.example/42.us-central1-123456789012.prediction.vertexai.goog' },
+      'not of the form',
+    ],
+    [
+      'dedicated_dns',
+      { id: '42', dedicated_dns: '42.us-central1-123456789012.prediction.vertexai.goog:8443' },
+      'not of the form',
+    ],
+    [
+      'dedicated_dns',
+      { id: '42', dedicated_dns: '43.us-central1-123456789012.prediction.vertexai.goog' },
+      'another endpoint',
+    ],
+    [
+      'dedicated_dns',
+      { id: '42', dedicated_dns: '42.europe-west4-123456789012.prediction.vertexai.goog' },
+      'another region',
+    ],
+    [
+      'dedicated_dns',
+      { id: '42', method: 'gemini', dedicated_dns: '42.us-central1-123456789012.prediction.vertexai.goog' },
+      'tuned Gemini',
+    ],
+  ])('with a wrong %s are told at load: %j', (key, settings, words) => {
+    const { endpoints, problems } = read({ llama: settings });
+    expect(endpoints).toBeUndefined();
+    expect(problems).toEqual([{ path: ['endpoints', 'llama', key], message: expect.stringContaining(words) }]);
+  });
+
+  test('behind a base_url are reached there, and a dedicated host is warned of', () => {
+    const dedicated_dns = '42.us-central1-123456789012.prediction.vertexai.goog';
+    const base_url = 'https://proxy.example';
+    const { endpoints, problems } = read({ llama: { id: '42', dedicated_dns } }, { base_url });
+    expect(problems).toMatchObject([{ path: ['endpoints', 'llama', 'dedicated_dns'], severity: 'warning' }]);
+    const locations = at('us-central1', { base: { origin: base_url, prefix: '' }, endpoints: endpoints! });
+    expect(locations.locate('endpoints.llama', PLAIN).origin).toBe(base_url);
+  });
+});
+
+describe('ExpressLocations', () => {
+  const express = new ExpressLocations({ origin: `https://${EXPRESS_HOST}`, prefix: '' }, 'v1');
+
+  test.each([
+    ['gemini-2.5-flash', false, '/v1/publishers/google/models/gemini-2.5-flash:generateContent'],
+    ['google.gemini-2.5-flash', true, '/v1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse'],
+  ])('%s (stream %s) lives at %s', (model, stream, path) => {
+    expect(express.locate(model, { stream })).toEqual({
+      origin: 'https://aiplatform.googleapis.com',
+      path,
+      format: 'gemini',
+      model: 'gemini-2.5-flash',
+      host: 'vertex',
+      headers: {},
+    });
+  });
+
+  test.each(['anthropic.claude-x', 'meta.llama-x', 'mistralai.m', 'endpoints.1', 'qwen/qwen3-maas'])(
+    'says that an API key does not reach %s',
     (model) => {
-      expect(() => at('global').locate(model, false)).toThrowError(
-        expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining('does not serve yet') }),
+      expect(() => express.locate(model, PLAIN)).toThrowError(
+        expect.objectContaining({ code: 'invalid_model', message: expect.stringContaining('express mode') }),
       );
     },
   );
 
-  test.each([...HOSTILE_NAMES, 'google.', 'anthropic.', 'familya.../x', 'anthropic./../../google/models/x'])(
-    'refuses %j with a 400',
-    (model) => {
-      for (const stream of [false, true]) {
-        expect(() => at('global').locate(model, stream)).toThrowError(
-          expect.objectContaining({ code: 'invalid_model', status: 400 }),
-        );
-      }
-    },
-  );
-
-  test('puts the path prefix of a base_url before its own path', () => {
-    const locations = new VertexLocations(
-      { origin: 'https://proxy.example', prefix: '/llm' },
-      'my-project',
-      'us-central1',
-    );
-    expect(locations.locate('gemini-2.5-pro', false)).toMatchObject({
-      origin: 'https://proxy.example',
-      path: `/llm${P}/google/models/gemini-2.5-pro:generateContent`,
-    });
+  test.each(HOSTILE_NAMES.map((name) => [name]))('refuses %j with a 400', (model) => {
+    expect(() => express.locate(model, PLAIN)).toThrowError(expect.objectContaining({ code: 'invalid_model' }));
   });
 });

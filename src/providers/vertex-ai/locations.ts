@@ -1,74 +1,87 @@
 import type { Base } from '../base-url.ts';
-import { checkModelName, modelSegment, unusable } from '../model-name.ts';
+import { unusable } from '../model-name.ts';
 import type { Location } from '../provider.ts';
+import type { Quirks } from '../quirks.ts';
+import type { DeployedModel } from './endpoint-settings.ts';
+import { claude, gemini, readFamily, type Call } from './families.ts';
+import { explainPermission } from './permission.ts';
 
-interface Publisher {
-  readonly id: string;
-  readonly format: Location['format'];
-  readonly plain: string;
-  readonly stream: string;
+export type ApiVersion = 'v1' | 'v1beta1';
+
+/** A project in a location, and what an entry says of the models there. */
+export interface Place {
+  readonly base: Base;
+  readonly version: ApiVersion;
+  readonly projectId: string;
+  readonly region: string;
+  readonly takesBeta: (name: string) => boolean;
+  /** By the name after `endpoints.`. */
+  readonly endpoints: ReadonlyMap<string, DeployedModel>;
 }
 
-const GOOGLE: Publisher = {
-  id: 'google',
-  format: 'gemini',
-  plain: ':generateContent',
-  stream: ':streamGenerateContent?alt=sse',
-};
-const ANTHROPIC: Publisher = {
-  id: 'anthropic',
-  format: 'anthropic-messages',
-  plain: ':rawPredict',
-  stream: ':streamRawPredict',
-};
-
-/** The prefixes of a model name that pick a publisher (wire.md C2); undefined ones are known and not served yet. */
-const PREFIXES: ReadonlyMap<string, Publisher | undefined> = new Map([
-  ['google', GOOGLE],
-  ['anthropic', ANTHROPIC],
-  ['familya', ANTHROPIC],
-  ['meta', undefined],
-  ['familyb', undefined],
-  ['mistralai', undefined],
-  ['endpoints', undefined],
-]);
+/** Where an entry's models live. */
+export interface Locations {
+  locate(name: string, call: Call, headers?: Location['headers']): Location;
+}
 
 const NO_HEADERS = Object.freeze({});
+const ENDPOINT_PREFIX = 'endpoints.';
 
-/** Where the models of one project and region live. */
-export class VertexLocations {
-  readonly #origin: string;
-  /** Path before `{publisher}/models/{model}`. */
-  readonly #publishers: string;
+/** Where the models of one project and location live. */
+export class VertexLocations implements Locations {
+  readonly #base: Base;
+  /** From the version to the location. */
+  readonly #parent: string;
+  readonly #endpoints: Place['endpoints'];
+  readonly #quirks: Quirks = { explain: explainPermission };
+  readonly #quirksOfClaude: Quirks;
 
-  constructor(base: Base, projectId: string, region: string) {
-    this.#origin = base.origin;
-    this.#publishers = `${base.prefix}/v1/projects/${projectId}/locations/${region}/publishers/`;
+  constructor({ base, version, projectId, region, takesBeta, endpoints }: Place) {
+    this.#base = base;
+    this.#parent = `/${version}/projects/${projectId}/locations/${region}/`;
+    this.#endpoints = endpoints;
+    this.#quirksOfClaude = { ...this.#quirks, takesBeta };
   }
 
-  locate(name: string, stream: boolean, headers: Location['headers'] = NO_HEADERS): Location {
-    checkModelName(name);
-    const { publisher, model } = readPublisher(name);
-    const method = stream ? publisher.stream : publisher.plain;
-    return {
-      origin: this.#origin,
-      path: `${this.#publishers}${publisher.id}/models/${modelSegment(model)}${method}`,
-      format: publisher.format,
-      model,
-      host: 'vertex',
-      headers,
-    };
+  locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
+    const deployed = this.#deployed(name);
+    if (deployed) {
+      const { path, ...spot } = deployed.spot(call);
+      const { origin, prefix } = deployed.origin === undefined ? this.#base : { origin: deployed.origin, prefix: '' };
+      return { origin, path: prefix + this.#parent + path, ...spot, host: 'vertex', headers, quirks: deployed.quirks };
+    }
+    const { family, model } = readFamily(name);
+    const { path, ...spot } = family(model, call);
+    const { origin, prefix } = this.#base;
+    const quirks = family === claude ? this.#quirksOfClaude : this.#quirks;
+    return { origin, path: prefix + this.#parent + path, ...spot, host: 'vertex', headers, quirks };
+  }
+
+  #deployed(name: string): DeployedModel | undefined {
+    return name.startsWith(ENDPOINT_PREFIX) ? this.#endpoints.get(name.slice(ENDPOINT_PREFIX.length)) : undefined;
   }
 }
 
-/** The first dot-segment when it is a known prefix; otherwise Google and the whole name, so `gemini-2.5-pro` keeps its dot. */
-function readPublisher(name: string): { publisher: Publisher; model: string } {
-  const dot = name.indexOf('.');
-  const prefix = dot < 0 ? '' : name.slice(0, dot);
-  if (!PREFIXES.has(prefix)) return { publisher: GOOGLE, model: name };
-  const publisher = PREFIXES.get(prefix);
-  if (!publisher) throw unusable(name, `begins with \`${prefix}.\`, which this gateway does not serve yet`);
-  const model = name.slice(dot + 1);
-  if (model === '') throw unusable(name, `has nothing after \`${prefix}.\``);
-  return { publisher, model };
+/** Express mode: an API key in place of a project, for Gemini alone (wire.md C1). */
+export class ExpressLocations implements Locations {
+  readonly #base: Base;
+  readonly #version: ApiVersion;
+
+  constructor(base: Base, version: ApiVersion) {
+    this.#base = base;
+    this.#version = version;
+  }
+
+  locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
+    const { family, model } = readFamily(name);
+    if (family !== gemini) {
+      throw unusable(
+        name,
+        'is not a Gemini model, and an API key (express mode) reaches no others: they need a project',
+      );
+    }
+    const { path, ...spot } = family(model, call);
+    const { origin, prefix } = this.#base;
+    return { origin, path: `${prefix}/${this.#version}/${path}`, ...spot, host: 'vertex', headers };
+  }
 }

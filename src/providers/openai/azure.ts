@@ -1,0 +1,68 @@
+import type { AzureOpenAiEntry as AzureSettings } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
+import { readApiKey } from '../api-key.ts';
+import { readBase, type Base } from '../base-url.ts';
+import { defineProvider } from '../definition.ts';
+import { checkModelName, modelSegment } from '../model-name.ts';
+import { OpenAiApiEntry, type EntryParts } from './entry.ts';
+import { readHeaders } from './headers.ts';
+import { pathOf } from './operations.ts';
+
+/**
+ * Azure OpenAI: the same API at a resource of one's own, for the deployments made there. The v1 API has the deployment's name in the
+ * body; dated versions have it in the path (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
+ */
+export const azureOpenAi = defineProvider<AzureSettings>({
+  name: 'azure-openai',
+  create(entry, { report }) {
+    const resource = readResource(entry, report);
+    const apiKey = readApiKey(entry.api_key, report);
+    const own = { headers: {}, credentials: { 'api-key': apiKey ?? '' } };
+    const headers = readHeaders(entry, own, report);
+    if (!resource || apiKey === undefined || !headers) return undefined;
+    return new OpenAiApiEntry({
+      slug: entry.slug,
+      provider: 'azure-openai',
+      semconvName: 'azure.ai.openai',
+      allowInsecure: entry.allow_insecure ?? false,
+      origin: resource.origin,
+      ...headers,
+      streamUsage: entry.stream_usage ?? true,
+      place: createPlace(entry, resource.prefix),
+    });
+  },
+});
+
+function createPlace({ deployments = {}, api_version: version }: AzureSettings, prefix: string): EntryParts['place'] {
+  const byModel = new Map(Object.entries(deployments));
+  return (model, operation) => {
+    let deployment = byModel.get(model);
+    if (deployment === undefined) {
+      checkModelName(model);
+      deployment = model;
+    }
+    const path =
+      version === undefined
+        ? `${prefix}/openai/v1${pathOf(operation)}`
+        : `${prefix}/openai/deployments/${modelSegment(deployment)}${pathOf(operation)}?api-version=${version}`;
+    return { path, model: deployment };
+  };
+}
+
+/** The resource, whether its address was copied from the portal or, with `/openai` or `/openai/v1`, from an SDK's settings. */
+function readResource(entry: AzureSettings, report: Report): Base | undefined {
+  const base = readBase(entry, '', report);
+  if (!base) return undefined;
+  const mistake = mistakeIn(base.prefix, entry.api_version !== undefined);
+  if (mistake !== undefined) {
+    report({ path: ['base_url'], message: `base_url ${mistake}` });
+    return undefined;
+  }
+  return { origin: base.origin, prefix: base.prefix.replace(/\/openai(?:\/v1)?$/, '') };
+}
+
+function mistakeIn(prefix: string, dated: boolean): string | undefined {
+  if (/\/openai\/(?!v1$)/.test(prefix)) return 'goes further than the resource: leave out all after /openai';
+  const isV1 = prefix.endsWith('/openai/v1');
+  return isV1 && dated ? 'is of the v1 API, which has no api_version: leave one of them out' : undefined;
+}

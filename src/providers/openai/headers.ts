@@ -1,0 +1,90 @@
+import { Secret, type Report } from '../../plugin/index.ts';
+
+/** Headers of the connection (RFC 9110, section 7.6.1) and those that describe a body the gateway writes. */
+const NOT_OURS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'accept-encoding',
+]);
+
+/** Credentials go by many names. */
+const CREDENTIAL = /authori[sz]ation|cookie|api-?key|subscription-key|token|secret|passw|credential|signature/;
+
+/** RFC 9110, sections 5.6.2 and 5.5, without the line folding and the bytes beyond ASCII that only old servers took. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+interface ExtraHeaders {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly secret_headers?: Readonly<Record<string, Secret>>;
+}
+
+interface ReadHeaders {
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/**
+ * An entry's headers with those its provider writes.
+ * @param own what the provider writes; the settings cannot say anything else there
+ * Undefined when a problem was reported.
+ */
+export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Report): ReadHeaders | undefined {
+  const taken = new Set([...Object.keys(own.headers), ...Object.keys(own.credentials)]);
+  const headers = readMap('headers', entry.headers ?? {}, { taken, report });
+  const secrets = readMap('secret_headers', entry.secret_headers ?? {}, { taken, report });
+  if (!headers || !secrets) return undefined;
+  return {
+    headers: Object.freeze({ ...headers, ...own.headers }),
+    credentials: Object.freeze({ ...secrets, ...own.credentials }),
+  };
+}
+
+interface Place {
+  /** Names that are there already; grows. */
+  readonly taken: Set<string>;
+  readonly report: Report;
+}
+
+function readMap(
+  key: 'headers' | 'secret_headers',
+  written: Readonly<Record<string, string | Secret>>,
+  { taken, report }: Place,
+): Readonly<Record<string, string>> | undefined {
+  const read = Object.entries(written).map(([title, given]) => {
+    const name = title.toLowerCase();
+    const value = given instanceof Secret ? given.reveal() : given;
+    const onName = nameProblem(name, taken) ?? (key === 'headers' ? openCredential(name) : undefined);
+    const problem = onName ?? (VALUE.test(value) ? undefined : 'has a value that no header can carry');
+    if (problem !== undefined)
+      report({
+        path: [key, title],
+        message: `the header \`${title}\` ${problem}`,
+        ...(onName !== undefined && { on: 'key' }),
+      });
+    taken.add(name);
+    return problem === undefined ? ([name, value] as const) : undefined;
+  });
+  const sound = read.filter((header) => header !== undefined);
+  return sound.length === read.length ? Object.fromEntries(sound) : undefined;
+}
+
+function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
+  if (!NAME.test(name)) return 'has a name that no header can have';
+  if (NOT_OURS.has(name)) return 'belongs to the connection or is written by the gateway';
+  return taken.has(name) ? 'is written already, by another setting of this entry' : undefined;
+}
+
+const openCredential = (name: string): string | undefined =>
+  CREDENTIAL.test(name) ? 'may hold a credential: write it under secret_headers' : undefined;

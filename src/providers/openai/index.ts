@@ -1,0 +1,41 @@
+import type { OpenAiEntry as OpenAiSettings } from '../../../schemas/types.generated.ts';
+import { readApiKey } from '../api-key.ts';
+import { defineProvider } from '../definition.ts';
+import { checkBodyModelName } from '../model-name.ts';
+import { readApiBase } from './base.ts';
+import { OpenAiApiEntry, type Place } from './entry.ts';
+import { readHeaders } from './headers.ts';
+import { pathOf, type OpenAiOperation } from './operations.ts';
+
+/** OpenAI, and every server that speaks its API. */
+export const openai = defineProvider<OpenAiSettings>({
+  name: 'openai',
+  create(entry, { report }) {
+    const base = readApiBase(entry, report);
+    const apiKey = entry.api_key && readApiKey(entry.api_key, report);
+    const own = {
+      headers: {
+        ...(entry.organization !== undefined && { 'openai-organization': entry.organization }),
+        ...(entry.project !== undefined && { 'openai-project': entry.project }),
+      },
+      // Servers without keys get no header rather than an empty bearer.
+      credentials: { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
+    };
+    const headers = readHeaders(entry, own, report);
+    if (!base || !headers || (entry.api_key && apiKey === undefined)) return undefined;
+    return new OpenAiApiEntry({
+      slug: entry.slug,
+      provider: 'openai',
+      // OpenTelemetry has names for some of the vendors, but an address does not tell which of them answers.
+      semconvName: 'openai',
+      allowInsecure: entry.allow_insecure ?? false,
+      origin: base.origin,
+      ...headers,
+      streamUsage: entry.stream_usage ?? true,
+      place: (model: string, operation: OpenAiOperation): Place => {
+        checkBodyModelName(model);
+        return { path: `${base.prefix}${pathOf(operation)}`, model };
+      },
+    });
+  },
+});

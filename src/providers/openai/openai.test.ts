@@ -1,0 +1,221 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { OpenAiEntry } from '../../../schemas/types.generated.ts';
+import { Secret } from '../../plugin/index.ts';
+import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
+import { noTokenCalls, testSetup } from '../setup.testkit.ts';
+import { openai } from './index.ts';
+
+const api_key = new Secret('sk-proj-CANARY');
+const noCaller = { upstreamToken: undefined };
+
+function create(changes: Partial<OpenAiEntry>) {
+  const { setup, problems } = testSetup(noTokenCalls);
+  return { entry: openai.create({ slug: 'own', provider: 'openai', ...changes }, setup), problems };
+}
+
+const urlOf = (base_url: string, changes: Partial<OpenAiEntry> = {}) => {
+  const { entry, problems } = create({ base_url, ...changes });
+  const location = entry?.locate('m', false);
+  return { url: location && location.origin + location.path, problems };
+};
+
+describe('an openai entry', () => {
+  test('lives at OpenAI when it has a key and says nothing else', async () => {
+    const { entry, problems } = create({ api_key });
+    expect(problems).toEqual([]);
+    expect(entry?.locate('gpt-4o', true)).toEqual({
+      origin: 'https://api.openai.com',
+      path: '/v1/chat/completions',
+      format: 'openai-chat',
+      model: 'gpt-4o',
+      host: 'direct',
+      headers: {},
+      streamUsage: true,
+    });
+    expect(await entry?.authorize(noCaller)).toEqual({ authorization: 'Bearer sk-proj-CANARY' });
+    expect(entry).toMatchObject({ slug: 'own', provider: 'openai', semconvName: 'openai', allowInsecure: false });
+  });
+
+  test('sends no credentials to a server that needs none, rather than an empty bearer', async () => {
+    const { entry } = create({ base_url: 'http://127.0.0.1:11434/v1', allow_insecure: true });
+    expect(await entry?.authorize(noCaller)).toEqual({});
+    expect(entry?.allowInsecure).toBe(true);
+  });
+
+  test('names organization and project', () => {
+    const { entry } = create({ api_key, organization: 'org-1', project: 'proj_1' });
+    expect(entry?.locate('gpt-4o', false).headers).toEqual({
+      'openai-organization': 'org-1',
+      'openai-project': 'proj_1',
+    });
+  });
+
+  test('says when its server must not be asked for usage', () => {
+    expect(create({ api_key, stream_usage: false }).entry?.locate('m', true).streamUsage).toBe(false);
+  });
+
+  test('keeps its key out of everything that prints', () => {
+    const { entry } = create({ api_key, secret_headers: { 'x-proxy-token': new Secret('other-CANARY') } });
+    const printed = inspect(entry, { depth: 9, showHidden: true }) + JSON.stringify(entry);
+    expect(printed + JSON.stringify(entry?.locate('m', true))).not.toContain('CANARY');
+  });
+
+  test.each(['', 'sk CANARY', 'sk-CANARY\n', 'sk-CANARÝ'])('has no use for the key %j', (key) => {
+    const { entry, problems } = create({ api_key: new Secret(key) });
+    expect(entry).toBeUndefined();
+    expect(problems).toEqual([{ path: ['api_key'], message: expect.stringContaining('api_key') }]);
+    expect(JSON.stringify(problems)).not.toContain('CANARY');
+  });
+});
+
+describe('base_url', () => {
+  test.each([
+    ['https://api.groq.com/openai/v1', 'https://api.groq.com/openai/v1/chat/completions'],
+    ['https://api.mistral.ai/v1/', 'https://api.mistral.ai/v1/chat/completions'],
+    ['https://api.z.ai/api/paas/v4//', 'https://api.z.ai/api/paas/v4/chat/completions'],
+    [
+      'https://generativelanguage.googleapis.com/v1beta/openai/',
+      'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
+    ],
+    ['https://gateway.example/v1/acme/openai', 'https://gateway.example/v1/acme/openai/chat/completions'],
+  ])('%s leads to %s', (base, expected) => {
+    expect(urlOf(base)).toEqual({ url: expected, problems: [] });
+  });
+
+  test.each([
+    ['https://vllm.example:8000', 'https://vllm.example:8000/v1/chat/completions'],
+    ['https://vllm.example:8000/', 'https://vllm.example:8000/v1/chat/completions'],
+    ['https://api.groq.com/openai', 'https://api.groq.com/openai/v1/chat/completions'],
+    ['https://vllm.example/v1x-y', 'https://vllm.example/v1x-y/v1/chat/completions'],
+  ])('%s has no version: it leads to %s, with a warning', (base, expected) => {
+    expect(urlOf(base)).toEqual({
+      url: expected,
+      problems: [{ path: ['base_url'], severity: 'warning', message: expect.stringContaining('no version') }],
+    });
+  });
+
+  test('stays as it is for an API that has no version', () => {
+    expect(urlOf('https://models.example/inference', { unversioned: true })).toEqual({
+      url: 'https://models.example/inference/chat/completions',
+      problems: [],
+    });
+  });
+
+  test.each([{ base_url: 'https://api.groq.com/openai/v1' }, { api_key }])(
+    'of %j has a version: `unversioned` is told to do nothing',
+    (changes) => {
+      const { entry, problems } = create({ ...changes, unversioned: true });
+      expect(entry?.locate('m', false).path).toContain('/v1/chat/completions');
+      expect(problems).toMatchObject([{ path: ['unversioned'], severity: 'warning' }]);
+    },
+  );
+
+  test.each([
+    ['https://api.groq.com/openai/v1/chat/completions', '/chat/completions, which is added'],
+    ['https://api.groq.com/openai/v1/completions/', '/completions, which is added'],
+    ['https://vllm.example/v1/embeddings', '/embeddings, which is added'],
+    ['https://vllm.example/v1/v1', '/v1 twice'],
+    ['https://vllm.example/api/v4/v4/', '/v4 twice'],
+    ['https://api.openai.com/v1', 'needs an api_key'],
+    ['https://eu.api.openai.com/v1', 'needs an api_key'],
+    ['https://res.openai.azure.com/openai/v1', 'azure-openai'],
+    ['http://vllm.example/v1', 'plain http'],
+  ])('%s is a mistake, told at its place', (base, words) => {
+    expect(urlOf(base)).toEqual({
+      url: undefined,
+      problems: [{ path: ['base_url'], message: expect.stringContaining(words) }],
+    });
+  });
+});
+
+describe('headers of an entry', () => {
+  test('go with every request, the secret ones where nobody sees them', async () => {
+    const { entry, problems } = create({
+      api_key,
+      headers: { 'HTTP-Referer': 'https://app.example', 'X-Title': 'My app' },
+      secret_headers: { 'CF-Access-Client-Secret': new Secret('cf-CANARY') },
+    });
+    expect(problems).toEqual([]);
+    expect(entry?.locate('m', false).headers).toEqual({ 'http-referer': 'https://app.example', 'x-title': 'My app' });
+    expect(await entry?.authorize(noCaller)).toEqual({
+      authorization: 'Bearer sk-proj-CANARY',
+      'cf-access-client-secret': 'cf-CANARY',
+    });
+  });
+
+  test('may hold another kind of authorization where there is no key', async () => {
+    const { entry } = create({
+      base_url: 'https://llm.example/v1',
+      secret_headers: { Authorization: new Secret('Basic Q0FOQVJZ') },
+    });
+    expect(await entry?.authorize(noCaller)).toEqual({ authorization: 'Basic Q0FOQVJZ' });
+  });
+
+  test.each<[string, Partial<OpenAiEntry>, (string | number)[], string]>([
+    [
+      'a credential in the open',
+      { headers: { 'X-Auth-Token': 'CANARY' } },
+      ['headers', 'X-Auth-Token'],
+      'secret_headers',
+    ],
+    ['one of the connection', { headers: { Host: 'other.example' } }, ['headers', 'Host'], 'belongs to the connection'],
+    [
+      'the body’s',
+      { headers: { 'Content-Type': 'text/plain' } },
+      ['headers', 'Content-Type'],
+      'written by the gateway',
+    ],
+    ['a name with a space', { headers: { 'X Title': 'a' } }, ['headers', 'X Title'], 'name that no header'],
+    ['a value with a line break', { headers: { 'X-Title': 'a\r\nX-Evil: 1' } }, ['headers', 'X-Title'], 'has a value'],
+    ['an empty value', { headers: { 'X-Title': '' } }, ['headers', 'X-Title'], 'has a value'],
+    ['one name twice', { headers: { 'X-Title': 'a', 'x-title': 'b' } }, ['headers', 'x-title'], 'already'],
+    [
+      'what `organization` writes',
+      { organization: 'org-1', headers: { 'OpenAI-Organization': 'org-2' } },
+      ['headers', 'OpenAI-Organization'],
+      'already',
+    ],
+    [
+      'what `api_key` writes',
+      { secret_headers: { Authorization: new Secret('Bearer CANARY') } },
+      ['secret_headers', 'Authorization'],
+      'already',
+    ],
+    [
+      'a secret no header can carry',
+      { secret_headers: { 'X-Proxy-Token': new Secret('CANARY\n') } },
+      ['secret_headers', 'X-Proxy-Token'],
+      'has a value',
+    ],
+  ])('cannot be %s', (_title, changes, path, words) => {
+    const { entry, problems } = create({ api_key, ...changes });
+    expect(entry).toBeUndefined();
+    expect(problems).toEqual([expect.objectContaining({ path, message: expect.stringContaining(words) })]);
+    expect(JSON.stringify(problems)).not.toContain('CANARY');
+  });
+});
+
+describe('model names', () => {
+  const locate = (model: string) => create({ api_key }).entry?.locate(model, false);
+
+  test.each([
+    'gpt-4o',
+    'ft:gpt-4o-mini:acme::AbC123',
+    'meta-llama/Llama-3.1-8B-Instruct',
+    'qwen2.5:7b',
+    'hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M',
+    'accounts/fireworks/models/x#accounts/acme/deployments/y',
+    '/models/own-model',
+    '@cf/meta/llama-3.1-8b-instruct',
+  ])('of other servers go into the body as they are: %s', (model) => {
+    expect(locate(model)).toMatchObject({ model, path: '/v1/chat/completions' });
+  });
+
+  test.each(HOSTILE_NAMES.filter((name) => name !== 'a/b' && name !== 'a#b'))(
+    'that are hostile are refused: %j',
+    (model) => {
+      expect(() => locate(model)).toThrowError(expect.objectContaining({ code: 'invalid_model', status: 400 }));
+    },
+  );
+});

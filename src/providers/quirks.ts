@@ -1,0 +1,27 @@
+import type { Loss } from '../formats/conversation.ts';
+import type { UpstreamFailure } from '../formats/events.ts';
+
+/**
+ * What a place wants besides the format that is spoken there. Pure; what the format has written is changed by it before it leaves,
+ * and what comes back before it is read.
+ */
+export interface Quirks {
+  /** Whether a name of `anthropic-beta` may be sent; the others are left out and reported. */
+  readonly takesBeta?: (name: string) => boolean;
+  readonly envelope?: Envelope;
+  /** A failure of the upstream's with what an operator should know of it. */
+  readonly explain?: (failure: UpstreamFailure) => UpstreamFailure;
+}
+
+/** A request and its reply are inside of something else. */
+export interface Envelope {
+  /** @param body JSON of the format */
+  wrap(body: Buffer, stream: boolean): Wrapped;
+  /** @param bytes the whole reply. Throws ReplyFault. */
+  unwrap(bytes: Buffer): Buffer;
+}
+
+export interface Wrapped {
+  readonly body: Buffer;
+  readonly losses: readonly Loss[];
+}

@@ -1,0 +1,31 @@
+import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
+
+/**
+ * Betas Claude takes on Vertex. There an unknown one is no hint that is passed over but a 400 ("Unexpected value(s) … for the
+ * `anthropic-beta` header"), and clients such as Claude Code send whatever is new: so these are let through, not all but some.
+ * They are those of wire.md B2 and C3, and what clients are seen to be served with, without those for what Vertex does not have
+ * (files, skills, MCP, fast mode) or refuses by name (structured outputs, effort, caching scope).
+ */
+const SERVED: readonly string[] = [
+  'claude-code-20250219',
+  'compact-2026-01-12',
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+  'context-1m-2025-08-07',
+  'context-management-2025-06-27',
+  'interleaved-thinking-2025-05-14',
+  'tool-search-tool-2025-10-19',
+  'web-search-2025-03-05',
+];
+
+/** Either list is the whole rule: what `allow` leaves out is not sent, what `deny` leaves out is. */
+export function betaFilter({ allow, deny }: NonNullable<VertexSettings['anthropic_betas']> = {}): (
+  name: string,
+) => boolean {
+  if (deny) {
+    const denied = new Set(deny);
+    return (name) => !denied.has(name);
+  }
+  const allowed = new Set(allow ?? SERVED);
+  return (name) => allowed.has(name);
+}

@@ -1,0 +1,75 @@
+import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
+import type { Quirks } from '../quirks.ts';
+import { ENDPOINT_METHODS, type Call, type Spot } from './families.ts';
+import { isEndpointId, readDedicatedHost } from './hosts.ts';
+import { explainPermission } from './permission.ts';
+import { predictEnvelope } from './predict.ts';
+
+/** An endpoint of the settings, ready for use. */
+export interface DeployedModel {
+  readonly spot: (call: Call) => Spot;
+  readonly quirks: Quirks;
+  /** `https://{dedicated host}`; undefined: where the entry's other models are. */
+  readonly origin: string | undefined;
+}
+
+/** The entry's `endpoints:` by name. Undefined when a problem was reported. */
+export function readEndpoints(
+  { endpoints = {}, region, base_url: baseUrl }: VertexSettings,
+  report: Report,
+): ReadonlyMap<string, DeployedModel> | undefined {
+  const names = Object.keys(endpoints);
+  const sound = names.map((name) => {
+    const settings = endpoints[name]!;
+    const path = ['endpoints', name];
+    if (!isEndpointId(settings.id)) {
+      report({ path: [...path, 'id'], message: 'id is not the id of an endpoint' });
+      return false;
+    }
+    return checkDedicatedHost(settings, { region, proxied: baseUrl !== undefined }, (problem) =>
+      report({ ...problem, path: [...path, ...problem.path] }),
+    );
+  });
+  if (sound.includes(false)) return undefined;
+  return new Map(names.map((name) => [name, deployedModel(endpoints[name]!, baseUrl !== undefined)]));
+}
+
+interface Surroundings {
+  readonly region: string | undefined;
+  /** The entry has a `base_url`, to which everything goes. */
+  readonly proxied: boolean;
+}
+
+/** Calls of a dedicated endpoint fail at any other host, and the other way round. */
+function checkDedicatedHost(settings: VertexEndpoint, { region, proxied }: Surroundings, report: Report): boolean {
+  const { dedicated_dns: dns, id } = settings;
+  if (dns === undefined) return true;
+  const path = ['dedicated_dns'];
+  const host = readDedicatedHost(dns);
+  const refuse = (message: string): false => {
+    report({ path, message: `dedicated_dns ${message}` });
+    return false;
+  };
+  if (!host) return refuse('is not of the form ENDPOINT_ID.REGION-PROJECT_NUMBER.prediction.vertexai.goog');
+  if (host.endpoint !== id.toLowerCase()) return refuse(`is that of another endpoint: id is ${JSON.stringify(id)}`);
+  if (host.region !== region) return refuse(`is in another region: region is ${JSON.stringify(region)}`);
+  if (settings.method === 'gemini') return refuse('is for other models: tuned Gemini models have no such host');
+  if (proxied)
+    report({ path, severity: 'warning', message: 'dedicated_dns has no effect: everything goes to base_url' });
+  return true;
+}
+
+function deployedModel(settings: VertexEndpoint, proxied: boolean): DeployedModel {
+  const { id, method = 'chat', dedicated_dns: dns, model, stream_usage: streamUsage } = settings;
+  const family = ENDPOINT_METHODS[method];
+  const changes = { ...(model !== undefined && { model }), ...(streamUsage === false && { streamUsage }) };
+  return {
+    spot: (call) => ({ ...family(id, call), ...changes }),
+    quirks: {
+      explain: explainPermission,
+      ...(method === 'predict' && { envelope: predictEnvelope(model !== undefined) }),
+    },
+    origin: dns === undefined || proxied ? undefined : `https://${dns}`,
+  };
+}

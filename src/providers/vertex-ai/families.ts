@@ -1,0 +1,117 @@
+import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
+import { checkBodyModelName, checkModelName, modelSegment, unusable } from '../model-name.ts';
+import type { Location } from '../provider.ts';
+import { isEndpointId } from './hosts.ts';
+
+/** What is asked of a model. */
+export interface Call {
+  readonly stream: boolean;
+}
+
+/** Where a call goes, below a project and location (or below the version, in express mode), and how it is said there. */
+export interface Spot extends Pick<Location, 'format' | 'model' | 'streamUsage'> {
+  readonly path: string;
+}
+
+/** Models that are reached and spoken to alike (wire.md C2). The name is without its prefix. */
+export type Family = (model: string, call: Call) => Spot;
+
+/** Verbs behind a model's or an endpoint's path. */
+const GENERATE = { plain: ':generateContent', stream: ':streamGenerateContent?alt=sse' } as const;
+const RAW = { plain: ':rawPredict', stream: ':streamRawPredict' } as const;
+
+type Verbs = typeof GENERATE | typeof RAW;
+
+const verb = ({ plain, stream }: Verbs, call: Call): string => (call.stream ? stream : plain);
+
+function published(publisher: string, model: string, method: string): string {
+  return `publishers/${publisher}/models/${modelSegment(model)}${method}`;
+}
+
+const chatOf = (endpoint: string): string => `endpoints/${endpoint}/chat/completions`;
+
+export const gemini: Family = (model, call) => ({
+  path: published('google', model, verb(GENERATE, call)),
+  format: 'gemini',
+  model,
+});
+
+export const claude: Family = (model, call) => ({
+  path: published('anthropic', model, verb(RAW, call)),
+  format: 'anthropic-messages',
+  model,
+});
+
+/** The body has the name without its version (Google's documents and Mistral's client). As at Mistral, no stream options. */
+const mistral: Family = (model, call) => ({
+  path: published('mistralai', model, verb(RAW, call)),
+  format: 'openai-chat',
+  model: model.replace(/(?<=.)@.*$/, ''),
+  streamUsage: false,
+});
+
+/** Models as a service: one address for all, their publisher and name in the body. */
+const openModel: Family = (model) => ({ path: chatOf('openapi'), format: 'openai-chat', model });
+
+const meta: Family = (model, call) => openModel(`meta/${model}`, call);
+
+type EndpointMethod = NonNullable<VertexEndpoint['method']>;
+
+/** How an endpoint is spoken to, by the method its settings name. */
+export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
+  chat: (id) => ({ path: chatOf(id), format: 'openai-chat', model: id }),
+  raw_predict: (id, call) => ({ path: `endpoints/${id}${verb(RAW, call)}`, format: 'openai-chat', model: id }),
+  predict: (id) => ({ path: `endpoints/${id}:predict`, format: 'openai-chat', model: id }),
+  gemini: (id, call) => ({ path: `endpoints/${id}${verb(GENERATE, call)}`, format: 'gemini', model: id }),
+};
+
+/** A model deployed to an endpoint that the settings say nothing of. */
+const endpoint: Family = (id, call) => {
+  if (!isEndpointId(id)) throw unusable(`endpoints.${id}`, 'names no endpoint: after `endpoints.` comes its id');
+  return ENDPOINT_METHODS.chat(id, call);
+};
+
+/** The prefixes of a model name that pick a family (wire.md C2). */
+const PREFIXES: ReadonlyMap<string, Family> = new Map([
+  ['google', gemini],
+  ['anthropic', claude],
+  ['familya', claude],
+  ['meta', meta],
+  ['familyb', meta],
+  ['mistralai', mistral],
+  ['endpoints', endpoint],
+]);
+
+/** Served as open models too; what the other prefixes stand for is reached in another way. */
+const OPEN_PREFIXES: ReadonlySet<string> = new Set(['google', 'meta']);
+
+/** `deepseek-ai/deepseek-v3.1-maas`, `openai/gpt-oss-120b-maas`: publisher and model, as Google writes them. */
+const OPEN_MODEL = /^([a-z][a-z0-9-]+)\/[A-Za-z0-9][A-Za-z0-9._@:-]*$/;
+
+export interface Named {
+  readonly family: Family;
+  /** Without its prefix. */
+  readonly model: string;
+}
+
+/** The first dot-segment when it is a known prefix; otherwise Google and the whole name, so `gemini-2.5-pro` keeps its dot. */
+export function readFamily(name: string): Named {
+  const publisher = OPEN_MODEL.exec(name)?.[1];
+  if (publisher !== undefined) return readOpenModel(name, publisher);
+  checkModelName(name);
+  const dot = name.indexOf('.');
+  const prefix = dot < 0 ? '' : name.slice(0, dot);
+  const family = PREFIXES.get(prefix);
+  if (!family) return { family: gemini, model: name };
+  const model = name.slice(dot + 1);
+  // Alone it would be the folder itself (RFC 3986, 6.2.2.3).
+  if (model === '' || model === '.') throw unusable(name, `has no name after \`${prefix}.\``);
+  return { family, model };
+}
+
+function readOpenModel(name: string, publisher: string): Named {
+  checkBodyModelName(name);
+  if (PREFIXES.has(publisher) && !OPEN_PREFIXES.has(publisher))
+    throw unusable(name, `has a slash where a dot belongs: write \`${name.replace('/', '.')}\``);
+  return { family: openModel, model: name };
+}

@@ -1,0 +1,58 @@
+import type { Loss } from '../../formats/conversation.ts';
+import { ReplyFault } from '../../formats/format.ts';
+import { RequestBody, type Edit } from '../../plugin/index.ts';
+import type { Envelope } from '../quirks.ts';
+
+const BEFORE = Buffer.from('{"instances":[');
+const AFTER = Buffer.from('],"parameters":{}}');
+
+const source = 'gateway';
+
+/** Without this, containers of Google's Model Garden look for a `prompt`. */
+const CHAT: Edit = { path: ['@requestFormat'], value: 'chatCompletions', source };
+/** `:predict` answers at once. */
+const NO_STREAM: readonly Edit[] = ['stream', 'stream_options'].map((key) => ({
+  path: [key],
+  value: undefined,
+  source,
+}));
+/** The endpoint says which model it is. */
+const NO_MODEL: Edit = { path: ['model'], value: undefined, source };
+
+const STREAM_LOSS: Loss = {
+  param: 'stream',
+  action: 'downgraded',
+  reason: 'This endpoint answers at once: the answer comes in one piece',
+};
+
+/** An OpenAI chat body as the one instance of a `:predict` call, and its prediction as the reply (wire.md C2). */
+export function predictEnvelope(keepModel: boolean): Envelope {
+  return {
+    wrap(body, stream) {
+      // Under the limits it was read with before.
+      const view = RequestBody.read(body, Number.POSITIVE_INFINITY);
+      const dropped = (keepModel ? NO_STREAM : [...NO_STREAM, NO_MODEL]).filter(({ path }) => view.has(path[0]!));
+      const instance = view.edit([CHAT, ...dropped]).encode();
+      return { body: Buffer.concat([BEFORE, instance, AFTER]), losses: stream ? [STREAM_LOSS] : [] };
+    },
+    unwrap(bytes) {
+      return Buffer.from(JSON.stringify(predictionIn(parse(bytes))));
+    },
+  };
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new ReplyFault('the prediction is not complete JSON', { cause: error });
+  }
+}
+
+/** One instance has one prediction: containers give it as a list of one, Google's own for chat as the object itself. */
+function predictionIn(reply: unknown): object {
+  const { predictions } = Object(reply) as { predictions?: unknown };
+  const prediction: unknown = Array.isArray(predictions) ? predictions[0] : predictions;
+  if (typeof prediction === 'object' && prediction !== null && !Array.isArray(prediction)) return prediction;
+  throw new ReplyFault('the prediction is not a chat completion');
+}

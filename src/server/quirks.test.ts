@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Outbound, Prepared } from '../plugin/index.ts';
+import type { Envelope } from '../providers/quirks.ts';
+import { applyQuirks } from './quirks.ts';
+
+const prepared = (changes: Partial<Outbound> = {}): Prepared => ({
+  losses: [],
+  outbound: {
+    origin: 'https://upstream.example',
+    path: '/',
+    headers: {},
+    body: '{}',
+    stream: false,
+    contentType: undefined,
+    openReader: () =>
+      openaiChat.passThrough({ id: 'x', created: 0, strict: true, includeUsage: false, model: 'm' }, false),
+    decodeError: openaiChat.decodeError,
+    ...changes,
+  },
+});
+const takesBeta = (name: string) => name.startsWith('good');
+const lost = (name: string) => ({
+  param: `anthropic-beta: ${name}`,
+  action: 'dropped' as const,
+  reason: 'This target does not take the beta',
+});
+
+describe('applyQuirks', () => {
+  it('leaves a request as it is where its place wants nothing', () => {
+    const given = prepared();
+    expect(applyQuirks(given, undefined, openaiChat)).toBe(given);
+  });
+
+  it.each([
+    ['good-1,bad-1, good-2 ,,bad-2', { 'anthropic-beta': 'good-1,good-2', x: 'y' }, ['bad-1', 'bad-2']],
+    ['good-1', { 'anthropic-beta': 'good-1', x: 'y' }, []],
+    ['bad-1,bad-1', { x: 'y' }, ['bad-1']],
+    ['', { x: 'y' }, []],
+  ])('sends of the betas %j those the place takes', (list, headers, dropped) => {
+    const { outbound, losses } = applyQuirks(
+      prepared({ headers: { 'anthropic-beta': list, x: 'y' } }),
+      { takesBeta },
+      anthropicMessages,
+    );
+    expect(outbound.headers).toEqual(headers);
+    expect(losses).toEqual(dropped.map(lost));
+  });
+
+  it.each([
+    [
+      { anthropic_beta: ['good-1', 'bad-1'], a: 1 },
+      { anthropic_beta: ['good-1'], a: 1 },
+    ],
+    [{ anthropic_beta: 'bad-1,good-1' }, { anthropic_beta: ['good-1'] }],
+    [{ anthropic_beta: ['bad-1'], a: 1 }, { a: 1 }],
+  ])('does the same with those of the body: %j', (body, left) => {
+    for (const encoded of [JSON.stringify(body), Buffer.from(JSON.stringify(body))]) {
+      const { outbound, losses } = applyQuirks(prepared({ body: encoded }), { takesBeta }, anthropicMessages);
+      expect(JSON.parse(outbound.body.toString())).toEqual(left);
+      expect(losses).toEqual([lost('bad-1')]);
+    }
+  });
+
+  it.each([
+    '{"anthropic_beta": ["good-1"], "n": 1.0}',
+    '{"anthropic_beta":null}',
+    '{"messages":[{"content":"say \\"anthropic_beta\\""}]}',
+    '{"metadata":{"anthropic_beta":"bad-1"}}',
+  ])('leaves a body byte for byte where nothing is dropped: %s', (body) => {
+    expect(applyQuirks(prepared({ body }), { takesBeta }, anthropicMessages)).toMatchObject({
+      outbound: { body },
+      losses: [],
+    });
+  });
+
+  it('tells a beta once that stands in the header and in the body', () => {
+    const given = prepared({ headers: { 'anthropic-beta': 'bad-1' }, body: '{"anthropic_beta":["bad-1"]}' });
+    expect(applyQuirks(given, { takesBeta }, anthropicMessages).losses).toEqual([lost('bad-1')]);
+  });
+
+  it('has failures explained', () => {
+    const { outbound } = applyQuirks(
+      prepared(),
+      { explain: (failure) => ({ ...failure, message: `${failure.message} So do this.` }) },
+      openaiChat,
+    );
+    expect(outbound.decodeError(403, '{"error":{"message":"No."}}')).toMatchObject({
+      status: 403,
+      message: 'No. So do this.',
+    });
+  });
+
+  const envelope: Envelope = {
+    wrap: (body) => ({ body: Buffer.concat([Buffer.from('<'), body, Buffer.from('>')]), losses: [lost('x')] }),
+    unwrap: (bytes) => bytes.subarray(1, -1),
+  };
+  const reply =
+    '{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}';
+
+  it('puts a request into its envelope and takes the reply out of it, however it is cut', () => {
+    const { outbound, losses } = applyQuirks(prepared({ body: '{"a":1}' }), { envelope }, openaiChat);
+    expect([outbound.body.toString(), outbound.contentType, losses]).toEqual([
+      '<{"a":1}>',
+      'application/json',
+      [lost('x')],
+    ]);
+    const reader = outbound.openReader({ status: 200, headers: {} });
+    for (const byte of Buffer.from(`<${reply}>`)) expect(reader.push(Buffer.from([byte]))).toBeUndefined();
+    expect(reader.end()?.toString()).toBe(reply);
+    expect(reader.signals).toMatchObject({ content: true, ended: true, finish: 'stop' });
+  });
+
+  it('bounds what it holds of a stream', () => {
+    const { outbound } = applyQuirks(prepared({ stream: true }), { envelope }, openaiChat);
+    const reader = outbound.openReader({ status: 200, headers: {} });
+    for (let piece = 0; piece < 17 && !reader.signals.failure; piece += 1) reader.push(Buffer.alloc(1024 * 1024));
+    expect(reader.signals.failure).toMatchObject({ kind: 'reply_too_large' });
+  });
+});

@@ -1,0 +1,116 @@
+import type { Loss } from '../formats/conversation.ts';
+import type { Format } from '../formats/format.ts';
+import { MAX_EVENT_BYTES } from '../formats/sse.ts';
+import { RequestBody, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
+import type { Envelope, Quirks } from '../providers/quirks.ts';
+
+/** What a format has written, as the target's place wants it. */
+export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, client: Format): Prepared {
+  if (!quirks) return prepared;
+  const { takesBeta, envelope, explain } = quirks;
+  let { outbound, losses } = prepared;
+  if (takesBeta) {
+    const refused = new Set<string>();
+    const split = (names: readonly string[]) => names.filter((name) => takesBeta(name) || !refused.add(name));
+    outbound = { ...outbound, headers: filterHeader(outbound.headers, split), body: filterField(outbound.body, split) };
+    losses = [...losses, ...[...refused].map(lostBeta)];
+  }
+  if (envelope) {
+    const { body, losses: lost } = envelope.wrap(toBuffer(outbound.body), outbound.stream);
+    outbound = { ...outbound, ...readThrough(envelope, outbound, client), body };
+    losses = [...losses, ...lost];
+  }
+  if (explain) {
+    const { decodeError } = outbound;
+    outbound = { ...outbound, decodeError: (status, text) => explain(decodeError(status, text)) };
+  }
+  return { outbound, losses };
+}
+
+type Split = (names: readonly string[]) => readonly string[];
+
+const HEADER = 'anthropic-beta';
+const FIELD = 'anthropic_beta';
+
+const lostBeta = (name: string): Loss => ({
+  param: `${HEADER}: ${name}`,
+  action: 'dropped',
+  reason: 'This target does not take the beta',
+});
+
+function filterHeader(headers: Outbound['headers'], split: Split): Outbound['headers'] {
+  const { [HEADER]: list, ...others } = headers;
+  if (list === undefined) return headers;
+  const kept = split(namesIn(list));
+  return kept.length === 0 ? others : { ...others, [HEADER]: kept.join(',') };
+}
+
+/** On Vertex the field of the body says the same as the header (wire.md C3). */
+function filterField(body: Outbound['body'], split: Split): Outbound['body'] {
+  if (!body.includes(`"${FIELD}"`)) return body;
+  const view = viewOf(toBuffer(body));
+  const given = view.has(FIELD) ? view.value(FIELD) : undefined;
+  if (typeof given !== 'string' && !Array.isArray(given)) return body;
+  const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn(entry) : []));
+  const kept = split(names);
+  if (kept.length === names.length) return body;
+  const value = kept.length === 0 ? undefined : kept;
+  return view.edit([{ path: [FIELD], value, source: 'gateway' }]).encode();
+}
+
+const namesIn = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+/** It was read before, by its format or as the caller's, under the limits that hold for it. */
+const viewOf = (body: Buffer): RequestBody => RequestBody.read(body, Number.POSITIVE_INFINITY);
+
+const toBuffer = (body: Outbound['body']): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
+
+function readThrough(
+  envelope: Envelope,
+  { openReader, stream }: Outbound,
+  { contentType }: Format,
+): Pick<Outbound, 'openReader' | 'contentType'> {
+  // Of a plain reply the upstream room bounds what is held; readers of streams bound themselves.
+  const limit = stream ? MAX_EVENT_BYTES : Number.POSITIVE_INFINITY;
+  return {
+    openReader: (reply) => new EnvelopeReader(envelope, openReader(reply), limit),
+    // It arrived as JSON, whatever leaves.
+    contentType: stream ? contentType.stream : contentType.body,
+  };
+}
+
+/** A reply that can be read only when all of it is there. */
+class EnvelopeReader implements ReplyReaderLike {
+  readonly signals: ReplyReaderLike['signals'];
+  readonly #envelope: Envelope;
+  readonly #inner: ReplyReaderLike;
+  readonly #limit: number;
+  #pieces: Buffer[] = [];
+  #held = 0;
+
+  constructor(envelope: Envelope, inner: ReplyReaderLike, limit: number) {
+    this.signals = inner.signals;
+    this.#envelope = envelope;
+    this.#inner = inner;
+    this.#limit = limit;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.#held += bytes.length;
+    if (this.#held <= this.#limit) return;
+    this.#pieces = [];
+    const message = `the reply exceeds ${this.#limit} bytes, more than can be served as a stream`;
+    this.signals.failure = { status: 502, kind: 'reply_too_large', message };
+  }
+
+  end(): Buffer | undefined {
+    const whole = this.#envelope.unwrap(Buffer.concat(this.#pieces));
+    const pieces = [this.#inner.push(whole), this.#inner.end()].filter((piece) => piece !== undefined);
+    return pieces.length === 0 ? undefined : Buffer.concat(pieces);
+  }
+}
