@@ -19,6 +19,7 @@ const shape = (api: string): Partial<Format> => ({
   }),
 });
 const aTry: TryRecord = {
+  call: 0,
   startedAt: 0,
   firstByteAt: undefined,
   firstContentAt: undefined,

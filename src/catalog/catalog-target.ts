@@ -1,4 +1,5 @@
 import type { ResolvedTarget } from '../plugin/index.ts';
+import type { Codec } from '../providers/codec.ts';
 import type { Location } from '../providers/provider.ts';
 import type { Quirks } from '../providers/quirks.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -19,9 +20,11 @@ export class CatalogTarget implements ResolvedTarget {
   readonly format: ResolvedTarget['format'];
   readonly host: ResolvedTarget['host'];
   readonly streamUsage: ResolvedTarget['streamUsage'];
+  readonly modelInBody: ResolvedTarget['modelInBody'];
   readonly timeouts: ResolvedTarget['timeouts'];
   readonly #entry: CatalogEntry;
   readonly #quirks: Quirks | undefined;
+  readonly #codec: Codec | undefined;
 
   constructor(entry: CatalogEntry, location: Location, modelLabel: string) {
     const { provider } = entry;
@@ -36,13 +39,19 @@ export class CatalogTarget implements ResolvedTarget {
     this.format = location.format;
     this.host = location.host;
     this.streamUsage = location.streamUsage;
+    this.modelInBody = location.modelInBody;
     this.timeouts = entry.timeouts;
     this.#entry = entry;
     this.#quirks = location.quirks;
+    this.#codec = location.codec;
   }
 
   static entryOf(target: ResolvedTarget): CatalogEntry | undefined {
     return #entry in target ? target.#entry : undefined;
+  }
+
+  static codecOf(target: ResolvedTarget): Codec | undefined {
+    return #codec in target ? target.#codec : undefined;
   }
 
   static quirksOf(target: ResolvedTarget): Quirks | undefined {
@@ -52,6 +61,9 @@ export class CatalogTarget implements ResolvedTarget {
 
 /** The entry a target was resolved from; undefined for an object that a resolver did not make (a copy, for one). */
 export const entryOf = (target: ResolvedTarget): CatalogEntry | undefined => CatalogTarget.entryOf(target);
+
+/** How the target is asked for a task that is no generation. */
+export const codecOf = (target: ResolvedTarget): Codec | undefined => CatalogTarget.codecOf(target);
 
 /** What the target's place wants besides its format. */
 export const quirksOf = (target: ResolvedTarget): Quirks | undefined => CatalogTarget.quirksOf(target);

@@ -55,7 +55,7 @@ class CatalogResolver implements TargetResolver {
     const access = accessOf(exchange.caller);
     const identifier = parseModelIdentifier(model);
     const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
-    const location = entry.provider.locate(identifier.model, stream);
+    const location = entry.provider.locate(identifier.model, { task: exchange.operation?.task ?? 'generate', stream });
     checkModel(entry, place, identifier.model, access);
     return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
   }

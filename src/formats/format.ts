@@ -38,6 +38,8 @@ export interface RequestTarget {
   readonly labels?: Readonly<Record<string, string>>;
   /** False: the server refuses `stream_options`; usage is then counted where it sends it unasked. Default: it is asked for. */
   readonly streamUsage?: boolean | undefined;
+  /** True: the body names the model also where this host has it elsewhere. */
+  readonly modelInBody?: boolean | undefined;
 }
 
 export interface EncodedRequest {
@@ -128,6 +130,15 @@ export interface BodyEdit {
   readonly source: string;
 }
 
+/** The tokens of a request, counted without running it. Pure, as all of a format. */
+export interface TokenCounting {
+  /** The body of a generation, less what counting does not take. */
+  encodeRequest(body: JsonObject): JsonObject;
+  /** Throws ReplyFault. */
+  decodeReply(body: unknown): number;
+  encodeReply(tokens: number): JsonObject;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -158,4 +169,7 @@ export interface Format {
   passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[];
   /** Same format on both sides: bytes stay as they came. `stream` false: the whole body is one JSON document. */
   passThrough(client: ClientContext, stream: boolean): PassThrough;
+
+  /** Undefined where the API has no such operation. */
+  readonly counting?: TokenCounting;
 }

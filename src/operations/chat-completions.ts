@@ -7,6 +7,7 @@ export const chatCompletions: Operation = {
   id: 'chat.completions',
   method: 'POST',
   path: '/v1/chat/completions',
+  task: 'generate',
   semconvName: 'chat',
   format: openaiChat,
   validate: bodySchema('chat-completions'),

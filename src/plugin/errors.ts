@@ -52,6 +52,10 @@ export const ERRORS = {
   unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),
+  unsupported_task: invalid(
+    400,
+    'The model cannot be asked this where the request was sent, such as embeddings of a chat model.',
+  ),
   model_not_found: invalid(404, 'No such model where the request was sent.'),
   unknown_provider: invalid(400, 'No catalog entry has this slug. See `catalog.yaml`.'),
   ambiguous_provider: invalid(400, 'Several catalog entries fit the provider name; name one by `@slug`.'),

@@ -10,12 +10,17 @@ import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
 
+/** What a model can be asked for. */
+export type ModelTask = 'generate' | 'count_tokens' | 'embeddings' | 'images';
+
 /** One operation of the API: what arrives at one method and path. */
 export interface Operation {
   /** `chat.completions` */
   readonly id: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** What it asks of a model; undefined where it asks the gateway itself. */
+  readonly task: ModelTask | undefined;
   /** Name in OpenTelemetry's list: `chat`. */
   readonly semconvName: string;
   /** The client's side: its bodies, its streams, its error shape. */
@@ -150,12 +155,16 @@ export interface ResolvedTarget {
   readonly host: 'vertex' | 'direct';
   /** False: the server refuses to be asked for usage on a stream. */
   readonly streamUsage?: boolean | undefined;
+  /** True: the body names the model, although the format does not at this host. */
+  readonly modelInBody?: boolean | undefined;
   /** The catalog entry's own. */
   readonly timeouts: TimeoutSettings;
 }
 
 /** One physical try of an attempt. Times are monotonic milliseconds. */
 export interface TryRecord {
+  /** Which call of a batch it is a try of; 0 where there is one. */
+  readonly call: number;
   readonly startedAt: number;
   firstByteAt: number | undefined;
   firstContentAt: number | undefined;
@@ -180,6 +189,18 @@ export interface Outbound {
   /** Makes the reader of one try's reply. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
   readonly decodeError: Format['decodeError'];
+  /** The place takes less at once than was asked for: several calls, and one reply made of theirs. `body` is the first's. */
+  readonly batch?: Batch;
+}
+
+export interface Batch {
+  readonly bodies: readonly (Buffer | string)[];
+  /** So many at once. */
+  readonly parallel: number;
+  /** Replies that are there, by the number of their call: a retry asks for the missing ones only. */
+  readonly replies: Map<number, Buffer>;
+  /** One reply of all. Its end has been read: `signals` is complete, and tells of a failure as any reader's does. */
+  readonly join: () => { readonly body: Buffer | undefined; readonly signals: Signals };
 }
 
 export interface ReplyReaderLike {

@@ -31,11 +31,13 @@ export {
 export type {
   Attempt,
   AttemptContext,
+  Batch,
   BodyFault,
   CacheStatus,
   Exchange,
   GatewayContext,
   InboundRequest,
+  ModelTask,
   Operation,
   Outbound,
   ReplyReaderLike,
@@ -47,6 +49,7 @@ export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './error-reply.ts';
 export type { Problem, Report } from './report.ts';
+export { retriesOf } from './retries.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export type {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../plugin/index.ts';
+import { GatewayError, type ModelTask } from '../plugin/index.ts';
 
 const MAX_LENGTH = 256;
 /** What could leave the path segment a name is put in (vertex-sdk 1.1.2 and 1.1.3 fixed such escapes; wire.md finding 10). */
@@ -39,6 +39,20 @@ export function modelSegment(model: string): string {
 export function unusable(model: string, why: string): GatewayError {
   return new GatewayError('invalid_model', `The model name ${quote(model)} ${why}.`, { param: 'model' });
 }
+
+/** A model that is no model for what was asked. */
+export function unsupportedTask(model: string, task: ModelTask): GatewayError {
+  return new GatewayError('unsupported_task', `The model ${quote(model)} cannot be asked for ${TASKS[task]}.`, {
+    param: 'model',
+  });
+}
+
+const TASKS: Readonly<Record<ModelTask, string>> = {
+  generate: 'an answer',
+  count_tokens: 'a count of tokens',
+  embeddings: 'embeddings',
+  images: 'images',
+};
 
 /** What a caller wrote, short enough for a message. */
 export function quote(text: string): string {

@@ -1,10 +1,17 @@
 import type { FormatName } from '../formats/conversation.ts';
-import type { Secret } from '../plugin/index.ts';
+import type { ModelTask, Secret } from '../plugin/index.ts';
+import type { Codec } from './codec.ts';
 import type { Quirks } from './quirks.ts';
 
 /** The caller's side of an upstream credential: what `Authorization` held when it was not a gateway key. */
 export interface UpstreamCaller {
   readonly upstreamToken: Secret | undefined;
+}
+
+/** What is asked of a model. */
+export interface Call {
+  readonly task: ModelTask;
+  readonly stream: boolean;
 }
 
 /** Where a model lives. Built per request from parts that were checked at load; every model name is encoded. */
@@ -13,6 +20,7 @@ export interface Location {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
+  /** Spoken there; of a task with a codec, the one its errors are written in. */
   readonly format: FormatName;
   /** Model name the upstream knows; goes into the body where the format has it there. */
   readonly model: string;
@@ -21,6 +29,10 @@ export interface Location {
   readonly headers: Readonly<Record<string, string>>;
   /** False: the server refuses to be asked for usage on a stream (`RequestTarget` says more). */
   readonly streamUsage?: boolean;
+  /** True: the format names no model in the body at this host, and here it does (wire.md C2: counting tokens for Claude). */
+  readonly modelInBody?: boolean;
+  /** For embeddings and images: how they are asked for. */
+  readonly codec?: Codec;
   readonly quirks?: Quirks;
 }
 
@@ -33,9 +45,9 @@ export interface ProviderEntry {
   readonly allowInsecure: boolean;
   /**
    * @param model name as the caller gave it, without `@slug/`
-   * Throws GatewayError `invalid_model` for a name that cannot be used here.
+   * Throws GatewayError `invalid_model` for a name that cannot be used here, `unsupported_task` for what the model cannot be asked.
    */
-  locate(model: string, stream: boolean): Location;
+  locate(model: string, call: Call): Location;
   /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Under which the entry's access tokens are kept; undefined where it has none. */

@@ -5,6 +5,7 @@ import { openaiChat } from '../formats/openai-chat/index.ts';
 import {
   errorReply,
   GatewayError,
+  retriesOf,
   toGatewayError,
   type Clock,
   type GatewayContext,
@@ -99,7 +100,7 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   const attempt = exchange.attempts.at(-1);
   if (!attempt) return;
   headers[names.optionIndex] = attempt.target.path;
-  headers[names.retryCount] = String(Math.max(0, attempt.tries.length - 1));
+  headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
   if (attempt.losses.length > 0) headers[names.droppedParams] = lossHeader(attempt.losses.map((loss) => loss.param));

@@ -48,6 +48,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   unsupported_media_type: invalid('schema'),
   invalid_header: invalid('schema'),
   invalid_model: invalid('routing'),
+  unsupported_task: invalid('routing'),
   model_not_found: { errorType: 'not_found', rejection: 'routing' },
   unknown_provider: invalid('routing'),
   ambiguous_provider: invalid('routing'),

@@ -35,6 +35,7 @@ const chat: Operation = {
   id: 'chat.completions',
   method: 'POST',
   path: '/v1/chat/completions',
+  task: 'generate',
   semconvName: 'chat',
   // Telemetry never reads it.
   format: {} as Operation['format'],
@@ -133,6 +134,7 @@ export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
 
 export function tryOf(startedAt: number, endedAt: number | undefined, parts: Partial<TryRecord> = {}): TryRecord {
   return {
+    call: 0,
     startedAt,
     endedAt,
     firstByteAt: undefined,

@@ -56,10 +56,10 @@ function recordAttempt(families: Families, attempt: AttemptSummary, operation: s
 
 function recordTries(families: Families, { tries }: AttemptSummary, labels: ModelLabels): void {
   const { provider } = labels;
-  for (const [index, { startedAt, endedAt, outcome, resent }] of tries.entries()) {
+  for (const [index, { call, startedAt, endedAt, outcome, resent }] of tries.entries()) {
     families.upstreamDuration.observe({ ...labels, outcome }, (endedAt - startedAt) / 1000);
     if (resent) families.upstreamRetries.add({ provider, reason: 'stale_connection' });
-    const before = tries[index - 1];
+    const before = tries.slice(0, index).findLast((earlier) => earlier.call === call);
     if (before) families.upstreamRetries.add({ provider, reason: before.errorType });
   }
 }

@@ -16,6 +16,7 @@ type Outcome = 'success' | 'error' | 'aborted';
 
 /** What one physical try came to. Times are monotonic milliseconds. */
 export interface TrySummary {
+  readonly call: number;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly status: number | undefined;
@@ -153,6 +154,7 @@ function summariseTry(record: TryRecord, attemptCode: ErrorCode | undefined, end
   const code = record.error?.code ?? attemptCode;
   const refused = code === undefined && record.status !== undefined && record.status >= 400;
   return {
+    call: record.call,
     startedAt: record.startedAt,
     endedAt: record.endedAt ?? endedAt,
     status: record.status,

@@ -304,9 +304,9 @@ describe('the simulator in this process', () => {
     const { setup } = testSetup(noTokenCalls);
     const [one, two] = ['a', 'b'].map((slug) => provider.create({ slug, provider: 'simulator' }, setup));
     await Promise.all([one?.open?.(), two?.open?.()]);
-    const location = one?.locate('sim', false);
+    const location = one?.locate('sim', { task: 'generate', stream: false });
     expect(location?.origin).toMatch(/^http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
-    expect(two?.locate('sim', false)).toEqual(location);
+    expect(two?.locate('sim', { task: 'generate', stream: false })).toEqual(location);
     const client = new OpenAI({ baseURL: `${location?.origin}/v1`, apiKey: 'none', maxRetries: 0 });
     await expect(
       client.chat.completions.create({ model: 'sim', messages: [{ role: 'user', content: 'x' }] }),

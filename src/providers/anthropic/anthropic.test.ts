@@ -14,7 +14,7 @@ function create(changes: Partial<AnthropicEntry> = {}) {
 
 describe('an anthropic entry', () => {
   test('lives at the Messages API, with the version the gateway builds requests for', () => {
-    expect(create().entry?.locate('claude-sonnet-4-5-20250929', true)).toEqual({
+    expect(create().entry?.locate('claude-sonnet-4-5-20250929', { task: 'generate', stream: true })).toEqual({
       origin: 'https://api.anthropic.com',
       path: '/v1/messages',
       format: 'anthropic-messages',
@@ -25,7 +25,12 @@ describe('an anthropic entry', () => {
   });
 
   test('lives where base_url says', () => {
-    expect(create({ base_url: 'https://proxy.example/anthropic/' }).entry?.locate('claude-x', false)).toMatchObject({
+    expect(
+      create({ base_url: 'https://proxy.example/anthropic/' }).entry?.locate('claude-x', {
+        task: 'generate',
+        stream: false,
+      }),
+    ).toMatchObject({
       origin: 'https://proxy.example',
       path: '/anthropic/v1/messages',
     });
@@ -36,7 +41,9 @@ describe('an anthropic entry', () => {
   });
 
   test.each(HOSTILE_NAMES.map((name) => [name]))('refuses the model %j with a 400', (model) => {
-    expect(() => create().entry?.locate(model, false)).toThrowError(expect.objectContaining({ code: 'invalid_model' }));
+    expect(() => create().entry?.locate(model, { task: 'generate', stream: false })).toThrowError(
+      expect.objectContaining({ code: 'invalid_model' }),
+    );
   });
 
   test.each(['', 'CANARY\n', 'CAN ARY', 'CANARY\r\nx: y', 'CANARYé'])(

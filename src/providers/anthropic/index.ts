@@ -2,11 +2,16 @@ import type { AnthropicEntry as AnthropicSettings } from '../../../schemas/types
 import { readApiKey } from '../api-key.ts';
 import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
-import { checkModelName } from '../model-name.ts';
-import type { Location } from '../provider.ts';
+import { checkModelName, unsupportedTask } from '../model-name.ts';
+import type { Call, Location } from '../provider.ts';
 
 /** Both live versions keep stream, blocks and events; this one still takes sampling parameters (wire.md finding 1). */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
+
+const PATHS: Readonly<Partial<Record<Call['task'], string>>> = {
+  generate: '/v1/messages',
+  count_tokens: '/v1/messages/count_tokens',
+};
 
 class AnthropicEntry implements OpenableEntry {
   readonly slug: string;
@@ -14,23 +19,25 @@ class AnthropicEntry implements OpenableEntry {
   readonly semconvName = 'anthropic';
   readonly allowInsecure: boolean;
   readonly #origin: string;
-  readonly #path: string;
+  readonly #prefix: string;
   readonly #credentials: Readonly<Record<string, string>>;
 
   constructor(entry: AnthropicSettings, base: Base, apiKey: string) {
     this.slug = entry.slug;
     this.allowInsecure = entry.allow_insecure ?? false;
     this.#origin = base.origin;
-    this.#path = `${base.prefix}/v1/messages`;
+    this.#prefix = base.prefix;
     this.#credentials = Object.freeze({ 'x-api-key': apiKey });
   }
 
   /** The name goes into the body, not into the path; the same names are refused, for no model here has such a one. */
-  locate(model: string): Location {
+  locate(model: string, { task }: Call): Location {
     checkModelName(model);
+    const path = PATHS[task];
+    if (path === undefined) throw unsupportedTask(model, task);
     return {
       origin: this.#origin,
-      path: this.#path,
+      path: this.#prefix + path,
       format: 'anthropic-messages',
       model,
       host: 'direct',

@@ -24,7 +24,7 @@ describe('an azure-openai entry', () => {
   test('lives at the v1 API, where the model is the deployment', async () => {
     const { entry, problems } = create();
     expect(problems).toEqual([]);
-    expect(entry?.locate('prod-gpt-4o', true)).toEqual({
+    expect(entry?.locate('prod-gpt-4o', { task: 'generate', stream: true })).toEqual({
       origin: 'https://res.openai.azure.com',
       path: '/openai/v1/chat/completions',
       format: 'openai-chat',
@@ -42,7 +42,7 @@ describe('an azure-openai entry', () => {
     ['prod 4o;x', '/openai/deployments/prod%204o%3Bx/chat/completions?api-version=2024-10-21'],
     ['100%', '/openai/deployments/100%25/chat/completions?api-version=2024-10-21'],
   ])('with a dated version has the deployment %j in its path', (model, path) => {
-    expect(create(DATED).entry?.locate(model, false)).toMatchObject({ path, model });
+    expect(create(DATED).entry?.locate(model, { task: 'generate', stream: false })).toMatchObject({ path, model });
   });
 
   test.each([
@@ -50,10 +50,13 @@ describe('an azure-openai entry', () => {
     [DATED, '/openai/deployments/prod-4o/chat/completions?api-version=2024-10-21'],
   ])('finds the deployment of a model name: %j', (changes, path) => {
     const { entry } = create({ ...changes, deployments: { 'openai/gpt-4o': 'prod-4o' } });
-    expect(entry?.locate('openai/gpt-4o', false)).toMatchObject({ path, model: 'prod-4o' });
-    expect(entry?.locate('other', false).model).toBe('other');
+    expect(entry?.locate('openai/gpt-4o', { task: 'generate', stream: false })).toMatchObject({
+      path,
+      model: 'prod-4o',
+    });
+    expect(entry?.locate('other', { task: 'generate', stream: false }).model).toBe('other');
     // A name of Object's own is no deployment.
-    expect(entry?.locate('constructor', false).model).toBe('constructor');
+    expect(entry?.locate('constructor', { task: 'generate', stream: false }).model).toBe('constructor');
   });
 
   test.each([
@@ -61,7 +64,7 @@ describe('an azure-openai entry', () => {
     'https://res.openai.azure.com/openai',
     'https://res.openai.azure.com/openai/v1/',
   ])('takes the address as it is copied: %s', (base_url) => {
-    expect(create({ base_url }).entry?.locate('m', false)).toMatchObject({
+    expect(create({ base_url }).entry?.locate('m', { task: 'generate', stream: false })).toMatchObject({
       origin: 'https://res.openai.azure.com',
       path: '/openai/v1/chat/completions',
     });
@@ -69,7 +72,9 @@ describe('an azure-openai entry', () => {
 
   test('may stand behind a proxy with a path', () => {
     const { entry } = create({ base_url: 'https://apim.example/llm', ...DATED });
-    expect(entry?.locate('m', false).path).toBe('/llm/openai/deployments/m/chat/completions?api-version=2024-10-21');
+    expect(entry?.locate('m', { task: 'generate', stream: false }).path).toBe(
+      '/llm/openai/deployments/m/chat/completions?api-version=2024-10-21',
+    );
   });
 
   test.each<[Partial<AzureOpenAiEntry>, string]>([
@@ -93,7 +98,7 @@ describe('an azure-openai entry', () => {
   test.each([{}, DATED])('refuses hostile model names: %j', (changes) => {
     const { entry } = create(changes);
     for (const model of HOSTILE_NAMES)
-      expect(() => entry?.locate(model, false), JSON.stringify(model)).toThrowError(
+      expect(() => entry?.locate(model, { task: 'generate', stream: false }), JSON.stringify(model)).toThrowError(
         expect.objectContaining({ code: 'invalid_model', status: 400 }),
       );
   });

@@ -6,7 +6,6 @@ import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import { OpenAiApiEntry, type EntryParts } from './entry.ts';
 import { readHeaders } from './headers.ts';
-import { pathOf } from './operations.ts';
 
 /**
  * Azure OpenAI: the same API at a resource of one's own, for the deployments made there. The v1 API has the deployment's name in the
@@ -43,8 +42,8 @@ function createPlace({ deployments = {}, api_version: version }: AzureSettings, 
     }
     const path =
       version === undefined
-        ? `${prefix}/openai/v1${pathOf(operation)}`
-        : `${prefix}/openai/deployments/${modelSegment(deployment)}${pathOf(operation)}?api-version=${version}`;
+        ? `${prefix}/openai/v1${operation.path}`
+        : `${prefix}/openai/deployments/${modelSegment(deployment)}${operation.path}?api-version=${version}`;
     return { path, model: deployment };
   };
 }

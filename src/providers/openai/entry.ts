@@ -1,6 +1,7 @@
 import type { OpenableEntry } from '../definition.ts';
-import type { Location, ProviderEntry } from '../provider.ts';
-import type { OpenAiOperation } from './operations.ts';
+import type { Call, Location, ProviderEntry } from '../provider.ts';
+import { unsupportedTask } from '../model-name.ts';
+import { OPERATIONS, type OpenAiOperation } from './operations.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -36,15 +37,18 @@ export class OpenAiApiEntry implements OpenableEntry {
     this.#parts = parts;
   }
 
-  locate(model: string): Location {
+  locate(model: string, { task }: Call): Location {
+    const operation = OPERATIONS[task];
+    if (!operation) throw unsupportedTask(model, task);
     const { origin, headers, streamUsage, place } = this.#parts;
     return {
       origin,
-      ...place(model, 'chat.completions'),
+      ...place(model, operation),
       format: 'openai-chat',
       host: 'direct',
       headers,
       streamUsage,
+      ...(operation.codec && { codec: operation.codec }),
     };
   }
 

@@ -5,7 +5,7 @@ import { checkBodyModelName } from '../model-name.ts';
 import { readApiBase } from './base.ts';
 import { OpenAiApiEntry, type Place } from './entry.ts';
 import { readHeaders } from './headers.ts';
-import { pathOf, type OpenAiOperation } from './operations.ts';
+import type { OpenAiOperation } from './operations.ts';
 
 /** OpenAI, and every server that speaks its API. */
 export const openai = defineProvider<OpenAiSettings>({
@@ -34,7 +34,7 @@ export const openai = defineProvider<OpenAiSettings>({
       streamUsage: entry.stream_usage ?? true,
       place: (model: string, operation: OpenAiOperation): Place => {
         checkBodyModelName(model);
-        return { path: `${base.prefix}${pathOf(operation)}`, model };
+        return { path: `${base.prefix}${operation.path}`, model };
       },
     });
   },

@@ -16,7 +16,7 @@ function create(changes: Partial<OpenAiEntry>) {
 
 const urlOf = (base_url: string, changes: Partial<OpenAiEntry> = {}) => {
   const { entry, problems } = create({ base_url, ...changes });
-  const location = entry?.locate('m', false);
+  const location = entry?.locate('m', { task: 'generate', stream: false });
   return { url: location && location.origin + location.path, problems };
 };
 
@@ -24,7 +24,7 @@ describe('an openai entry', () => {
   test('lives at OpenAI when it has a key and says nothing else', async () => {
     const { entry, problems } = create({ api_key });
     expect(problems).toEqual([]);
-    expect(entry?.locate('gpt-4o', true)).toEqual({
+    expect(entry?.locate('gpt-4o', { task: 'generate', stream: true })).toEqual({
       origin: 'https://api.openai.com',
       path: '/v1/chat/completions',
       format: 'openai-chat',
@@ -45,20 +45,22 @@ describe('an openai entry', () => {
 
   test('names organization and project', () => {
     const { entry } = create({ api_key, organization: 'org-1', project: 'proj_1' });
-    expect(entry?.locate('gpt-4o', false).headers).toEqual({
+    expect(entry?.locate('gpt-4o', { task: 'generate', stream: false }).headers).toEqual({
       'openai-organization': 'org-1',
       'openai-project': 'proj_1',
     });
   });
 
   test('says when its server must not be asked for usage', () => {
-    expect(create({ api_key, stream_usage: false }).entry?.locate('m', true).streamUsage).toBe(false);
+    expect(
+      create({ api_key, stream_usage: false }).entry?.locate('m', { task: 'generate', stream: true }).streamUsage,
+    ).toBe(false);
   });
 
   test('keeps its key out of everything that prints', () => {
     const { entry } = create({ api_key, secret_headers: { 'x-proxy-token': new Secret('other-CANARY') } });
     const printed = inspect(entry, { depth: 9, showHidden: true }) + JSON.stringify(entry);
-    expect(printed + JSON.stringify(entry?.locate('m', true))).not.toContain('CANARY');
+    expect(printed + JSON.stringify(entry?.locate('m', { task: 'generate', stream: true }))).not.toContain('CANARY');
   });
 
   test.each(['', 'sk CANARY', 'sk-CANARY\n', 'sk-CANARÝ'])('has no use for the key %j', (key) => {
@@ -106,7 +108,7 @@ describe('base_url', () => {
     'of %j has a version: `unversioned` is told to do nothing',
     (changes) => {
       const { entry, problems } = create({ ...changes, unversioned: true });
-      expect(entry?.locate('m', false).path).toContain('/v1/chat/completions');
+      expect(entry?.locate('m', { task: 'generate', stream: false }).path).toContain('/v1/chat/completions');
       expect(problems).toMatchObject([{ path: ['unversioned'], severity: 'warning' }]);
     },
   );
@@ -137,7 +139,10 @@ describe('headers of an entry', () => {
       secret_headers: { 'CF-Access-Client-Secret': new Secret('cf-CANARY') },
     });
     expect(problems).toEqual([]);
-    expect(entry?.locate('m', false).headers).toEqual({ 'http-referer': 'https://app.example', 'x-title': 'My app' });
+    expect(entry?.locate('m', { task: 'generate', stream: false }).headers).toEqual({
+      'http-referer': 'https://app.example',
+      'x-title': 'My app',
+    });
     expect(await entry?.authorize(noCaller)).toEqual({
       authorization: 'Bearer sk-proj-CANARY',
       'cf-access-client-secret': 'cf-CANARY',
@@ -197,7 +202,7 @@ describe('headers of an entry', () => {
 });
 
 describe('model names', () => {
-  const locate = (model: string) => create({ api_key }).entry?.locate(model, false);
+  const locate = (model: string) => create({ api_key }).entry?.locate(model, { task: 'generate', stream: false });
 
   test.each([
     'gpt-4o',

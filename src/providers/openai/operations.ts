@@ -1,8 +1,13 @@
-/** Where each operation lives under the base of the API (wire.md A1, A2). To serve another one: its line here. */
-const PATHS = {
-  'chat.completions': '/chat/completions',
-} as const;
+import type { ModelTask } from '../../plugin/index.ts';
+import type { Codec } from '../codec.ts';
 
-export type OpenAiOperation = keyof typeof PATHS;
+/** Where a task lives under the base of the API (wire.md A1, A2), and how it is asked for where it is no generation. */
+export interface OpenAiOperation {
+  readonly path: string;
+  readonly codec?: Codec;
+}
 
-export const pathOf = (operation: OpenAiOperation): string => PATHS[operation];
+/** To serve another task: its line here. */
+export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> = {
+  generate: { path: '/chat/completions' },
+};

@@ -11,7 +11,7 @@ function create(changes: { base_url?: string; allow_insecure?: boolean } = {}) {
 describe('a simulator entry', () => {
   test('starts nothing before it is opened', () => {
     const { entry } = create();
-    expect(entry?.locate('sim-fast', false)).toEqual({
+    expect(entry?.locate('sim-fast', { task: 'generate', stream: false })).toEqual({
       origin: 'http://127.0.0.1:0',
       path: '/v1/chat/completions',
       format: 'openai-chat',
@@ -25,10 +25,13 @@ describe('a simulator entry', () => {
 
   test('with a base_url is another process, guarded like any upstream', async () => {
     const { entry } = create({ base_url: 'https://sim.example/x' });
-    expect(entry?.locate('m', true)).toMatchObject({ origin: 'https://sim.example', path: '/x/v1/chat/completions' });
+    expect(entry?.locate('m', { task: 'generate', stream: true })).toMatchObject({
+      origin: 'https://sim.example',
+      path: '/x/v1/chat/completions',
+    });
     expect(entry?.allowInsecure).toBe(false);
     await entry?.open?.();
-    expect(entry?.locate('m', true).origin).toBe('https://sim.example');
+    expect(entry?.locate('m', { task: 'generate', stream: true }).origin).toBe('https://sim.example');
   });
 
   test('needs allow_insecure for plain http elsewhere', () => {
@@ -37,6 +40,8 @@ describe('a simulator entry', () => {
   });
 
   test.each(HOSTILE_NAMES.map((name) => [name]))('refuses the model %j with a 400', (model) => {
-    expect(() => create().entry?.locate(model, false)).toThrowError(expect.objectContaining({ code: 'invalid_model' }));
+    expect(() => create().entry?.locate(model, { task: 'generate', stream: false })).toThrowError(
+      expect.objectContaining({ code: 'invalid_model' }),
+    );
   });
 });

@@ -1,8 +1,8 @@
 import type { SimulatorEntry as SimulatorSettings } from '../../../schemas/types.generated.ts';
 import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
-import { checkModelName } from '../model-name.ts';
-import type { Location } from '../provider.ts';
+import { checkModelName, unsupportedTask } from '../model-name.ts';
+import type { Call, Location } from '../provider.ts';
 import { inProcessUrl, openInProcess } from './in-process.ts';
 import { CHAT_PATH } from './server.ts';
 
@@ -22,8 +22,9 @@ class SimulatorEntry implements OpenableEntry {
     this.#base = base;
   }
 
-  locate(model: string): Location {
+  locate(model: string, { task }: Call): Location {
     checkModelName(model);
+    if (task !== 'generate') throw unsupportedTask(model, task);
     return {
       origin: this.#base?.origin ?? inProcessUrl(),
       path: this.#base ? `${this.#base.prefix}${CHAT_PATH}` : CHAT_PATH,

@@ -82,7 +82,7 @@ describe('application default credentials', () => {
     await entry?.open?.();
     expect(await entry?.authorize(NOBODY)).toEqual({ authorization: 'Bearer ya29.token-1' });
     expect(sent.map(({ url }) => url)).toEqual([TOKEN_URI]);
-    expect(entry?.locate('gemini-2.5-pro', false)).toMatchObject({
+    expect(entry?.locate('gemini-2.5-pro', { task: 'generate', stream: false })).toMatchObject({
       headers: { 'x-goog-user-project': 'quota-project' },
       path: expect.stringContaining('/projects/my-project/'),
     });
@@ -125,7 +125,7 @@ describe('application default credentials', () => {
     expect(sent).toEqual([]);
     expect(entry?.tokenKey).toBeUndefined();
     expect(() => entry?.authorize(NOBODY)).toThrow('have not been opened');
-    expect(entry?.locate('gemini-2.5-pro', false).headers).toEqual({});
+    expect(entry?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).headers).toEqual({});
   });
 });
 

@@ -165,7 +165,9 @@ describe('the project of an entry', () => {
   ])('%s', (_, json, own, project) => {
     const { entry, problems } = create(json, noTokenCalls, own);
     expect(problems).toEqual([]);
-    expect(entry?.locate('gemini-2.5-pro', false).path).toContain(`/projects/${project}/`);
+    expect(entry?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).path).toContain(
+      `/projects/${project}/`,
+    );
   });
 
   test.each([
@@ -182,10 +184,12 @@ describe('the project of an entry', () => {
 
   test('that quota is counted on goes with every request, and is no secret', async () => {
     const { entry } = create(authorizedUserJson(), () => tokenReply(TOKEN));
-    expect(entry?.locate('gemini-2.5-pro', false).headers).toEqual({ 'x-goog-user-project': 'quota-project' });
+    expect(entry?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).headers).toEqual({
+      'x-goog-user-project': 'quota-project',
+    });
     expect(await entry?.authorize(NOBODY)).toEqual({ authorization: 'Bearer ya29.token-1' });
     const { entry: other } = create(serviceAccountJson(), noTokenCalls);
-    expect(other?.locate('gemini-2.5-pro', false).headers).toEqual({});
+    expect(other?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).headers).toEqual({});
   });
 });
 

@@ -1,7 +1,8 @@
 import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import type { Call } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
-import { ENDPOINT_METHODS, type Call, type Spot } from './families.ts';
+import { ENDPOINT_METHODS, type Spot } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './permission.ts';
 import { predictEnvelope } from './predict.ts';

@@ -16,7 +16,7 @@ describe('a vertex-ai entry with an API key', () => {
   test('is reached without a project, and sends its key whoever calls', async () => {
     const { entry, problems } = create({ api_key });
     expect(problems).toEqual([]);
-    expect(entry?.locate('gemini-2.5-flash', true)).toMatchObject({
+    expect(entry?.locate('gemini-2.5-flash', { task: 'generate', stream: true })).toMatchObject({
       origin: 'https://aiplatform.googleapis.com',
       path: '/v1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
     });
@@ -27,7 +27,7 @@ describe('a vertex-ai entry with an API key', () => {
 
   test('takes a base_url and a version', () => {
     const { entry } = create({ api_key, base_url: 'https://proxy.example/vertex/', api_version: 'v1beta1' });
-    expect(entry?.locate('gemini-2.5-flash', false)).toMatchObject({
+    expect(entry?.locate('gemini-2.5-flash', { task: 'generate', stream: false })).toMatchObject({
       origin: 'https://proxy.example',
       path: '/vertex/v1beta1/publishers/google/models/gemini-2.5-flash:generateContent',
     });

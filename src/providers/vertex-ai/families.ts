@@ -1,15 +1,12 @@
 import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
-import { checkBodyModelName, checkModelName, modelSegment, unusable } from '../model-name.ts';
-import type { Location } from '../provider.ts';
+import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
+import type { Call, Location } from '../provider.ts';
+import { embeddingSpot } from './embeddings/spot.ts';
 import { isEndpointId } from './hosts.ts';
-
-/** What is asked of a model. */
-export interface Call {
-  readonly stream: boolean;
-}
+import { imageSpot } from './images/spot.ts';
 
 /** Where a call goes, below a project and location (or below the version, in express mode), and how it is said there. */
-export interface Spot extends Pick<Location, 'format' | 'model' | 'streamUsage'> {
+export interface Spot extends Pick<Location, 'format' | 'model' | 'streamUsage' | 'modelInBody' | 'codec'> {
   readonly path: string;
 }
 
@@ -22,6 +19,11 @@ const RAW = { plain: ':rawPredict', stream: ':streamRawPredict' } as const;
 
 type Verbs = typeof GENERATE | typeof RAW;
 
+/** Families that do no more than generate. */
+function generateOnly(model: string, { task }: Call): void {
+  if (task !== 'generate') throw unsupportedTask(model, task);
+}
+
 const verb = ({ plain, stream }: Verbs, call: Call): string => (call.stream ? stream : plain);
 
 function published(publisher: string, model: string, method: string): string {
@@ -30,28 +32,51 @@ function published(publisher: string, model: string, method: string): string {
 
 const chatOf = (endpoint: string): string => `endpoints/${endpoint}/chat/completions`;
 
-export const gemini: Family = (model, call) => ({
-  path: published('google', model, verb(GENERATE, call)),
-  format: 'gemini',
-  model,
-});
+/** Google's own: Gemini, and the models for embeddings and images. */
+export const google: Family = (model, call) => {
+  const under = (method: string) => published('google', model, method);
+  switch (call.task) {
+    case 'generate':
+      return { path: under(verb(GENERATE, call)), format: 'gemini', model };
+    case 'count_tokens':
+      return { path: under(':countTokens'), format: 'gemini', model };
+    case 'embeddings':
+      return embeddingSpot(model, under);
+    case 'images':
+      return imageSpot(model, under);
+  }
+};
 
-export const claude: Family = (model, call) => ({
-  path: published('anthropic', model, verb(RAW, call)),
-  format: 'anthropic-messages',
-  model,
-});
+export const claude: Family = (model, call) => {
+  if (call.task === 'count_tokens') {
+    // One address for all of them, the model's name in the body (wire.md C2).
+    return {
+      path: published('anthropic', 'count-tokens', RAW.plain),
+      format: 'anthropic-messages',
+      model,
+      modelInBody: true,
+    };
+  }
+  generateOnly(model, call);
+  return { path: published('anthropic', model, verb(RAW, call)), format: 'anthropic-messages', model };
+};
 
 /** The body has the name without its version (Google's documents and Mistral's client). As at Mistral, no stream options. */
-const mistral: Family = (model, call) => ({
-  path: published('mistralai', model, verb(RAW, call)),
-  format: 'openai-chat',
-  model: model.replace(/(?<=.)@.*$/, ''),
-  streamUsage: false,
-});
+const mistral: Family = (model, call) => {
+  generateOnly(model, call);
+  return {
+    path: published('mistralai', model, verb(RAW, call)),
+    format: 'openai-chat',
+    model: model.replace(/(?<=.)@.*$/, ''),
+    streamUsage: false,
+  };
+};
 
 /** Models as a service: one address for all, their publisher and name in the body. */
-const openModel: Family = (model) => ({ path: chatOf('openapi'), format: 'openai-chat', model });
+const openModel: Family = (model, call) => {
+  generateOnly(model, call);
+  return { path: chatOf('openapi'), format: 'openai-chat', model };
+};
 
 const meta: Family = (model, call) => openModel(`meta/${model}`, call);
 
@@ -59,10 +84,23 @@ type EndpointMethod = NonNullable<VertexEndpoint['method']>;
 
 /** How an endpoint is spoken to, by the method its settings name. */
 export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
-  chat: (id) => ({ path: chatOf(id), format: 'openai-chat', model: id }),
-  raw_predict: (id, call) => ({ path: `endpoints/${id}${verb(RAW, call)}`, format: 'openai-chat', model: id }),
-  predict: (id) => ({ path: `endpoints/${id}:predict`, format: 'openai-chat', model: id }),
-  gemini: (id, call) => ({ path: `endpoints/${id}${verb(GENERATE, call)}`, format: 'gemini', model: id }),
+  chat: (id, call) => {
+    generateOnly(id, call);
+    return { path: chatOf(id), format: 'openai-chat', model: id };
+  },
+  raw_predict: (id, call) => {
+    generateOnly(id, call);
+    return { path: `endpoints/${id}${verb(RAW, call)}`, format: 'openai-chat', model: id };
+  },
+  predict: (id, call) => {
+    generateOnly(id, call);
+    return { path: `endpoints/${id}:predict`, format: 'openai-chat', model: id };
+  },
+  gemini: (id, call) => {
+    if (call.task === 'count_tokens') return { path: `endpoints/${id}:countTokens`, format: 'gemini', model: id };
+    generateOnly(id, call);
+    return { path: `endpoints/${id}${verb(GENERATE, call)}`, format: 'gemini', model: id };
+  },
 };
 
 /** A model deployed to an endpoint that the settings say nothing of. */
@@ -73,7 +111,7 @@ const endpoint: Family = (id, call) => {
 
 /** The prefixes of a model name that pick a family (wire.md C2). */
 const PREFIXES: ReadonlyMap<string, Family> = new Map([
-  ['google', gemini],
+  ['google', google],
   ['anthropic', claude],
   ['familya', claude],
   ['meta', meta],
@@ -102,7 +140,7 @@ export function readFamily(name: string): Named {
   const dot = name.indexOf('.');
   const prefix = dot < 0 ? '' : name.slice(0, dot);
   const family = PREFIXES.get(prefix);
-  if (!family) return { family: gemini, model: name };
+  if (!family) return { family: google, model: name };
   const model = name.slice(dot + 1);
   // Alone it would be the folder itself (RFC 3986, 6.2.2.3).
   if (model === '' || model === '.') throw unusable(name, `has no name after \`${prefix}.\``);

@@ -4,7 +4,7 @@ import { readApiKey } from '../api-key.ts';
 import { readBase } from '../base-url.ts';
 import { defineProvider, type OpenableEntry, type ProviderSetup } from '../definition.ts';
 import { quote } from '../model-name.ts';
-import type { Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import type { Call, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { betaFilter } from './betas.ts';
 import { callerCredentials, keyCredentials } from './credentials.ts';
 import { readEndpoints } from './endpoint-settings.ts';
@@ -37,8 +37,8 @@ class VertexEntry implements OpenableEntry {
     return this.#identity.credentials.tokenKey;
   }
 
-  locate(model: string, stream: boolean): Location {
-    return this.#locations.locate(model, { stream }, this.#identity.credentials.headers);
+  locate(model: string, call: Call): Location {
+    return this.#locations.locate(model, call, this.#identity.credentials.headers);
   }
 
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>> {

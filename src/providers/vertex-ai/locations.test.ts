@@ -29,8 +29,8 @@ const at = (region: string, changes: Partial<Place> = {}) =>
   });
 const withEndpoints = (endpoints: Endpoints) => at('us-central1', { endpoints: read(endpoints).endpoints! });
 
-const PLAIN = { stream: false };
-const STREAM = { stream: true };
+const PLAIN = { task: 'generate', stream: false } as const;
+const STREAM = { task: 'generate', stream: true } as const;
 const P = '/v1/projects/my-project/locations/us-central1';
 
 describe('vertexHost', () => {
@@ -135,7 +135,7 @@ describe('VertexLocations', () => {
       '/publishers/google/models/deepseek-ai.deepseek-v3.1-maas:generateContent',
     ],
   ])('%j (stream %s) lives at %s', (model, stream, path) => {
-    expect(at('us-central1').locate(model, { stream }).path).toBe(`${P}${path}`);
+    expect(at('us-central1').locate(model, { task: 'generate', stream }).path).toBe(`${P}${path}`);
   });
 
   test.each([
@@ -231,7 +231,7 @@ describe('VertexLocations', () => {
       fc.property(prefix, rest, fc.boolean(), (start, end, stream) => {
         let path: string;
         try {
-          ({ path } = at('us-central1').locate(start + end, { stream }));
+          ({ path } = at('us-central1').locate(start + end, { task: 'generate', stream }));
         } catch (error) {
           expect(error).toBeInstanceOf(GatewayError);
           return;
@@ -274,6 +274,7 @@ describe('endpoints of the settings', () => {
     [{ method: 'gemini' as const }, true, '/endpoints/42:streamGenerateContent?alt=sse', 'gemini'],
   ])('%j (stream %s) live at %s', (settings, stream, path, format) => {
     const location = withEndpoints({ 'my-model.v2': { id: '42', ...settings } }).locate('endpoints.my-model.v2', {
+      task: 'generate',
       stream,
     });
     expect(location).toMatchObject({ path: `${P}${path}`, format, model: '42', host: 'vertex' });
@@ -362,7 +363,7 @@ describe('ExpressLocations', () => {
     ['gemini-2.5-flash', false, '/v1/publishers/google/models/gemini-2.5-flash:generateContent'],
     ['google.gemini-2.5-flash', true, '/v1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse'],
   ])('%s (stream %s) lives at %s', (model, stream, path) => {
-    expect(express.locate(model, { stream })).toEqual({
+    expect(express.locate(model, { task: 'generate', stream })).toEqual({
       origin: 'https://aiplatform.googleapis.com',
       path,
       format: 'gemini',

@@ -1,9 +1,9 @@
 import type { Base } from '../base-url.ts';
 import { unusable } from '../model-name.ts';
-import type { Location } from '../provider.ts';
+import type { Call, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
-import { claude, gemini, readFamily, type Call } from './families.ts';
+import { claude, google, readFamily } from './families.ts';
 import { explainPermission } from './permission.ts';
 
 export type ApiVersion = 'v1' | 'v1beta1';
@@ -74,10 +74,10 @@ export class ExpressLocations implements Locations {
 
   locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
     const { family, model } = readFamily(name);
-    if (family !== gemini) {
+    if (family !== google) {
       throw unusable(
         name,
-        'is not a Gemini model, and an API key (express mode) reaches no others: they need a project',
+        "is not one of Google's own models, and an API key (express mode) reaches no others: they need a project",
       );
     }
     const { path, ...spot } = family(model, call);

@@ -91,10 +91,14 @@ describe('a vertex-ai entry with a service account', () => {
 
   test("takes the project from the key unless the entry names one, and the caller's token never replaces its own", async () => {
     const { entry } = withKey();
-    expect(entry?.locate('gemini-2.5-pro', false).path).toContain('/projects/sa-project/');
+    expect(entry?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).path).toContain(
+      '/projects/sa-project/',
+    );
     expect(await entry?.authorize(bearer('Bearer of-the-caller'))).toEqual({ authorization: 'Bearer ya29.token-1' });
     const { entry: other } = create({ service_account: new Secret(serviceAccountJson()), project_id: 'other-project' });
-    expect(other?.locate('gemini-2.5-pro', false).path).toContain('/projects/other-project/');
+    expect(other?.locate('gemini-2.5-pro', { task: 'generate', stream: false }).path).toContain(
+      '/projects/other-project/',
+    );
   });
 
   test('takes the key as an object, and line breaks written as \\n', async () => {
@@ -311,7 +315,7 @@ describe('a vertex-ai entry with project and region only', () => {
 describe('Vertex AI without a catalog entry', () => {
   test('is Google’s host, whatever region the caller names', () => {
     const entry = createAdHocVertex({ projectId: 'their-project', region: 'europe-west4' });
-    expect(entry.locate('gemini-2.5-flash', true)).toMatchObject({
+    expect(entry.locate('gemini-2.5-flash', { task: 'generate', stream: true })).toMatchObject({
       origin: 'https://europe-west4-aiplatform.googleapis.com',
       path: '/v1/projects/their-project/locations/europe-west4/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
     });

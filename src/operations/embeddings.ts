@@ -1,0 +1,15 @@
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Operation } from '../plugin/index.ts';
+import { bodySchema } from './body-schema.ts';
+
+/** OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings/create */
+export const embeddings: Operation = {
+  id: 'embeddings',
+  method: 'POST',
+  path: '/v1/embeddings',
+  task: 'embeddings',
+  semconvName: 'embeddings',
+  // Its errors; bodies are the provider's codec's.
+  format: openaiChat,
+  validate: bodySchema('embeddings'),
+};

@@ -1,0 +1,15 @@
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Operation } from '../plugin/index.ts';
+import { bodySchema } from './body-schema.ts';
+
+/** OpenAI's images: https://platform.openai.com/docs/api-reference/images/create */
+export const images: Operation = {
+  id: 'images.generations',
+  method: 'POST',
+  path: '/v1/images/generations',
+  task: 'images',
+  semconvName: 'image_generation',
+  // Its errors; bodies are the provider's codec's.
+  format: openaiChat,
+  validate: bodySchema('images'),
+};

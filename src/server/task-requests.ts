@@ -1,0 +1,101 @@
+import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
+import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts';
+import { parseReplyText } from '../formats/rounding.ts';
+import type { Batch, Outbound, Prepared } from '../plugin/index.ts';
+import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
+import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
+
+/** A request by a codec: embeddings, images, counts. Throws RequestFault. */
+export function prepareTask(job: Job, codec: Codec): Prepared {
+  if (codec.mode === 'pass-through') return passThrough(job, codec);
+  const { exchange, resolved, client } = job;
+  const context = { model: resolved.model, created: client.created, strict: client.strict, labels: exchange.labels };
+  return translate(job, codec.encode(wholeBody(job), context));
+}
+
+function passThrough(job: Job, codec: PassThroughCodec): Prepared {
+  const { attempt, resolved, upstream } = job;
+  const stream = isStream(attempt.body);
+  return {
+    losses: [],
+    outbound: {
+      ...placeOf(job, undefined),
+      body: attempt.body.edit(codec.edits(attempt.body, resolved.model)).encode(),
+      stream,
+      contentType: undefined,
+      openReader: () => codec.openReader(resolved.model, stream),
+      decodeError: upstream.decodeError,
+    },
+  };
+}
+
+function translate(job: Job, encoded: EncodedTask): Prepared {
+  const bodies = encoded.calls.map((call) => JSON.stringify(call));
+  const [body] = bodies;
+  if (body === undefined) throw new RequestFault('invalid_request', 'The body asks for nothing.');
+  const outbound: Outbound = {
+    ...placeOf(job, undefined),
+    body,
+    stream: false,
+    contentType: 'application/json',
+    openReader: () => new TaskReader((reply) => encoded.decode([parse(reply)])),
+    decodeError: job.upstream.decodeError,
+    ...(bodies.length > 1 && { batch: createBatch(bodies, encoded) }),
+  };
+  return { losses: encoded.losses, outbound };
+}
+
+function createBatch(bodies: readonly string[], { parallel, decode }: EncodedTask): Batch {
+  const replies = new Map<number, Buffer>();
+  return {
+    bodies,
+    parallel,
+    replies,
+    join() {
+      const reader = new TaskReader(() => decode(bodies.map((_, call) => parse(replies.get(call)!))));
+      return { body: reader.end(), signals: reader.signals };
+    },
+  };
+}
+
+/** A plain reply that is read whole, which the upstream room bounds, and told in the client's words. */
+class TaskReader implements PassThrough {
+  readonly signals: Signals = createSignals();
+  readonly #decode: (reply: Buffer) => TaskReply;
+  readonly #pieces: Buffer[] = [];
+
+  constructor(decode: (reply: Buffer) => TaskReply) {
+    this.#decode = decode;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.signals.progress += 1;
+  }
+
+  end(): Buffer | undefined {
+    const reply = this.#decode(Buffer.concat(this.#pieces));
+    if (!reply.ok) return this.#fail(reply.failure);
+    return this.#complete(reply.body, reply);
+  }
+
+  #fail(failure: UpstreamFailure): undefined {
+    this.signals.failure = failure;
+  }
+
+  #complete(body: object, { usage, model }: { usage?: Usage; model?: string }): Buffer {
+    this.signals.usage = usage;
+    this.signals.model = model;
+    this.signals.content = true;
+    this.signals.ended = true;
+    return Buffer.from(JSON.stringify(body));
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return parseReplyText(bytes.toString('utf8'));
+  } catch (error) {
+    throw new ReplyFault('the reply is not valid JSON', { cause: error });
+  }
+}

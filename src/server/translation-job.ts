@@ -1,0 +1,62 @@
+import { RequestFault, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type Operation,
+  type Outbound,
+  type RequestBody,
+  type ResolvedTarget,
+} from '../plugin/index.ts';
+import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
+
+/** One request that is to be written as its target wants it. */
+export interface Job {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly resolved: ResolvedTarget;
+  readonly operation: Operation;
+  /** Spoken at the target. */
+  readonly upstream: Format;
+  readonly client: ClientContext;
+}
+
+export const targetOf = ({ exchange, resolved, client }: Job): RequestTarget => ({
+  model: resolved.model,
+  host: resolved.host,
+  strict: client.strict,
+  labels: exchange.labels,
+  streamUsage: resolved.streamUsage,
+  modelInBody: resolved.modelInBody,
+});
+
+export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
+
+export function placeOf(
+  { exchange, attempt, resolved }: Job,
+  ofFormat: HeaderSources['ofFormat'],
+): Pick<Outbound, 'origin' | 'path' | 'headers'> {
+  const sources = { forward: attempt.target.forwardHeaders, ofFormat, ofProvider: resolved.headers };
+  return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
+}
+
+/** The body as JSON. A large one was only scanned when it came in; whoever reads it whole checks it whole. */
+export function wholeBody({ exchange, operation, attempt }: Job): Record<string, unknown> {
+  const json = attempt.body.json();
+  const fault = exchange.request.bodyValidated ? undefined : operation.validate(json);
+  if (fault)
+    throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
+      param: fault.param,
+    });
+  return json;
+}
+
+export function withFaults<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RequestFault)
+      throw new GatewayError(error.code, error.message, { param: error.param, cause: error });
+    throw error;
+  }
+}
