@@ -5,6 +5,7 @@ import cache from './cache/index.ts';
 import config from './config/index.ts';
 import errors from './errors/index.ts';
 import metadata from './metadata/index.ts';
+import models from './models/index.ts';
 import override from './override/index.ts';
 import retry from './retry/index.ts';
 import route from './route/index.ts';
@@ -17,6 +18,7 @@ export const builtinPlugins: readonly Plugin[] = [
   telemetry,
   errors,
   auth,
+  models,
   body,
   config,
   metadata,

@@ -213,7 +213,7 @@ export interface ServerFile {
   limits?: Limits;
   timeouts?: Timeouts;
   /**
-   * Prefixes of the gateway's own request headers: with `x-gateway-`, the config is chosen by `x-gateway-config`. The first prefix is the one replies carry.
+   * Prefixes of the gateway's own headers: with `gateway`, which stands for `x-gateway-`, the config is chosen by `x-gateway-config`. Replies carry the prefix their request used, else the first.
    *
    * @minItems 1
    */
@@ -382,6 +382,10 @@ export interface VertexEntry {
    */
   region?: string;
   /**
+   * Location that counts the tokens of Claude, where `region` does not: not every one that serves it does both. Default: `region`.
+   */
+  count_tokens_region?: string;
+  /**
    * A key for Vertex AI in express mode, in place of project, region and credentials. It reaches Gemini models only.
    */
   api_key?: Secret;
@@ -395,6 +399,7 @@ export interface VertexEntry {
   endpoints?: {
     [k: string]: VertexEndpoint;
   };
+  embeddings?: VertexEmbeddings;
   /**
    * Which names of `anthropic-beta` are sent on to Claude; the others are left out and reported. Default: those that Vertex is known to take.
    */
@@ -475,6 +480,19 @@ export interface VertexEndpoint {
    * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
    */
   stream_usage?: boolean;
+}
+/**
+ * How requests for embeddings are divided into calls of Vertex AI.
+ */
+export interface VertexEmbeddings {
+  /**
+   * Most texts in one `:predict` call. Default: 250, and 1 for gemini-embedding-001, since pages of Google name that limit. Models that embed one content at a time stay at that.
+   */
+  instances_per_call?: number;
+  /**
+   * So many calls of one request may be under way at once.
+   */
+  parallel_calls?: number;
 }
 /**
  * The Anthropic API itself.
@@ -722,6 +740,7 @@ export interface GatewayFile {
   drop_params?: DropParams;
   forward_headers?: ForwardHeaders;
   cache?: CacheSettings;
+  remote_media?: RemoteMedia;
   metadata?: MetadataRules;
   retry?: Retry;
   request_timeout?: Duration;
@@ -730,6 +749,10 @@ export interface GatewayFile {
    * True: replies hold only OpenAI's own fields. The request header wins. Default true.
    */
   strict_open_ai_compliance?: boolean;
+  /**
+   * Which models answer on /v1/messages. any: all of them, translated where a model speaks another API. claude: the Claude family only; a request for another model is refused (400).
+   */
+  messages_route?: 'any' | 'claude';
 }
 /**
  * How the targets are used.
@@ -769,6 +792,7 @@ export interface Target {
   drop_params?: DropParams;
   forward_headers?: ForwardHeaders;
   cache?: CacheSettings;
+  remote_media?: RemoteMedia;
   retry?: Retry;
   request_timeout?: Duration;
   timeouts?: Timeouts;
@@ -776,6 +800,10 @@ export interface Target {
    * True: replies hold only OpenAI's own fields. The request header wins. Default true.
    */
   strict_open_ai_compliance?: boolean;
+  /**
+   * Which models answer on /v1/messages. any: all of them, translated where a model speaks another API. claude: the Claude family only; a request for another model is refused (400).
+   */
+  messages_route?: 'any' | 'claude';
 }
 /**
  * Fields for requests that leave them out or say null, in the client's own format. Objects merge key by key; what the request says wins.
@@ -805,6 +833,27 @@ export interface CacheSettings {
    * Who shares replies. key: each gateway key has its own. config: all keys that use this gateway config; choose it only where they may read each other's answers.
    */
   scope?: 'key' | 'config';
+}
+/**
+ * Images and documents that a request names by URL are fetched by the gateway for a target that takes them only as data: Claude on Vertex AI, and images for Anthropic's own API. Without it such a request is refused (400). A target's own setting replaces the one around it whole. Not for configs that come with a request.
+ */
+export interface RemoteMedia {
+  /**
+   * Hosts that may be asked, every redirect's too: a name, `*.` before a name for all that end in it, or `*` for any. A port other than the scheme's own is written behind it (`:8443`, `:*`). An empty list allows none, where the config around allows some.
+   *
+   * @maxItems 64
+   */
+  hosts: string[];
+  max_bytes?: Bytes;
+  /**
+   * Most parts of one request that are fetched.
+   */
+  max_items?: number;
+  timeout?: Duration;
+  /**
+   * Also http URLs and private addresses. Whoever may use this config can then have the gateway read from your network what `hosts` allows.
+   */
+  allow_insecure?: boolean;
 }
 /**
  * Tries at the same target after a failure. Off unless attempts is set.

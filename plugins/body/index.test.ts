@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, type BodyFault, type Operation } from '../../src/plugin/index.ts';
+import { GatewayError, type BodyFault, type Operation, type PathParams } from '../../src/plugin/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import body from './index.ts';
 
@@ -8,16 +8,19 @@ interface Upload {
   readonly pieces: readonly (string | Buffer)[];
   readonly headers?: Record<string, string>;
   readonly fault?: BodyFault;
+  readonly params?: PathParams;
+  readonly fieldsInPath?: Operation['fieldsInPath'];
   readonly limits?: { readonly body?: number; readonly jsonDepth?: number };
   /** The client leaves before the gateway reads, or in the middle. Default: it ends its body. */
   readonly leave?: 'before' | 'after';
 }
 
-async function upload({ pieces, headers = {}, fault, limits, leave }: Upload) {
+async function upload({ pieces, headers = {}, fault, limits, leave, params = {}, fieldsInPath }: Upload) {
   const validated: unknown[] = [];
   const validate: Operation['validate'] = (value) => (validated.push(value), fault);
-  // The plugin asks an operation for its method and its check alone.
-  const exchange = createExchange({ headers, operation: { method: 'POST', validate } as Operation });
+  // The plugin asks an operation for its method, its check and what its path says alone.
+  const operation = { method: 'POST', validate, ...(fieldsInPath && { fieldsInPath }) } as Operation;
+  const exchange = createExchange({ headers, params, operation });
   exchange.request.body = undefined;
   exchange.request.bodyValidated = false;
   const context = createContext(exchange);
@@ -39,6 +42,19 @@ const whole = JSON.stringify({ model: 'm', messages: [] });
 const large = (fields: string): string => `{${fields}"messages":["${'x'.repeat(70_000)}"]}`;
 
 describe('body', () => {
+  it.each([
+    ['small', '{"contents":[]}', '{"model":"m","contents":[]}'],
+    ['large', `{"contents":["${'x'.repeat(70_000)}"]}`, `{"model":"m","contents":["${'x'.repeat(70_000)}"]}`],
+  ])('puts what the path says into a %s body, whose own bytes stay', async (_, sent, whole) => {
+    const fieldsInPath: Operation['fieldsInPath'] = ({ model }) => ({ model });
+    const { request, failure, validated } = await upload({ pieces: [sent], params: { model: 'm' }, fieldsInPath });
+    expect(failure).toBeUndefined();
+    expect(request.body?.original.toString()).toBe(sent);
+    expect(request.body?.string('model')).toBe('m');
+    expect(request.body?.encode().toString()).toBe(whole);
+    for (const value of validated) expect(value).toHaveProperty('model', 'm');
+  });
+
   it.each([
     ['in one piece', [whole]],
     ['in pieces cut anywhere', [...whole].map((letter) => letter)],

@@ -31,7 +31,7 @@ export default definePlugin({
         askForBody(ctx, limits.body);
         const bytes = withoutMark(await readBytes(ctx.req, limits.body, exchange));
         request.bodyBytes = bytes.length;
-        request.body = RequestBody.read(bytes, limits.jsonDepth);
+        request.body = withPath(exchange, operation, RequestBody.read(bytes, limits.jsonDepth));
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
         if (request.bodyValidated) checkWhole(operation, request.body);
         else checkOutline(request.body);
@@ -40,6 +40,11 @@ export default definePlugin({
     };
   },
 });
+
+function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: RequestBody): RequestBody {
+  const fields = fieldsInPath?.(request.params, body) ?? {};
+  return body.edit(Object.entries(fields).map(([key, value]) => ({ path: [key], value, source: 'path' })));
+}
 
 function checkMediaType(headers: IncomingMessage['headers']): void {
   const type = headers['content-type'];

@@ -4,6 +4,11 @@ import type { Attempt, CacheSettings, Exchange, ResolvedTarget } from '../../src
 /** How the reply travels, not what it says: the kept one is told either way. */
 const NOT_OF_THE_ANSWER: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 
+/** What Claude is asked with beside the body: its version's fields, its betas' features. */
+const ANTHROPIC = ['anthropic-version', 'anthropic-beta'];
+/** The same under the gateway's own prefix. */
+const BETAS = ['anthropic-beta', 'familya-beta'];
+
 export interface Question {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
@@ -32,6 +37,8 @@ export function cacheKey({ exchange, attempt, resolved, settings, namespace }: Q
       strict ?? target.strict ?? true,
       strictParams,
       target.forwardHeaders.map((name) => [name, request.headers[name]]),
+      ANTHROPIC.map((name) => request.headers[name]),
+      BETAS.map((name) => request.header(name)),
     ]),
   );
   body.fingerprint(hash, NOT_OF_THE_ANSWER);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, type Outbound, type Prepared, type ResolvedTarget } from '../../src/plugin/index.ts';
+import {
+  GatewayError,
+  RequestBody,
+  type MediaInliner,
+  type Outbound,
+  type Prepared,
+  type ResolvedTarget,
+} from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import transform from './index.ts';
 
@@ -33,21 +40,31 @@ const outbound: Outbound = {
 const seed = { param: 'seed', action: 'dropped', reason: 'no such parameter' } as const;
 const user = { param: 'user', action: 'downgraded', reason: 'only a hash' } as const;
 
-async function transformed(json: Record<string, unknown>, losses: Prepared['losses'] = [], strictParams = false) {
+type Inline = MediaInliner['inline'];
+
+const nothing: Inline = () => undefined;
+
+async function transformed(
+  json: Record<string, unknown>,
+  losses: Prepared['losses'] = [],
+  { strictParams = false, inline = nothing }: { strictParams?: boolean; inline?: Inline } = {},
+) {
   const exchange = createExchange({ json, strictParams });
   const attempt = createAttempt(exchange);
   const asked: unknown[] = [];
+  const written: unknown[] = [];
   let nextCalls = 0;
   const failure = await runPlugin(transform, {
     exchange,
     attempt,
     needs: {
       targets: { resolve: (_exchange, target, model, stream) => (asked.push({ target, model, stream }), resolved) },
-      translate: { prepare: () => ({ outbound, losses }) },
+      media: { inline },
+      translate: { prepare: (_, { body }) => (written.push(body.json()), { outbound, losses }) },
     },
     next: () => void (nextCalls += 1),
   }).catch((error: unknown) => error);
-  return { attempt, asked, failure: failure instanceof Error ? failure : undefined, nextCalls };
+  return { attempt, asked, written, failure: failure instanceof Error ? failure : undefined, nextCalls };
 }
 
 describe('transform', () => {
@@ -75,7 +92,7 @@ describe('transform', () => {
   });
 
   it('refuses losses for a caller that wants its parameters kept, names all of them, and sends nothing', async () => {
-    const { failure, nextCalls } = await transformed({ model: 'm' }, [seed, user], true);
+    const { failure, nextCalls } = await transformed({ model: 'm' }, [seed, user], { strictParams: true });
     expect(failure).toBeInstanceOf(GatewayError);
     expect(failure).toMatchObject({
       code: 'unsupported_parameter',
@@ -87,6 +104,26 @@ describe('transform', () => {
   });
 
   it('has nothing to refuse such a caller where nothing is lost', async () => {
-    expect(await transformed({ model: 'm' }, [], true)).toMatchObject({ failure: undefined, nextCalls: 1 });
+    expect(await transformed({ model: 'm' }, [], { strictParams: true })).toMatchObject({
+      failure: undefined,
+      nextCalls: 1,
+    });
+  });
+
+  it('has the request written with the media in it, and keeps the body without them', async () => {
+    const inlined = RequestBody.read(Buffer.from('{"model":"m","with":"media"}'), 8);
+    const { attempt, written, failure, nextCalls } = await transformed({ model: 'm' }, [], {
+      inline: () => Promise.resolve(inlined),
+    });
+    expect(failure).toBeUndefined();
+    expect(written).toEqual([{ model: 'm', with: 'media' }]);
+    expect(attempt.body.json()).toEqual({ model: 'm' });
+    expect(nextCalls).toBe(1);
+  });
+
+  it('writes and sends nothing when media cannot be had', async () => {
+    const refused = new GatewayError('invalid_value', 'It cannot be fetched.', { param: 'messages[0].content[0]' });
+    const run = await transformed({ model: 'm' }, [], { inline: () => Promise.reject(refused) });
+    expect(run).toMatchObject({ failure: refused, written: [], nextCalls: 0 });
   });
 });

@@ -1,19 +1,23 @@
-import { definePlugin, GatewayError, type Attempt, type Exchange } from '../../src/plugin/index.ts';
+import { definePlugin, GatewayError, type Attempt, type Exchange, type RequestBody } from '../../src/plugin/index.ts';
 
 /** Finds where the target lives and writes the request in the format that is spoken there. */
 export default definePlugin({
   name: 'transform',
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['targets', 'translate'],
+  needs: ['targets', 'media', 'translate'],
   provides: ['outbound'],
   create({ host }) {
     return async function transform(ctx, next) {
       const { attempt, exchange } = ctx;
       const model = attempt.body.string('model') ?? '';
       const stream = attempt.body.value('stream') === true;
-      attempt.resolved = host.targets.resolve(exchange, attempt.target, model, stream);
-      const { outbound, losses } = host.translate.prepare(exchange, attempt, attempt.resolved);
+      const resolved = host.targets.resolve(exchange, attempt.target, model, stream);
+      attempt.resolved = resolved;
+      const inlined = host.media.inline(exchange, attempt, resolved);
+      const { outbound, losses } = inlined
+        ? withBody(attempt, await inlined, () => host.translate.prepare(exchange, attempt, resolved))
+        : host.translate.prepare(exchange, attempt, resolved);
       attempt.outbound = outbound;
       attempt.losses.push(...losses);
       refuseLosses(exchange, attempt);
@@ -21,6 +25,17 @@ export default definePlugin({
     };
   },
 });
+
+/** For as long as it is written: what is kept of an attempt as long as its reply flows must not hold megabytes of media. */
+function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {
+  const own = attempt.body;
+  attempt.body = body;
+  try {
+    return write();
+  } finally {
+    attempt.body = own;
+  }
+}
 
 /** A caller that sets `x-gateway-strict-params: true` would rather have a 400 than a request that says less than it wrote. */
 function refuseLosses(exchange: Exchange, { losses }: Attempt): void {

@@ -8,6 +8,11 @@ export class Globs {
     this.#patterns = patterns.filter((pattern) => pattern.includes('*')).map((pattern) => pattern.split('*'));
   }
 
+  /** Those without a `*`. */
+  get literals(): Iterable<string> {
+    return this.#literals;
+  }
+
   /** Without a `*`, exactly this text. */
   hasLiteral(text: string): boolean {
     return this.#literals.has(text);

@@ -295,3 +295,48 @@ describe('a resolved target', () => {
     expect(resolve({ model: '@claude/anything at all' }).modelLabel).toBe('__other__');
   });
 });
+
+describe('a place in the path', () => {
+  const params = { project: 'their-project', location: 'europe-west4' };
+  function ask(
+    more: { params?: Record<string, string>; headers?: Record<string, string>; caller?: Partial<Caller> } = {},
+  ) {
+    const catalog = compileCatalog(FILE, testSetup(noTokenCalls).setup);
+    const exchange = createExchange({ params, ...more, caller: createCaller(more.caller) });
+    const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+    return resolver.resolve(exchange, createTarget(), 'gemini-2.5-pro', false);
+  }
+
+  test('serves where nothing else names one, with the caller’s own token', async () => {
+    const target = ask();
+    expect(target.origin).toBe('https://europe-west4-aiplatform.googleapis.com');
+    expect(target.path).toContain('/v1/projects/their-project/locations/europe-west4/');
+    const entry = entryOf(target)!.provider;
+    expect(() => entry.authorize({ upstreamToken: undefined })).toThrow('Authorization');
+    const headers = await entry.authorize({ upstreamToken: new Secret('ya29.theirs') });
+    expect(headers).toEqual({ authorization: 'Bearer ya29.theirs' });
+  });
+
+  test('gives way to an entry the request names', () => {
+    expect(ask({ headers: { 'x-gateway-provider': '@vertex-prod' } }).slug).toBe('vertex-prod');
+  });
+
+  test('gives way to a place in the gateway’s headers', () => {
+    const headers = { 'x-gateway-vertex-project-id': 'other-project', 'x-gateway-vertex-region': 'us' };
+    expect(ask({ headers }).path).toContain('/v1/projects/other-project/locations/us/');
+    expect(() => ask({ headers: { 'x-gateway-vertex-region': 'us' } })).toThrow('x-gateway-vertex-project-id');
+  });
+
+  test('is for callers that may do without the catalog', () => {
+    expect(() => ask({ caller: { providers: ['@vertex-prod'] } })).toThrow('without a catalog entry');
+    expect(ask({ caller: { providers: ['vertex-ai'] } }).path).toContain('their-project');
+  });
+
+  test.each([
+    { project: '../x', location: 'us' },
+    { project: 'their-project', location: 'evil.example' },
+    { project: '-', location: 'us' },
+  ])('is refused when it is none: %j', (wrong) => {
+    expect(() => ask({ params: wrong })).toThrow(/in the path has a value that cannot be used/);
+  });
+});

@@ -2,13 +2,14 @@ import {
   GatewayError,
   nearest,
   type Exchange,
+  type ModelTask,
   type ResolvedTarget,
   type Target,
   type TargetResolver,
 } from '../plugin/index.ts';
 import { isProviderName, PROVIDERS } from '../providers/index.ts';
-import { quote } from '../providers/model-name.ts';
-import type { ProviderName } from '../providers/provider.ts';
+import { quote, unusable } from '../providers/model-name.ts';
+import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { CatalogTarget } from './catalog-target.ts';
@@ -34,15 +35,39 @@ interface Choice {
   readonly place: string | undefined;
 }
 
-export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): TargetResolver {
+/** What a model's name leads to. */
+interface Found extends Choice {
+  /** As the entry knows it. */
+  readonly model: string;
+}
+
+export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): CatalogResolver {
   return new CatalogResolver(catalog, setup);
+}
+
+const TASKS: readonly ModelTask[] = ['generate', 'count_tokens', 'embeddings', 'images'];
+
+/** The model can be asked for something there. */
+export function isLocatable(provider: ProviderEntry, model: string): boolean {
+  return TASKS.some((task) => canLocate(provider, model, task));
+}
+
+function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boolean {
+  try {
+    provider.locate(model, { task, stream: false });
+    return true;
+  } catch (error) {
+    if (error instanceof GatewayError && (error.code === 'invalid_model' || error.code === 'unsupported_task'))
+      return false;
+    throw error;
+  }
 }
 
 /**
  * Who says where a request goes: the model's own `@slug/`, then the config's target, then the header. The model and the target
  * must not contradict each other; over the header either wins, being nearer.
  */
-class CatalogResolver implements TargetResolver {
+export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
   readonly #labels: ModelLabels;
 
@@ -58,6 +83,16 @@ class CatalogResolver implements TargetResolver {
     const location = entry.provider.locate(identifier.model, { task: exchange.operation?.task ?? 'generate', stream });
     checkModel(entry, place, identifier.model, access);
     return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
+  }
+
+  /** Where a model would be sent that is not asked for anything yet. Throws as `resolve` does. */
+  find(exchange: Exchange, id: string): Found {
+    const access = accessOf(exchange.caller);
+    const { slug, model } = parseModelIdentifier(id);
+    const { entry, place } = this.#choose({ exchange, access }, undefined, slug);
+    checkModel(entry, place, model, access);
+    if (!isLocatable(entry.provider, model)) throw unusable(model, `is none of ${entry.name}`);
+    return { entry, place, model };
   }
 
   #choose(question: Question, configured: string | undefined, slug: string | undefined): Choice {
@@ -77,6 +112,8 @@ class CatalogResolver implements TargetResolver {
     }
     const wanted = configured ?? question.exchange.request.header('provider');
     if (wanted === undefined || wanted === '') {
+      const inPath = placeInPath(question);
+      if (inPath) return { entry: inPath, place: undefined };
       const header = question.exchange.request.headerName('provider');
       throw new GatewayError(
         'provider_required',
@@ -176,8 +213,21 @@ function adHocVertex({ exchange, access }: Question): CatalogEntry | undefined {
     const [given, needed] = [there, missing].map((name) => exchange.request.headerName(`vertex-${name}`));
     throw new GatewayError('invalid_header', `${given} needs ${needed} beside it.`);
   }
+  return adHocEntry(access, createAdHocVertex({ projectId, region }));
+}
+
+/** The same by the path, for clients of Vertex AI's own API; the gateway's headers stand over it. */
+function placeInPath({ exchange, access }: Question): CatalogEntry | undefined {
+  const { project, location } = exchange.request.params;
+  if (project === undefined || location === undefined) return undefined;
+  const inHeaders = adHocVertex({ exchange, access });
+  return (
+    inHeaders ?? adHocEntry(access, createAdHocVertex({ projectId: project, region: location }, 'invalid_request'))
+  );
+}
+
+function adHocEntry(access: Access, provider: ProviderEntry): CatalogEntry {
   if (!access.allowsProvider('vertex-ai')) throw notAllowed('vertex-ai without a catalog entry');
-  const provider = createAdHocVertex({ projectId, region });
   return { provider, name: provider.slug, models: undefined, connections: undefined, timeouts: {} };
 }
 

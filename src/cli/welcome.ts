@@ -2,6 +2,7 @@ import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Address } from '../server/listeners.ts';
 import type { Settings } from '../settings/load.ts';
 import { shellWord } from './shell-word.ts';
+import { headerPrefixes } from '../settings/header-prefixes.ts';
 
 /** The key of the sample settings: published, and held to loopback and the simulator. No other key is ever printed. */
 const DEMO_KEY = 'gatehouse-demo-key';
@@ -18,7 +19,7 @@ export function welcome({ data, status, settings }: Started): string {
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
   const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
-  const prefix = server.header_prefixes?.[0] ?? 'x-gateway-';
+  const [prefix] = headerPrefixes(server);
   return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}
 Try it:
 

@@ -36,6 +36,8 @@ export interface ThinkingPart {
   readonly text: string;
   /** Of a model that is known to write its thoughts in front of the answer: shown there, not as a block (wire.md D9). */
   readonly inline?: boolean;
+  /** Came as OpenAI-style `reasoning_content`, which names no maker: nobody knows whether a model can do without it. */
+  readonly unnamed?: boolean;
   readonly signature?: string;
 }
 
@@ -60,6 +62,8 @@ export interface MediaPart {
   readonly type: 'media';
   readonly media: 'image' | 'audio' | 'video' | 'document';
   readonly mime?: string;
+  /** Parameters of the type that say something of the bytes (`rate=16000`), as a data URI had them. */
+  readonly parameters?: string;
   readonly source: MediaSource;
   readonly name?: string;
   readonly detail?: string;

@@ -1,5 +1,6 @@
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
+import type { MediaByUrl, RemoteMedia } from './remote-media.ts';
 
 /** A request body that cannot be read or cannot be said in the target's format: a 400 that names the parameter. */
 export class RequestFault extends Error {
@@ -48,6 +49,8 @@ export interface EncodedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly losses: readonly Loss[];
   readonly reply: ReplyContext;
+  /** What this request has left out that it likely needs; told behind the message where the upstream answers 400. */
+  readonly hint?: string;
 }
 
 /** What decoding the reply needs to know of the request. Plain data, made by `encodeRequest`. */
@@ -76,6 +79,10 @@ export interface ClientContext {
   readonly model: string;
   /** The client asked with OpenAI's deprecated `functions`: it reads its call in `function_call` and nowhere else. */
   readonly functionCalls?: boolean;
+  /** The reply has `id`, whatever the upstream's is: one of another API would be none here. */
+  readonly ownId?: boolean;
+  /** The client did not ask to see thoughts, and those of this reply are no part of what its API promises (wire.md D13). */
+  readonly hideThoughts?: boolean;
 }
 
 /** Stateful: feed bytes in any split, get events as soon as they are whole. After `end()` it is finished. */
@@ -130,10 +137,29 @@ export interface BodyEdit {
   readonly source: string;
 }
 
+/** A conversation as other formats can say it, and what became less on the way there. */
+export interface Portable {
+  readonly conversation: Conversation;
+  readonly losses: readonly Loss[];
+}
+
+/** A body that can also be searched as text, which costs a hundredth of parsing it. */
+export interface SearchableBody extends BodyView {
+  contains(text: string): boolean;
+}
+
+/** What a body must be rid of before it is passed through. */
+export interface Cleaning {
+  readonly edits: readonly BodyEdit[];
+  readonly losses: readonly Loss[];
+}
+
 /** The tokens of a request, counted without running it. Pure, as all of a format. */
 export interface TokenCounting {
-  /** The body of a generation, less what counting does not take. */
-  encodeRequest(body: JsonObject): JsonObject;
+  /** Top-level fields of a generation that a count does not take. All of them are about the answer: without them it is the same. */
+  readonly notTaken: readonly string[];
+  /** A limit for the answer, where `encodeRequest` demands one; it is `notTaken`, so no upstream sees it. */
+  readonly demandedMaxTokens?: number;
   /** Throws ReplyFault. */
   decodeReply(body: unknown): number;
   encodeReply(tokens: number): JsonObject;
@@ -143,9 +169,18 @@ export interface TokenCounting {
 export interface Format {
   readonly name: FormatName;
   readonly contentType: { readonly body: string; readonly stream: string };
+  /** Reply header in which clients of the API look for the request's id. */
+  readonly requestIdHeader: string;
+  /** What keeps a silent stream alive; clients pass over it. */
+  readonly heartbeat: string;
 
   /** Client side: wire body → conversation. Throws RequestFault. The body has passed the operation's schema. */
   decodeRequest(body: JsonObject): Conversation;
+  /**
+   * Client side: what only this format can say, in words that others have too. A conversation that stays in this format does
+   * without. Throws RequestFault for what cannot be said elsewhere and would change what is asked for.
+   */
+  toPortable?(conversation: Conversation): Portable;
   /** Upstream side: conversation → wire body. Throws RequestFault for what must be refused. Never changes its input. */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
 
@@ -167,8 +202,18 @@ export interface Format {
    * gateway counts by). `source` is `'gateway'`.
    */
   passThroughEdits(body: BodyView, target: RequestTarget): readonly BodyEdit[];
+  /**
+   * Same format on both sides: what this gateway wrote into earlier replies for other providers, and the client hands back
+   * now. Undefined where the body holds none of it, so that all other bodies stay as they came.
+   */
+  clean?(body: SearchableBody): Cleaning | undefined;
   /** Same format on both sides: bytes stay as they came. `stream` false: the whole body is one JSON document. */
   passThrough(client: ClientContext, stream: boolean): PassThrough;
+
+  /** Client side: the media of a body that are named by their address. Throws nothing: faults are `decodeRequest`'s to tell. */
+  remoteMedia?(body: JsonObject): readonly RemoteMedia[];
+  /** Upstream side: undefined where every address goes out as it is. */
+  readonly mediaByUrl?: MediaByUrl;
 
   /** Undefined where the API has no such operation. */
   readonly counting?: TokenCounting;

@@ -50,6 +50,11 @@ describe('data URIs', () => {
     ['data:image/png;base64,QUJD', { mime: 'image/png', data: 'QUJD' }],
     ['DATA:Image/PNG;BASE64,QUJD', { mime: 'image/png', data: 'QUJD' }],
     ['data:text/plain;charset=utf-8;base64,QUJD', { mime: 'text/plain', data: 'QUJD' }],
+    [
+      'data:audio/pcm;Rate=16000; channels=1;base64,QUJD',
+      { mime: 'audio/pcm', parameters: 'Rate=16000;channels=1', data: 'QUJD' },
+    ],
+    ['data:text/plain;charset=latin1;base64,QUJD', { mime: 'text/plain', parameters: 'charset=latin1', data: 'QUJD' }],
     ['data:text/plain,a%20b', { mime: 'text/plain', data: Buffer.from('a b').toString('base64') }],
     ['data:;base64,QUJD', { mime: undefined, data: 'QUJD' }],
     ['data:text/plain,%zz', undefined],

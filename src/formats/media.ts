@@ -118,6 +118,8 @@ export function mimeOfUrl(url: string): string | undefined {
 
 export interface DataUri {
   readonly mime: string | undefined;
+  /** Parameters of the type, less those that name what is assumed anyway. */
+  readonly parameters?: string;
   /** base64 */
   readonly data: string;
 }
@@ -134,10 +136,19 @@ export function parseDataUri(uri: string): DataUri | undefined {
   if (comma < 0) return undefined;
   const head = uri.slice(5, comma);
   const base64 = head.toLowerCase().endsWith(BASE64_MARK);
-  const mime = bareMime(base64 ? head.slice(0, -BASE64_MARK.length) : head);
+  const type = base64 ? head.slice(0, -BASE64_MARK.length) : head;
+  const mime = bareMime(type);
+  const parameters = tellingParameters(type);
   const payload = uri.slice(comma + 1);
   const data = base64 ? payload : percentToBase64(payload);
-  return data === undefined ? undefined : { mime: mime || undefined, data };
+  return data === undefined ? undefined : { mime: mime || undefined, data, ...(parameters && { parameters }) };
+}
+
+function tellingParameters(type: string): string {
+  const [, ...parameters] = type.split(';').map((parameter) => parameter.trim());
+  return parameters
+    .filter((parameter) => parameter !== '' && !/^charset="?(?:utf-?8|us-ascii)"?$/i.test(parameter))
+    .join(';');
 }
 
 function percentToBase64(text: string): string | undefined {

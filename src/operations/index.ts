@@ -4,6 +4,16 @@ import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
 import { images } from './images.ts';
 import { messages } from './messages.ts';
+import { models } from './models.ts';
+import { vertexCountTokens } from './vertex-count-tokens.ts';
 
 /** Every operation the gateway serves. */
-export const operations: readonly Operation[] = [chatCompletions, messages, countTokens, embeddings, images];
+export const operations: readonly Operation[] = [
+  chatCompletions,
+  messages,
+  countTokens,
+  vertexCountTokens,
+  embeddings,
+  images,
+  ...models,
+];

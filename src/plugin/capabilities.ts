@@ -3,6 +3,7 @@ import type { Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
 import type { Attempt, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
+import type { RequestBody } from './request-body.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
 
 /** Who may call, by key. */
@@ -39,6 +40,27 @@ export interface TargetResolver {
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget;
 }
 
+/** A model a caller may ask for. */
+export interface ListedModel {
+  /** What requests write as their `model`: `@slug/model`, or a bare name where the place came with the request. */
+  readonly id: string;
+  /** Without its place. */
+  readonly name: string;
+  /** `vertex-ai` */
+  readonly provider: string;
+}
+
+/** The catalog as one caller may use it. */
+export interface ModelDirectory {
+  /** What is known by name, in the order of the ids. */
+  list(exchange: Exchange): readonly ListedModel[];
+  /**
+   * A model that this request's caller could ask for, known by name or not. Undefined: not there, or not for this caller, which
+   * is not told apart. Throws GatewayError for headers that cannot be read.
+   */
+  find(exchange: Exchange, id: string): ListedModel | undefined;
+}
+
 /** Sends an attempt's encoded request once: authorises, connects, waits for the commit gate. */
 export interface Sender {
   send(exchange: Exchange, attempt: Attempt): Promise<Reply>;
@@ -52,6 +74,15 @@ export interface Translator {
 export interface Prepared {
   readonly outbound: Outbound;
   readonly losses: readonly Loss[];
+}
+
+/** Gets the media that a request names by its address, for a target that takes them only as data. */
+export interface MediaInliner {
+  /**
+   * The attempt's body with the media in it; undefined where none is missing. Throws GatewayError that names the part: for what
+   * the config does not allow, and for what cannot be had.
+   */
+  inline(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Promise<RequestBody> | undefined;
 }
 
 /** A complete 2xx reply, kept. */
@@ -100,7 +131,9 @@ export interface Capabilities {
   readonly configs: ConfigDirectory;
   readonly attempts: AttemptRunner;
   readonly targets: TargetResolver;
+  readonly models: ModelDirectory;
   readonly translate: Translator;
+  readonly media: MediaInliner;
   /** The format errors are told in where no operation says otherwise. */
   readonly defaultFormat: Format;
   readonly send: Sender;

@@ -48,7 +48,10 @@ export const ERRORS = {
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
   duplicate_parameter: invalid(400, 'A top-level key stands twice in the body: what is checked must be what is sent.'),
   body_too_deep: invalid(400, 'The body nests deeper than `limits.json_depth`.'),
-  request_too_large: invalid(413, 'The body exceeds `limits.body`.'),
+  request_too_large: invalid(
+    413,
+    'The body exceeds `limits.body`, or what the target takes: 32 MB at the Anthropic API.',
+  ),
   unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),

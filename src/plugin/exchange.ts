@@ -18,7 +18,10 @@ export interface Operation {
   /** `chat.completions` */
   readonly id: string;
   readonly method: 'GET' | 'POST';
+  /** A template (RFC 6570): `{name}` stands for one segment, `{+name}` for several with the slashes between them. */
   readonly path: string;
+  /** Lower-case name of a header: only a request that has it is this operation, and not the other one at the same path. */
+  readonly header?: string;
   /** What it asks of a model; undefined where it asks the gateway itself. */
   readonly task: ModelTask | undefined;
   /** Name in OpenTelemetry's list: `chat`. */
@@ -27,7 +30,15 @@ export interface Operation {
   readonly format: Format;
   /** Checks a parsed body. Undefined when it is fine, else what is wrong and where. */
   validate(body: unknown): BodyFault | undefined;
+  /**
+   * Fields that other operations have in their body and this one in its path. They are put into the body, where routing, overrides
+   * and access look for them. Throws GatewayError for what cannot be used or contradicts the body.
+   */
+  readonly fieldsInPath?: (params: PathParams, body: RequestBody) => Readonly<Record<string, unknown>>;
 }
+
+/** Parts of a path by their names in the operation's template, percent-decoded. */
+export type PathParams = Readonly<Partial<Record<string, string>>>;
 
 export interface BodyFault {
   readonly message: string;
@@ -84,6 +95,7 @@ export interface InboundRequest {
   readonly method: string;
   /** Path without query. */
   readonly path: string;
+  readonly params: PathParams;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
   /** Set by the `body` plugin, let go when a reply is committed. */
@@ -197,8 +209,12 @@ export interface Batch {
   readonly bodies: readonly (Buffer | string)[];
   /** So many at once. */
   readonly parallel: number;
-  /** Replies that are there, by the number of their call: a retry asks for the missing ones only. */
-  readonly replies: Map<number, Buffer>;
+  /** Parses the reply of one call. Throws ReplyFault. */
+  readonly read: (bytes: Buffer) => unknown;
+  /** What has been read, by the number of its call: a retry asks for the missing ones only. */
+  readonly replies: Map<number, unknown>;
+  /** Bytes of those replies as they came. */
+  bytesRead: number;
   /** One reply of all. Its end has been read: `signals` is complete, and tells of a failure as any reader's does. */
   readonly join: () => { readonly body: Buffer | undefined; readonly signals: Signals };
 }

@@ -24,6 +24,20 @@ export interface CacheSettings {
   readonly scope: 'key' | 'config';
 }
 
+/** What may be fetched for a target that takes media only as data. */
+export interface RemoteMediaSettings {
+  /** Lower-case globs, with a port where it is not the scheme's own; empty: nothing may. */
+  readonly hosts: readonly string[];
+  /** Of one request, together. */
+  readonly maxBytes: number;
+  readonly maxItems: number;
+  readonly timeoutMs: number;
+  readonly allowInsecure: boolean;
+}
+
+/** Which models answer on `/v1/messages`: all, or the Claude family only (service.md, section 4.2). */
+export type MessagesRoute = 'any' | 'claude';
+
 /** What `x-gateway-metadata` must hold, and what of it becomes cost labels. */
 export interface MetadataRules {
   readonly required: readonly string[];
@@ -47,9 +61,12 @@ export interface Target {
   readonly forwardHeaders: readonly string[];
   /** Undefined: nothing is kept. */
   readonly cache: CacheSettings | undefined;
+  /** Undefined: nothing is fetched. */
+  readonly remoteMedia: RemoteMediaSettings | undefined;
   readonly retry: RetrySettings;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
+  readonly messagesRoute: MessagesRoute;
 }
 
 export interface Group {

@@ -38,6 +38,8 @@ export interface CodecContext {
 export interface EncodedTask {
   /** The request: one upstream call for each, all to the location's path. At least one. */
   readonly calls: readonly JsonObject[];
+  /** Lower-case names; what the place wants said in headers and not in the body. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** So many calls may be in the air at once. */
   readonly parallel: number;
   readonly losses: readonly Loss[];
@@ -46,6 +48,8 @@ export interface EncodedTask {
    * Throws ReplyFault for what cannot be read.
    */
   decode(replies: readonly unknown[]): TaskReply;
+  /** The client asked for a stream and the place answers whole: the body as server-sent events. */
+  readonly stream?: (body: JsonObject) => string;
 }
 
 /** The client's body; or what the replies say went wrong, although their status was 200 (all images filtered). */

@@ -9,8 +9,16 @@ export interface Quirks {
   /** Whether a name of `anthropic-beta` may be sent; the others are left out and reported. */
   readonly takesBeta?: (name: string) => boolean;
   readonly envelope?: Envelope;
+  /** A larger request is refused before anything of it is sent: megabytes on the way to a refusal help nobody. */
+  readonly bodyLimit?: BodyLimit;
   /** A failure of the upstream's with what an operator should know of it. */
   readonly explain?: (failure: UpstreamFailure) => UpstreamFailure;
+}
+
+export interface BodyLimit {
+  readonly bytes: number;
+  /** Whose it is, and how they write it, for the message. */
+  readonly words: string;
 }
 
 /** A request and its reply are inside of something else. */

@@ -3,7 +3,8 @@ import { plainFromStream, streamFromPlain, streamWithUsage } from '../formats/re
 import { parseReplyText } from '../formats/rounding.ts';
 import { GatewayError, type CachedReply, type Clock, type Reply, type ReplyCache } from '../plugin/index.ts';
 import { ReplyStore, type ReplyStoreLimits, type ReplyStoreSetup } from '../state/reply-cache.ts';
-import { clientContext } from './translator.ts';
+import { clientContext } from './client-context.ts';
+import { checkMessagesRoute } from './messages-route.ts';
 
 /** The store of this process. It stays as long as the settings leave its bounds as they are. */
 export class ReplyStores {
@@ -48,8 +49,12 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
       const { operation } = exchange;
       if (!operation || !attempt.resolved)
         throw new GatewayError('internal_error', 'A kept reply was asked for before its target was known.');
+      // Kept, perhaps, before the config was restricted.
+      checkMessagesRoute(operation, attempt.target, attempt.resolved);
       const stream = attempt.body.value('stream') === true;
-      const client = clientContext(exchange, attempt, attempt.resolved, clock);
+      // What the client may see was settled when the reply was made: thoughts in it were asked for, and its id is its own.
+      const settled = { hideThoughts: false, ownId: false };
+      const client = { ...clientContext(exchange, attempt, attempt.resolved, clock), ...settled };
       const bytes = bytesFor(kept, stream, operation.format, client);
       return bytes && toReply(kept, bytes, stream, operation.format);
     },

@@ -8,6 +8,9 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 import { answerRefusals } from './http-refusals.ts';
 import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
+import { compileRoutes } from './routes.ts';
+
+const routes = compileRoutes(operations);
 
 /** An idle client connection is kept longer than the load balancers before it keep theirs (ops.md 4.2). */
 const KEEP_ALIVE_MS = 75_000;
@@ -21,10 +24,12 @@ export function createDataServer(
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
-  for (const operation of operations)
-    router.register(operation.path, [operation.method.toLowerCase()], (ctx) => handle(ctx, operation));
+  for (const route of routes)
+    router.register(route.path, [route.method.toLowerCase()], (ctx) => handle(ctx, route.read(ctx)), {
+      pathAsRegExp: true,
+    });
   app.use(router.routes());
-  app.use((ctx) => handle(ctx, undefined, refusal(ctx)));
+  app.use((ctx) => handle(ctx, { operation: undefined, params: {}, refusal: refusal(ctx) }));
   // Clients that leave are no errors; failures are logged where they happen, with their request id.
   app.silent = true;
 
@@ -49,7 +54,10 @@ export function setTimeouts(server: Server, { timeouts }: ServerSettings): void 
 }
 
 function refusal(ctx: Koa.Context): GatewayError {
-  const methods = operations.filter(({ path }) => path === ctx.path).map(({ method }) => method);
+  // What answers GET answers HEAD, without the content (RFC 9110, section 9.3.2).
+  const methods = routes
+    .filter(({ path }) => path.test(ctx.path))
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   if (methods.length === 0)
     return new GatewayError('not_found', `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.`);
   ctx.set('allow', methods.join(', '));

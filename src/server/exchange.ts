@@ -9,6 +9,7 @@ import {
   type GatewayConfig,
   type InboundRequest,
   type Operation,
+  type PathParams,
   type ReplyEnd,
   type RequestBody,
   type Secret,
@@ -21,9 +22,13 @@ import { ReplyHolder } from './reply-holder.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const REQUEST_ID = /^[\w-]{1,128}$/;
+/** 32 hex digits, not all of them zero (W3C Trace Context, section 3.2.2.3). */
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
+  /** Of the operation's path. */
+  readonly params: PathParams;
   readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames'>;
   readonly clock: Clock;
 }
@@ -49,15 +54,21 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
 
-  constructor(req: IncomingMessage, { operation, snapshot, clock }: ExchangeSetup) {
+  constructor(req: IncomingMessage, { operation, params, snapshot, clock }: ExchangeSetup) {
     super();
     const asked = req.headers['x-request-id'];
     this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
     this.startedAt = clock.now();
     this.settingsHash = snapshot.hash;
     this.operation = operation;
-    this.request = new HttpRequest(req, snapshot.headerNames);
-    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? traceId() };
+    this.request = new HttpRequest(req, params, snapshot.headerNames);
+    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace() ?? traceId() };
+  }
+
+  /** A trace the caller names without being part of it: `x-gateway-trace-id`, in W3C's form or as a UUID. */
+  #askedTrace(): string | undefined {
+    const asked = this.request.header('trace-id')?.replaceAll('-', '').toLowerCase();
+    return asked !== undefined && TRACE_ID.test(asked) ? asked : undefined;
   }
 
   /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */
@@ -84,6 +95,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
 class HttpRequest implements InboundRequest {
   readonly method: string;
   readonly path: string;
+  readonly params: PathParams;
   readonly headers: IncomingMessage['headers'];
   readonly remoteAddress: string;
   body: RequestBody | undefined;
@@ -91,11 +103,12 @@ class HttpRequest implements InboundRequest {
   bodyValidated = false;
   readonly #names: HeaderNames;
 
-  constructor(req: IncomingMessage, names: HeaderNames) {
+  constructor(req: IncomingMessage, params: PathParams, names: HeaderNames) {
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     this.method = req.method ?? 'GET';
     this.path = query < 0 ? url : url.slice(0, query);
+    this.params = params;
     this.headers = req.headers;
     this.remoteAddress = req.socket.remoteAddress ?? '';
     this.#names = names;

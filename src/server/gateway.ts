@@ -84,7 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (!settings) throw new SettingsRefused(loaded.diagnostics);
   const server = compileServerSettings(settings.server);
   const log = createLogger({ level: server.telemetry.log.level, clock, ...(logTo && { destination: logTo }) });
-  const metrics = createMetrics({ clock, build: version(), routes: operations.map(({ path }) => path) });
+  const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
   const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 

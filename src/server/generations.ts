@@ -1,9 +1,8 @@
-import type { ReplyContext } from '../formats/format.ts';
+import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts';
 import { translatingReader } from '../formats/readers.ts';
-import { lossesOfReading } from '../formats/unread.ts';
-import type { Prepared } from '../plugin/index.ts';
+import type { Prepared, RequestBody } from '../plugin/index.ts';
 import { callId } from './ids.ts';
-import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
+import { isStream, placeOf, portableConversation, targetOf, type Job } from './translation-job.ts';
 
 /** A request for an answer. Throws RequestFault. */
 export function prepareGeneration(job: Job): Prepared {
@@ -16,9 +15,13 @@ function passThrough(job: Job): Prepared {
   const stream = isStream(attempt.body);
   // Usage the gateway did not ask for is not the gateway's to take out again.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
-  const body = attempt.body.edit(upstream.passThroughEdits(attempt.body, targetOf(job)));
+  const cleaning = upstream.clean?.(searchable(attempt.body));
+  const body = attempt.body.edit([
+    ...(cleaning?.edits ?? []),
+    ...upstream.passThroughEdits(attempt.body, targetOf(job)),
+  ]);
   return {
-    losses: [],
+    losses: cleaning?.losses ?? [],
     outbound: {
       ...placeOf(job, undefined),
       body: body.encode(),
@@ -30,22 +33,38 @@ function passThrough(job: Job): Prepared {
   };
 }
 
+/** What an override has put in is the operator's word and stays. */
+const searchable = (body: RequestBody): SearchableBody => ({
+  has: (key) => body.has(key),
+  value: (key) => body.value(key),
+  contains: (text) => body.original.includes(text),
+});
+
 function translate(job: Job): Prepared {
-  const { attempt, resolved, operation, upstream, client } = job;
-  const conversation = operation.format.decodeRequest(wholeBody(job));
+  const { attempt, resolved, operation, upstream } = job;
+  const { conversation, losses } = portableConversation(job);
   const reply: ReplyContext = { model: resolved.model, newCallId: callId };
   const encoded = upstream.encodeRequest(conversation, targetOf(job), reply);
   const stream = isStream(attempt.body);
-  const translation = { upstream, client: operation.format, reply: encoded.reply, context: client };
+  const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
   return {
-    losses: [...encoded.losses, ...lossesOfReading(conversation)],
+    losses: [...losses, ...encoded.losses],
     outbound: {
       ...placeOf(job, encoded.headers),
       body: JSON.stringify(encoded.body),
       stream,
       contentType: stream ? operation.format.contentType.stream : operation.format.contentType.body,
       openReader: ({ headers }) => translatingReader(translation, stream, headers['content-type'] ?? ''),
-      decodeError: upstream.decodeError,
+      decodeError: withHint(upstream.decodeError, encoded.hint),
     },
+  };
+}
+
+/** The upstream's own words stay in front: the hint is a guess at why it refused. */
+function withHint(decodeError: Format['decodeError'], hint: string | undefined): Format['decodeError'] {
+  if (hint === undefined) return decodeError;
+  return (status, text) => {
+    const failure = decodeError(status, text);
+    return status === 400 ? { ...failure, message: `${failure.message} (Hint: ${hint})` } : failure;
   };
 }

@@ -4,20 +4,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 export class HeaderNames {
   readonly #prefixes: readonly string[];
   readonly #names = new Map<string, readonly string[]>();
-  readonly response: ResponseHeaderNames;
+  readonly #response: readonly ResponseHeaderNames[];
 
+  /** @param prefixes at least one */
   constructor(prefixes: readonly string[]) {
     this.#prefixes = prefixes;
-    const first = prefixes[0] ?? 'x-gateway-';
-    this.response = {
-      requestId: `${first}request-id`,
-      traceId: `${first}trace-id`,
-      provider: `${first}provider`,
-      optionIndex: `${first}last-used-option-index`,
-      retryCount: `${first}retry-attempt-count`,
-      droppedParams: `${first}dropped-params`,
-      cacheStatus: `${first}cache-status`,
-    };
+    this.#response = prefixes.map(responseNames);
+  }
+
+  /** Names for a reply: under the prefix that its request used, else under the first. */
+  response(headers: IncomingHttpHeaders): ResponseHeaderNames {
+    const [first, ...others] = this.#response;
+    if (others.length === 0) return first!;
+    const sent = Object.keys(headers);
+    const used = this.#prefixes.findIndex((prefix) => sent.some((name) => name.startsWith(prefix)));
+    return this.#response[used] ?? first!;
   }
 
   /** Value of `<prefix><name>` under the first prefix the request used. */
@@ -41,6 +42,16 @@ export class HeaderNames {
     return names;
   }
 }
+
+const responseNames = (prefix: string): ResponseHeaderNames => ({
+  requestId: `${prefix}request-id`,
+  traceId: `${prefix}trace-id`,
+  provider: `${prefix}provider`,
+  optionIndex: `${prefix}last-used-option-index`,
+  retryCount: `${prefix}retry-attempt-count`,
+  droppedParams: `${prefix}dropped-params`,
+  cacheStatus: `${prefix}cache-status`,
+});
 
 export interface ResponseHeaderNames {
   readonly requestId: string;

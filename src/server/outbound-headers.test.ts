@@ -5,6 +5,7 @@ import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 const headersOf = (inbound: Record<string, string>, sources: Partial<HeaderSources> = {}) =>
   outboundHeaders(createExchange({ headers: inbound }), {
     forward: [],
+    ofCaller: {},
     ofFormat: undefined,
     ofProvider: {},
     ...sources,
@@ -28,6 +29,11 @@ describe('headers of a request to an upstream', () => {
       { forward: ['a', 'b', 'c'], ofFormat: { b: 'format', c: 'format' }, ofProvider: { c: 'provider' } },
     );
     expect(headers).toMatchObject({ a: 'caller', b: 'format', c: 'provider' });
+  });
+
+  it('have what the caller says to that API over the provider’s default', () => {
+    const headers = headersOf({}, { ofCaller: { v: 'caller' }, ofProvider: { v: 'provider' } });
+    expect(headers['v']).toBe('caller');
   });
 
   it('join the betas of all who ask for some, each once', () => {

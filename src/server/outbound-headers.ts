@@ -5,6 +5,8 @@ type Headers = Readonly<Record<string, string>>;
 export interface HeaderSources {
   /** Lower-case names of the caller's headers that the config lets through. */
   readonly forward: readonly string[];
+  /** What the caller says in headers to the API that is spoken at the target (anthropic-headers.ts). */
+  readonly ofCaller: Headers;
   /** What the format says in headers and not in the body. */
   readonly ofFormat: Headers | undefined;
   readonly ofProvider: Headers;
@@ -15,24 +17,28 @@ const LISTS: readonly string[] = ['anthropic-beta'];
 
 /**
  * Headers of a request to an upstream, credentials apart. They start from nothing: those of the caller that the config names,
- * then the format's and the provider's, which stand over them; lists are joined.
+ * then the format's, the provider's, and what the caller says to that API, each over the one before; lists are joined.
  */
-export function outboundHeaders({ request }: Exchange, { forward, ofFormat, ofProvider }: HeaderSources): Headers {
-  const own = { ...ofFormat, ...ofProvider, 'content-type': 'application/json' };
-  if (forward.length === 0) return own;
+export function outboundHeaders({ request }: Exchange, sources: HeaderSources): Headers {
+  const { forward, ofCaller, ofFormat, ofProvider } = sources;
   const forwarded: Record<string, string> = {};
   for (const name of forward) {
     const value = request.headers[name];
     // Lists of one header arrive joined; only `set-cookie`, which is never forwarded, arrives as an array.
     if (value !== undefined) forwarded[name] = [value].flat().join(', ');
   }
-  const headers: Record<string, string> = { ...forwarded, ...own };
+  const layers = [forwarded, ofFormat ?? {}, ofProvider, ofCaller];
+  const headers: Record<string, string> = {};
+  for (const layer of layers) Object.assign(headers, layer);
+  headers['content-type'] = 'application/json';
   for (const name of LISTS) {
-    const [theirs, ours] = [forwarded[name], headers[name]];
-    if (theirs !== undefined && ours !== undefined && theirs !== ours) headers[name] = joined(theirs, ours);
+    const given = layers.map((layer) => layer[name]).filter((list) => list !== undefined);
+    if (given.length > 0) headers[name] = namesIn(given).join(',');
   }
   return headers;
 }
 
-const joined = (...lists: readonly string[]): string =>
-  [...new Set(lists.flatMap((list) => list.split(',').map((item) => item.trim())))].filter(Boolean).join(',');
+/** The names of comma lists, each once, in the order they come. */
+export const namesIn = (lists: readonly string[]): readonly string[] => [
+  ...new Set(lists.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '')),
+];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import type { Outbound, Prepared } from '../plugin/index.ts';
+import { UpstreamError, type Outbound, type Prepared } from '../plugin/index.ts';
 import type { Envelope } from '../providers/quirks.ts';
 import { applyQuirks } from './quirks.ts';
 
@@ -32,6 +32,31 @@ describe('applyQuirks', () => {
     const given = prepared();
     expect(applyQuirks(given, undefined, openaiChat)).toBe(given);
   });
+
+  it.each([
+    ['as text', 'é'.repeat(5), 10],
+    ['as bytes', Buffer.alloc(10), 10],
+  ])(
+    'refuses a body %s that is larger than the place takes, with both numbers, and none that is as large',
+    (_, body, size) => {
+      const limit = (bytes: number) => ({ bodyLimit: { bytes, words: 'the API (9 B)' } });
+      const given = prepared({ body });
+      expect(applyQuirks(given, limit(size), openaiChat).outbound.body).toBe(body);
+      let failure: unknown;
+      try {
+        applyQuirks(given, limit(size - 1), openaiChat);
+      } catch (error) {
+        failure = error;
+      }
+      // Of an upstream's kind: another target may take it, and a fallback may list the status.
+      expect(failure).toBeInstanceOf(UpstreamError);
+      expect(failure).toMatchObject({
+        code: 'request_too_large',
+        status: 413,
+        message: 'The request has 10 bytes as it would be sent, and the API (9 B) takes at most 9.',
+      });
+    },
+  );
 
   it.each([
     ['good-1,bad-1, good-2 ,,bad-2', { 'anthropic-beta': 'good-1,good-2', x: 'y' }, ['bad-1', 'bad-2']],

@@ -1,25 +1,27 @@
-import type { Loss } from '../formats/conversation.ts';
 import type { Format } from '../formats/format.ts';
 import { MAX_EVENT_BYTES } from '../formats/sse.ts';
-import { RequestBody, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
-import type { Envelope, Quirks } from '../providers/quirks.ts';
+import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
+import type { BodyLimit, Envelope, Quirks } from '../providers/quirks.ts';
+import { lostBeta } from './anthropic-headers.ts';
+import { namesIn } from './outbound-headers.ts';
 
 /** What a format has written, as the target's place wants it. */
 export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, client: Format): Prepared {
   if (!quirks) return prepared;
-  const { takesBeta, envelope, explain } = quirks;
+  const { takesBeta, envelope, bodyLimit, explain } = quirks;
   let { outbound, losses } = prepared;
   if (takesBeta) {
     const refused = new Set<string>();
     const split = (names: readonly string[]) => names.filter((name) => takesBeta(name) || !refused.add(name));
     outbound = { ...outbound, headers: filterHeader(outbound.headers, split), body: filterField(outbound.body, split) };
-    losses = [...losses, ...[...refused].map(lostBeta)];
+    losses = [...losses, ...[...refused].map((name) => lostBeta(name, 'This target does not take the beta'))];
   }
   if (envelope) {
     const { body, losses: lost } = envelope.wrap(toBuffer(outbound.body), outbound.stream);
     outbound = { ...outbound, ...readThrough(envelope, outbound, client), body };
     losses = [...losses, ...lost];
   }
+  if (bodyLimit) refuseLarger(bodyLimit, outbound);
   if (explain) {
     const { decodeError } = outbound;
     outbound = { ...outbound, decodeError: (status, text) => explain(decodeError(status, text)) };
@@ -27,21 +29,23 @@ export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, clie
   return { outbound, losses };
 }
 
+/** The target's own limit, and another may have none: as an upstream's refusal it gives way where a config lists the status. */
+function refuseLarger({ bytes, words }: BodyLimit, { body }: Outbound): void {
+  const size = Buffer.byteLength(body);
+  if (size <= bytes) return;
+  const message = `The request has ${size} bytes as it would be sent, and ${words} takes at most ${bytes}.`;
+  throw new UpstreamError('request_too_large', message);
+}
+
 type Split = (names: readonly string[]) => readonly string[];
 
 const HEADER = 'anthropic-beta';
 const FIELD = 'anthropic_beta';
 
-const lostBeta = (name: string): Loss => ({
-  param: `${HEADER}: ${name}`,
-  action: 'dropped',
-  reason: 'This target does not take the beta',
-});
-
 function filterHeader(headers: Outbound['headers'], split: Split): Outbound['headers'] {
   const { [HEADER]: list, ...others } = headers;
   if (list === undefined) return headers;
-  const kept = split(namesIn(list));
+  const kept = split(namesIn([list]));
   return kept.length === 0 ? others : { ...others, [HEADER]: kept.join(',') };
 }
 
@@ -51,18 +55,12 @@ function filterField(body: Outbound['body'], split: Split): Outbound['body'] {
   const view = viewOf(toBuffer(body));
   const given = view.has(FIELD) ? view.value(FIELD) : undefined;
   if (typeof given !== 'string' && !Array.isArray(given)) return body;
-  const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn(entry) : []));
+  const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn([entry]) : []));
   const kept = split(names);
   if (kept.length === names.length) return body;
   const value = kept.length === 0 ? undefined : kept;
   return view.edit([{ path: [FIELD], value, source: 'gateway' }]).encode();
 }
-
-const namesIn = (list: string): readonly string[] =>
-  list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 
 /** It was read before, by its format or as the caller's, under the limits that hold for it. */
 const viewOf = (body: Buffer): RequestBody => RequestBody.read(body, Number.POSITIVE_INFINITY);

@@ -14,6 +14,9 @@ import {
 /** A client that has the end of its reply waiting and does not read is let go after this time. */
 const LINGER_MS = 30_000;
 
+/** A stream that says nothing for this long is given a sign of life, or load balancers cut it (wire.md D13, step 7). */
+const HEARTBEAT_MS = 15_000;
+
 export interface WriteSetup {
   readonly clock: Clock;
   readonly requestId: string;
@@ -45,6 +48,8 @@ class ReplyWriter implements Sink {
   #closing = false;
   #corked = false;
   #stopLinger: (() => void) | undefined;
+  #stopHeartbeat: (() => void) | undefined;
+  #silent = true;
 
   constructor(res: ServerResponse, reply: Reply, setup: WriteSetup) {
     this.#res = res;
@@ -80,11 +85,13 @@ class ReplyWriter implements Sink {
     this.#uncork();
     // A head without content leaves by itself: the first event may be long in coming.
     if (this.#bytes === 0 && !this.#closing) this.#res.flushHeaders();
+    if (this.#reply.headers['content-type']?.startsWith('text/event-stream')) this.#beat();
   }
 
   push(bytes: Buffer): void {
     if (this.#closing) return;
     this.#bytes += bytes.length;
+    this.#silent = false;
     if (!this.#res.write(bytes)) this.#source?.pause();
   }
 
@@ -121,6 +128,17 @@ class ReplyWriter implements Sink {
     this.#res.cork();
   }
 
+  /** One timer for a whole stream, and nothing per chunk: a silence is noticed between one and two beats after it began. */
+  #beat(): void {
+    if (this.#closing || this.#settled) return;
+    this.#stopHeartbeat = this.#setup.clock.after(HEARTBEAT_MS, () => {
+      // Whole events have left, so this stands between two; a client that does not read needs none.
+      if (this.#silent && !this.#closing && !this.#res.writableNeedDrain) this.#res.write(this.#setup.format.heartbeat);
+      this.#silent = true;
+      this.#beat();
+    });
+  }
+
   /** Before `end`, or node:http loses what is corked; once, because its count of corks may go below zero. */
   #uncork(): void {
     if (!this.#corked) return;
@@ -137,6 +155,7 @@ class ReplyWriter implements Sink {
     if (this.#settled) return;
     this.#settled = true;
     this.#stopLinger?.();
+    this.#stopHeartbeat?.();
     this.#setup.onEnd({ state, status: this.#reply.status, bytes: this.#bytes, error: this.#error });
   }
 }

@@ -10,6 +10,7 @@ import {
   type Clock,
   type GatewayContext,
   type Operation,
+  type PathParams,
   type Reply,
   type ReplyEnd,
 } from '../plugin/index.ts';
@@ -26,20 +27,29 @@ export interface RequestPathSetup {
   readonly log: Logger;
 }
 
+/** What the router has read of a request's head. */
+export interface Routed {
+  /** Undefined: no operation is at this path and method. */
+  readonly operation: Operation | undefined;
+  readonly params: PathParams;
+  /** What it is refused with, whatever else it says. */
+  readonly refusal?: GatewayError;
+}
+
 /**
  * The whole path of a request, in the order it happens:
  *
- *   entry chain     telemetry → errors → auth → body → config          (server.yaml, chains.entry)
+ *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
  *       attempt chain   override → cache → transform → retry → send    (run by `route`, once for each target it tries)
  *
  * What comes back up is a reply that has not left yet; the last lines here send it on its way.
  */
 export function createRequestPath({ live, clock, log }: RequestPathSetup) {
-  return async (ctx: Koa.Context, operation: Operation | undefined, refusal?: GatewayError): Promise<void> => {
+  return async (ctx: Koa.Context, { operation, params, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
-    const exchange = new HttpExchange(ctx.req, { operation, snapshot, clock });
+    const exchange = new HttpExchange(ctx.req, { operation, params, snapshot, clock });
     exchange.error = refusal;
     const context = withExchange(ctx, exchange);
     watchClient(ctx.res, exchange);
@@ -54,7 +64,7 @@ export function createRequestPath({ live, clock, log }: RequestPathSetup) {
       reply = exchange.reply = bareError(exchange, toGatewayError(thrown));
     }
 
-    setGatewayHeaders(reply, exchange, snapshot.headerNames.response);
+    setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
     writeReply(ctx.res, reply, {
       clock,
       requestId: exchange.id,
@@ -96,6 +106,8 @@ function bareError(exchange: HttpExchange, error: GatewayError): Reply {
 
 function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
   headers[names.requestId] = exchange.id;
+  // Where clients of the API look for it; an upstream's own id of the same name stays.
+  headers[(exchange.operation?.format ?? openaiChat).requestIdHeader] ??= exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
   const attempt = exchange.attempts.at(-1);
   if (!attempt) return;

@@ -5,7 +5,6 @@ import { ReplyFault } from '../formats/format.ts';
 import {
   Cancellation,
   GatewayError,
-  toGatewayError,
   UpstreamError,
   type Attempt,
   type Batch,
@@ -83,9 +82,13 @@ async function ask(job: Job, call: Call): Promise<CommittedReply> {
   throw record.error;
 }
 
+/** Why calls end that did not fail themselves; nobody is told. */
+const GIVEN_UP = new GatewayError('client_closed', 'Another call of the same request failed.');
+
 /** All calls, so many at once; the first that fails ends the others. What has been answered stays for a retry. */
 async function sendBatch(job: Job, batch: Batch): Promise<Reply> {
-  const { attempt, outbound, entry } = job;
+  const { setup, attempt, outbound, entry } = job;
+  const { slug } = entry.provider;
   const group = new Cancellation();
   const stopListening = attempt.cancellation.onCancel((reason) => group.cancel(reason));
   const missing = batch.bodies.keys().filter((number) => !batch.replies.has(number));
@@ -95,34 +98,61 @@ async function sendBatch(job: Job, batch: Batch): Promise<Reply> {
     for (const number of missing) {
       if (group.reason) throw group.reason;
       last = await ask(job, callOf(batch, number, group));
-      batch.replies.set(number, await readWhole(last.body, group));
+      const bytes = await readWhole(last.body, group);
+      batch.bytesRead += bytes.length;
+      if (batch.bytesRead > setup.limits.reply) throw tooLarge(slug, setup.limits.reply);
+      batch.replies.set(
+        number,
+        readable(slug, () => batch.read(bytes)),
+      );
     }
   };
+  // More calls than connections would wait in line until their time to connect is over.
+  const workers = Math.min(batch.parallel, batch.bodies.length, connectionsOf(job));
   try {
-    await Promise.all(Array.from({ length: Math.min(batch.parallel, batch.bodies.length) }, work));
+    await Promise.all(Array.from({ length: workers }, work));
   } catch (error) {
-    group.cancel(toGatewayError(error));
+    group.cancel(GIVEN_UP);
     throw error;
   } finally {
     stopListening();
   }
-  const { body, signals } = readTogether(batch, entry.provider.slug);
+  const { body, signals } = joinReplies(batch, slug);
   attempt.signals = signals;
-  if (signals.failure) throw toUpstreamError(signals.failure, { provider: entry.provider.slug });
   return toReply({ status: 200, headers: last?.headers ?? {}, body: body ?? Buffer.alloc(0) }, outbound);
 }
 
-function readTogether(batch: Batch, provider: string): ReturnType<Batch['join']> {
+function joinReplies(batch: Batch, provider: string): ReturnType<Batch['join']> {
   try {
-    return batch.join();
+    const joined = readable(provider, batch.join);
+    if (joined.signals.failure) throw toUpstreamError(joined.signals.failure, { provider });
+    return joined;
+  } catch (error) {
+    // Nothing says whose fault it was, and a retry that asked for nothing would only meet it again.
+    batch.replies.clear();
+    batch.bytesRead = 0;
+    throw error;
+  }
+}
+
+function readable<T>(provider: string, read: () => T): T {
+  try {
+    return read();
   } catch (error) {
     if (!(error instanceof ReplyFault)) throw error;
-    throw new UpstreamError('upstream_error', `The replies of @${provider} cannot be read: ${error.message}`, {
+    throw new UpstreamError('upstream_error', `A reply of @${provider} cannot be read: ${error.message}`, {
       cause: error,
       provider,
     });
   }
 }
+
+const tooLarge = (provider: string, limit: number): UpstreamError =>
+  new UpstreamError('reply_too_large', `The replies of @${provider} together exceed ${limit} bytes (limits.reply).`, {
+    provider,
+  });
+
+const connectionsOf = ({ setup, entry }: Job): number => entry.connections ?? setup.limits.connections;
 
 const callOf = (batch: Batch, number: number, cancellation: Cancellation): Call => ({
   number,
@@ -138,7 +168,8 @@ interface Answer {
   readonly record: TryRecord;
 }
 
-async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job, call: Call): Promise<Answer> {
+async function tryOnce(job: Job, call: Call): Promise<Answer> {
+  const { setup, exchange, attempt, outbound, entry } = job;
   const { upstream, clock, limits } = setup;
   const { number, ...what } = call;
   const record = newTry(number, clock.now());
@@ -151,7 +182,7 @@ async function tryOnce({ setup, exchange, attempt, outbound, entry }: Job, call:
       origin: {
         url: outbound.origin,
         allowInsecure: entry.provider.allowInsecure,
-        connections: entry.connections ?? limits.connections,
+        connections: connectionsOf(job),
       },
       method: 'POST',
       path: outbound.path,

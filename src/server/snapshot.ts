@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
+import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelLabels } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import { compileChain, type ChainItem, type CompiledChain, type CompileSetup } from '../chain/compile.ts';
@@ -8,6 +9,7 @@ import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import {
+  GatewayError,
   nearest,
   type Capabilities,
   type CapabilityName,
@@ -32,6 +34,7 @@ import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from './attempts.ts';
 import { createReplyCache, type ReplyStores } from './cached-replies.ts';
 import { HeaderNames } from './headers.ts';
+import { createMediaInliner } from './inline-media.ts';
 import { createSender } from './sender.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from './translator.ts';
@@ -156,16 +159,18 @@ async function compileChains(
     limits: server.limits,
     recorder: shared.recorder,
   };
+  const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits });
   const attemptChain = await workshop.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
-    { ...base, send, cache: createReplyCache(replies, clock) },
+    { ...base, send, media, cache: createReplyCache(replies, clock) },
   );
   const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
   const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
   // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
   const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);
-  return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs });
+  const models = createModelDirectory(catalog, configs, targets);
+  return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
 }
 
 const nothing: Chain = () => Promise.resolve();
@@ -297,6 +302,15 @@ class Workshop {
   }
 }
 
+/** What is asked of the gateway itself is answered before a config is chosen; an entry chain may have been written without who does. */
+function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
+  if (!operation || operation.task !== undefined) return;
+  throw new GatewayError(
+    'not_found',
+    `This gateway does not answer ${operation.method} ${operation.path}: \`chains.entry\` of server.yaml has no plugin for it.`,
+  );
+}
+
 async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
@@ -323,8 +337,10 @@ async function compileConfigs(
     server: settings.server,
     onWarnings: (warnings) => workshop.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
   });
-  const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> =>
-    (chains.get(config) ?? standard?.run ?? nothing)(ctx);
+  const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
+    refuseUnanswered(ctx);
+    await (chains.get(config) ?? standard?.run ?? nothing)(ctx);
+  };
   return {
     get: (id) => configs.get(id),
     inline: (json, header) => inline.get(json, header),

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../formats/conversation.ts';
 import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
 import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts';
 import { parseReplyText } from '../formats/rounding.ts';
@@ -15,7 +16,8 @@ export function prepareTask(job: Job, codec: Codec): Prepared {
 
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const { attempt, resolved, upstream } = job;
-  const stream = isStream(attempt.body);
+  // Counts and vectors come at once, whatever a body or a config says of streams: images alone have one (wire.md A7, A8).
+  const stream = job.operation.task === 'images' && isStream(attempt.body);
   return {
     losses: [],
     outbound: {
@@ -34,25 +36,27 @@ function translate(job: Job, encoded: EncodedTask): Prepared {
   const [body] = bodies;
   if (body === undefined) throw new RequestFault('invalid_request', 'The body asks for nothing.');
   const outbound: Outbound = {
-    ...placeOf(job, undefined),
+    ...placeOf(job, encoded.headers),
     body,
     stream: false,
-    contentType: 'application/json',
-    openReader: () => new TaskReader((reply) => encoded.decode([parse(reply)])),
+    contentType: encoded.stream ? 'text/event-stream' : 'application/json',
+    openReader: () => new TaskReader((reply) => encoded.decode([parse(reply)]), encoded.stream),
     decodeError: job.upstream.decodeError,
     ...(bodies.length > 1 && { batch: createBatch(bodies, encoded) }),
   };
   return { losses: encoded.losses, outbound };
 }
 
-function createBatch(bodies: readonly string[], { parallel, decode }: EncodedTask): Batch {
-  const replies = new Map<number, Buffer>();
+function createBatch(bodies: readonly string[], { parallel, decode, stream }: EncodedTask): Batch {
+  const replies = new Map<number, unknown>();
   return {
     bodies,
     parallel,
     replies,
+    bytesRead: 0,
+    read: parse,
     join() {
-      const reader = new TaskReader(() => decode(bodies.map((_, call) => parse(replies.get(call)!))));
+      const reader = new TaskReader(() => decode(bodies.map((_, call) => replies.get(call))), stream);
       return { body: reader.end(), signals: reader.signals };
     },
   };
@@ -62,10 +66,12 @@ function createBatch(bodies: readonly string[], { parallel, decode }: EncodedTas
 class TaskReader implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #decode: (reply: Buffer) => TaskReply;
+  readonly #write: (body: JsonObject) => string;
   readonly #pieces: Buffer[] = [];
 
-  constructor(decode: (reply: Buffer) => TaskReply) {
+  constructor(decode: (reply: Buffer) => TaskReply, write: EncodedTask['stream'] = JSON.stringify) {
     this.#decode = decode;
+    this.#write = write;
   }
 
   push(bytes: Buffer): undefined {
@@ -83,12 +89,12 @@ class TaskReader implements PassThrough {
     this.signals.failure = failure;
   }
 
-  #complete(body: object, { usage, model }: { usage?: Usage; model?: string }): Buffer {
+  #complete(body: JsonObject, { usage, model }: { usage?: Usage; model?: string }): Buffer {
     this.signals.usage = usage;
     this.signals.model = model;
     this.signals.content = true;
     this.signals.ended = true;
-    return Buffer.from(JSON.stringify(body));
+    return Buffer.from(this.#write(body));
   }
 }
 

@@ -1,13 +1,11 @@
+import type { JsonObject } from '../formats/conversation.ts';
+import type { BodyEdit, TokenCounting } from '../formats/format.ts';
 import { PlainPassThrough } from '../formats/plain-pass-through.ts';
-import type { TokenCounting } from '../formats/format.ts';
 import { lossesOfReading } from '../formats/unread.ts';
 import { GatewayError } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
 import { callId } from './ids.ts';
 import { targetOf, type Job } from './translation-job.ts';
-
-/** Counting needs no limit, but a format may demand one to write a request: larger than any thinking budget. */
-const ANY_MAX_TOKENS = 1_000_000;
 
 /** How the tokens of a request are counted at a target: by the two formats, as a generation is translated. */
 export function countingCodec(job: Job): Codec {
@@ -18,10 +16,16 @@ export function countingCodec(job: Job): Codec {
   return upstream === operation.format ? passThrough(job, asked) : translate(job, asked, answered);
 }
 
-function passThrough(job: Job, { decodeReply }: TokenCounting): Codec {
+function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): Codec {
   return {
     mode: 'pass-through',
-    edits: (body) => job.upstream.passThroughEdits(body, targetOf(job)),
+    edits(body) {
+      // A config's parameters are for all operations, and an upstream refuses what it does not take.
+      const without = notTaken
+        .filter((key) => body.has(key))
+        .map((key): BodyEdit => ({ path: [key], value: undefined, source: 'gateway' }));
+      return [...job.upstream.passThroughEdits(body, targetOf(job)), ...without];
+    },
     openReader: (model) =>
       new PlainPassThrough((body) => {
         decodeReply(body);
@@ -35,11 +39,13 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Cod
     mode: 'translate',
     encode(body) {
       const conversation = job.operation.format.decodeRequest(body);
-      const counted = { ...conversation, maxTokens: conversation.maxTokens ?? ANY_MAX_TOKENS };
+      const maxTokens = conversation.maxTokens ?? asked.demandedMaxTokens;
+      const counted = { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
       const reply = { model: job.resolved.model, newCallId: callId };
       const encoded = job.upstream.encodeRequest(counted, targetOf(job), reply);
       return {
-        calls: [asked.encodeRequest(encoded.body)],
+        calls: [without(encoded.body, asked.notTaken)],
+        ...(encoded.headers && { headers: encoded.headers }),
         parallel: 1,
         losses: [...encoded.losses, ...lossesOfReading(conversation)],
         decode: ([counts]) => ({ ok: true, body: answered.encodeReply(asked.decodeReply(counts)) }),
@@ -47,3 +53,6 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Cod
     },
   };
 }
+
+const without = (body: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));

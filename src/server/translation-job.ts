@@ -1,4 +1,5 @@
-import { RequestFault, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
+import { RequestFault, type ClientContext, type Format, type Portable, type RequestTarget } from '../formats/format.ts';
+import { lossesOfReading } from '../formats/unread.ts';
 import {
   GatewayError,
   type Attempt,
@@ -8,6 +9,7 @@ import {
   type RequestBody,
   type ResolvedTarget,
 } from '../plugin/index.ts';
+import { anthropicHeaders } from './anthropic-headers.ts';
 import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** One request that is to be written as its target wants it. */
@@ -36,7 +38,8 @@ export function placeOf(
   { exchange, attempt, resolved }: Job,
   ofFormat: HeaderSources['ofFormat'],
 ): Pick<Outbound, 'origin' | 'path' | 'headers'> {
-  const sources = { forward: attempt.target.forwardHeaders, ofFormat, ofProvider: resolved.headers };
+  const { forwardHeaders: forward } = attempt.target;
+  const sources = { forward, ofCaller: anthropicHeaders(exchange, resolved), ofFormat, ofProvider: resolved.headers };
   return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
 }
 
@@ -49,6 +52,14 @@ export function wholeBody({ exchange, operation, attempt }: Job): Record<string,
       param: fault.param,
     });
   return json;
+}
+
+/** The request for a target that speaks another format, and what it has lost before it gets there. */
+export function portableConversation(job: Job): Portable {
+  const { format } = job.operation;
+  const read = format.decodeRequest(wholeBody(job));
+  const { conversation, losses } = format.toPortable?.(read) ?? { conversation: read, losses: [] };
+  return { conversation, losses: [...lossesOfReading(conversation), ...losses] };
 }
 
 export function withFaults<T>(work: () => T): T {

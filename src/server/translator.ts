@@ -1,16 +1,10 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
-import type { ClientContext } from '../formats/format.ts';
 import { formats } from '../formats/index.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type Clock,
-  type Exchange,
-  type Prepared,
-  type ResolvedTarget,
-  type Translator,
-} from '../plugin/index.ts';
+import { GatewayError, type Clock, type Prepared, type Translator } from '../plugin/index.ts';
+import { lostBetas } from './anthropic-headers.ts';
+import { clientContext } from './client-context.ts';
 import { prepareGeneration } from './generations.ts';
+import { checkMessagesRoute } from './messages-route.ts';
 import { applyQuirks } from './quirks.ts';
 import { prepareTask } from './task-requests.ts';
 import { countingCodec } from './token-counts.ts';
@@ -22,6 +16,7 @@ export function createTranslator(clock: Clock): Translator {
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
+      checkMessagesRoute(operation, attempt.target, resolved);
       const job: Job = {
         exchange,
         attempt,
@@ -30,7 +25,8 @@ export function createTranslator(clock: Clock): Translator {
         upstream: formats[resolved.format],
         client: clientContext(exchange, attempt, resolved, clock),
       };
-      const prepared = withFaults(() => prepare(job));
+      const { outbound, losses } = withFaults(() => prepare(job));
+      const prepared = { outbound, losses: [...losses, ...lostBetas(exchange, attempt.target, resolved)] };
       return applyQuirks(prepared, quirksOf(resolved), operation.format);
     },
   };
@@ -40,22 +36,3 @@ function prepare(job: Job): Prepared {
   const codec = job.operation.task === 'count_tokens' ? countingCodec(job) : codecOf(job.resolved);
   return codec ? prepareTask(job, codec) : prepareGeneration(job);
 }
-
-export function clientContext(
-  exchange: Exchange,
-  { body, target }: Attempt,
-  resolved: ResolvedTarget,
-  clock: Clock,
-): ClientContext {
-  const streamOptions = body.has('stream_options') ? body.value('stream_options') : undefined;
-  return {
-    id: `chatcmpl-${exchange.id.replaceAll('-', '')}`,
-    created: Math.floor(clock.wall() / 1000),
-    strict: exchange.strict ?? target.strict ?? true,
-    includeUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
-    model: resolved.model,
-    functionCalls: body.has('functions') && !body.has('tools'),
-  };
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

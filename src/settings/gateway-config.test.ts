@@ -27,6 +27,7 @@ describe('compileGatewayConfig', () => {
         retry: { attempts: 0, onStatusCodes: RETRYABLE_STATUS_CODES, minDelayMs: 500, maxDelayMs: 20_000 },
         timeouts: {},
         strict: undefined,
+        messagesRoute: 'any',
       },
     });
   });
@@ -76,14 +77,16 @@ describe('what a target leaves out', () => {
     const [target] = compile({
       provider: '@a',
       strict_open_ai_compliance: false,
+      messages_route: 'claude',
       targets: [{ retry: { attempts: 2 }, targets: [{}] }],
     });
-    expect(target).toMatchObject({ provider: '@a', strict: false, retry: { attempts: 2 } });
+    expect(target).toMatchObject({ provider: '@a', strict: false, messagesRoute: 'claude', retry: { attempts: 2 } });
   });
 
   test.each<[string, GatewayFile, object]>([
     ['provider', { provider: '@a', targets: [{ provider: '@b' }] }, { provider: '@b' }],
     ['strict', { strict_open_ai_compliance: true, targets: [{ strict_open_ai_compliance: false }] }, { strict: false }],
+    ['messages_route', { messages_route: 'claude', targets: [{ messages_route: 'any' }] }, { messagesRoute: 'any' }],
     [
       'retry, field by field',
       {

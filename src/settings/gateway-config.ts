@@ -3,14 +3,18 @@ import type {
   CacheSettings as CacheFile,
   GatewayFile,
   MetadataRules as MetadataFile,
+  RemoteMedia as RemoteMediaFile,
   Target as TargetFile,
   Timeouts,
 } from '../../schemas/types.generated.ts';
 import {
+  parseBytes,
   parseDuration,
   type CacheSettings,
   type GatewayConfig,
+  type MessagesRoute,
   type MetadataRules,
+  type RemoteMediaSettings,
   type RetrySettings,
   type Route,
   type TimeoutSettings,
@@ -34,9 +38,11 @@ interface Inherited {
   readonly dropParams: readonly (readonly string[])[];
   readonly forwardHeaders: readonly string[];
   readonly cache: CacheSettings | undefined;
+  readonly remoteMedia: RemoteMediaSettings | undefined;
   readonly retry: RetrySettings;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
+  readonly messagesRoute: MessagesRoute;
 }
 
 const NOTHING: Inherited = {
@@ -46,9 +52,11 @@ const NOTHING: Inherited = {
   dropParams: [],
   forwardHeaders: [],
   cache: undefined,
+  remoteMedia: undefined,
   retry: DEFAULT_RETRY,
   timeouts: {},
   strict: undefined,
+  messagesRoute: 'any',
 };
 
 /** A gateway config as requests use it: a tree of targets, each with everything it inherits. */
@@ -85,6 +93,8 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
     dropParams: [...around.dropParams, ...(file.drop_params ?? []).map((path) => path.split('.'))],
     forwardHeaders: file.forward_headers?.map((name) => name.toLowerCase()) ?? around.forwardHeaders,
     cache: compileCache(around.cache, file.cache),
+    // Whole: what one place allows must not widen what another lists.
+    remoteMedia: file.remote_media ? compileRemoteMedia(file.remote_media) : around.remoteMedia,
     retry: {
       attempts: retry.attempts ?? around.retry.attempts,
       onStatusCodes: codes(retry.on_status_codes) ?? around.retry.onStatusCodes,
@@ -93,6 +103,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
     },
     timeouts: { ...around.timeouts, ...compileTimeouts({ total: file.request_timeout, ...file.timeouts }) },
     strict: file.strict_open_ai_compliance ?? around.strict,
+    messagesRoute: file.messages_route ?? around.messagesRoute,
   };
 }
 
@@ -119,6 +130,16 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
   return {
     maxAgeMs: file.max_age === undefined ? base.maxAgeMs : file.max_age * 1000,
     scope: file.scope ?? base.scope,
+  };
+}
+
+function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
+  return {
+    hosts: file.hosts,
+    maxBytes: parseBytes(file.max_bytes ?? '20MiB'),
+    maxItems: file.max_items ?? 10,
+    timeoutMs: parseDuration(file.timeout ?? '10s'),
+    allowInsecure: file.allow_insecure ?? false,
   };
 }
 

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { ServerFile } from '../../schemas/types.generated.ts';
+import type { GatewayFile, ServerFile, Target } from '../../schemas/types.generated.ts';
 import { GatewayError, type GatewayConfig } from '../plugin/index.ts';
 import { checkGatewayConfig } from './checks/gateway.ts';
 import { describe, sortDiagnostics, type Diagnostic } from './diagnostic.ts';
 import { compileGatewayConfig } from './gateway-config.ts';
+import type { Path } from './pointer.ts';
 import type { ReferenceLookup } from './resolve-references.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { packageSchemas } from './schemas.ts';
@@ -31,7 +32,8 @@ export interface InlineConfigsSetup {
 
 /**
  * Gateway configs that come with requests, as JSON. The same schema and the same checks as for files, with what only a file may
- * do taken out: references (a caller would read the server's environment) and `plugins` (a caller would leave out a guard).
+ * do taken out: references (a caller would read the server's environment), `plugins` (a caller would leave out a guard) and
+ * `remote_media` (a caller would choose which hosts the gateway asks).
  */
 export class InlineConfigs {
   readonly #setup: InlineConfigsSetup;
@@ -124,9 +126,19 @@ function readConfig(
   const config = inOurSpelling(values.json, report);
   if (config.plugins)
     report({ path: ['plugins'], on: 'key', message: 'a config that comes with a request cannot choose `plugins`' });
+  for (const path of remoteMediaIn(config, [])) {
+    const message =
+      'a config that comes with a request cannot allow `remote_media`: the hosts are for the operator to choose';
+    report({ path, on: 'key', message });
+  }
   // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.
   checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0 }, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
+}
+
+function remoteMediaIn({ remote_media: own, targets = [] }: GatewayFile | Target, path: Path): Path[] {
+  const inside = targets.flatMap((target, index) => remoteMediaIn(target, [...path, 'targets', index]));
+  return own ? [[...path, 'remote_media'], ...inside] : inside;
 }
 
 function told(mistakes: readonly Diagnostic[]): string {

@@ -1,5 +1,6 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type TimeoutSettings } from '../plugin/index.ts';
+import { headerPrefixes } from './header-prefixes.ts';
 
 /** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
 export interface ServerSettings {
@@ -49,10 +50,10 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     status: { host: '0.0.0.0', port: 9464, ...file.status },
     limits: compileLimits(limits),
     timeouts: compileServerTimeouts(file),
-    headerPrefixes: file.header_prefixes ?? ['x-gateway-'],
+    headerPrefixes: headerPrefixes(file),
     defaultConfig: file.default_config,
     chains: {
-      entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'body', 'config'],
+      entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
       request: chains.request ?? ['metadata', 'route'],
       attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
     },

@@ -79,7 +79,7 @@ function targetFields({ resolved, signals, losses }: AttemptSummary, attempts: r
     ...(signals?.model !== undefined && { response_model: cut(signals.model) }),
     ...(signals?.finish && { finish_reason: signals.finish }),
     attempts: attempts.slice(-MAX_ITEMS).map(attemptField),
-    retries: attempts.reduce((sum, { tries }) => sum + retriesOf(tries), 0),
+    retries: attempts.reduce((sum, { attempt }) => sum + retriesOf(attempt.tries), 0),
     ...(losses.length > 0 && {
       losses: losses.slice(0, MAX_ITEMS).map(({ param, action }) => `${cut(param)}:${action}`),
     }),

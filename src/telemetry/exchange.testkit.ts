@@ -55,6 +55,7 @@ export function exchangeOf(
     request: {
       method: 'POST',
       path: '/v1/chat/completions',
+      params: {},
       headers,
       remoteAddress: '127.0.0.1',
       body: bytes && RequestBody.read(bytes, 64),

@@ -39,7 +39,22 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   'user',
   'verbosity',
   'web_search_options',
-  // What the gateway adds to it
+  // OpenAI images
+  'background',
+  'output_compression',
+  'partial_images',
+  'quality',
+  'size',
+  'style',
+  // OpenAI embeddings, and what the gateway adds to them
+  'auto_truncate',
+  'dimensions',
+  'encoding_format',
+  'input',
+  'input_type',
+  'task_type',
+  'title',
+  // What the gateway adds to chat completions
   'generation_config',
   'image_config',
   'labels',

@@ -56,11 +56,15 @@ function recordAttempt(families: Families, attempt: AttemptSummary, operation: s
 
 function recordTries(families: Families, { tries }: AttemptSummary, labels: ModelLabels): void {
   const { provider } = labels;
-  for (const [index, { call, startedAt, endedAt, outcome, resent }] of tries.entries()) {
+  const last = new Map<number, AttemptSummary['tries'][number]>();
+  for (const record of tries) {
+    const { call, startedAt, endedAt, outcome, resent } = record;
     families.upstreamDuration.observe({ ...labels, outcome }, (endedAt - startedAt) / 1000);
     if (resent) families.upstreamRetries.add({ provider, reason: 'stale_connection' });
-    const before = tries.slice(0, index).findLast((earlier) => earlier.call === call);
-    if (before) families.upstreamRetries.add({ provider, reason: before.errorType });
+    const before = last.get(call);
+    last.set(call, record);
+    // A call that another one's failure ended is sent again with it, and was no failure.
+    if (before && before.outcome !== 'aborted') families.upstreamRetries.add({ provider, reason: before.errorType });
   }
 }
 

@@ -1,10 +1,13 @@
 import { GatewayError, UpstreamError, type Clock } from '../plugin/index.ts';
 import { systemLookup, type Lookup } from './egress.ts';
-import { PoolDirectory } from './pool.ts';
+import { MediaExchange } from './media-exchange.ts';
+import { OriginPool, PoolDirectory } from './pool.ts';
 import { SmallExchange } from './small-exchange.ts';
 import { Try } from './try.ts';
 import type {
   CommittedReply,
+  Download,
+  DownloadRequest,
   OutboundRequest,
   RefusedReply,
   SmallReply,
@@ -27,9 +30,13 @@ export interface UpstreamOptions {
 /** Token endpoints are asked once an hour; more at a time than this means that many entries refresh together. */
 const SMALL_CONNECTIONS = 4;
 
+const CLOSING = new UpstreamError('connection_failed', 'The gateway is closing its connections.');
+
 /** Everything that leaves the gateway for an upstream goes through one of these. */
 export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOptions): Upstream {
-  const pools = new PoolDirectory({ clock, lookup, ca });
+  const context = { clock, lookup, ca };
+  const pools = new PoolDirectory(context);
+  const downloads = new Set<OriginPool>();
 
   function send(request: OutboundRequest, timings: TryTimings = createTimings()) {
     return new Promise<CommittedReply | RefusedReply>((resolve, reject) => {
@@ -52,12 +59,33 @@ export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOpt
     });
   }
 
+  /**
+   * A connection of its own, closed behind it: callers name these hosts, and would crowd the upstreams' out of the directory. So
+   * every download is looked up and checked anew, whatever the name has answered before.
+   */
+  async function download(request: DownloadRequest): Promise<Download> {
+    const { url, allowInsecure } = request;
+    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, context);
+    downloads.add(pool);
+    try {
+      return await new Promise((resolve, reject) =>
+        new MediaExchange(pool, request, { resolve, reject }).begin(clock.after),
+      );
+    } finally {
+      downloads.delete(pool);
+      void pool.close(CLOSING);
+    }
+  }
+
   return {
     send,
     exchange,
+    download,
     stats: () => pools.all().map((pool) => pool.stats()),
     settingsChanged: () => pools.settingsChanged(),
-    close: () => pools.close(new UpstreamError('connection_failed', 'The gateway is closing its connections.')),
+    async close() {
+      await Promise.all([pools.close(CLOSING), ...[...downloads].map((pool) => pool.close(CLOSING))]);
+    },
   };
 }
 

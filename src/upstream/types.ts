@@ -112,11 +112,33 @@ export interface SmallReply {
   readonly text: string;
 }
 
+/** Media of a request that the gateway gets for a target which does not. */
+export interface DownloadRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As in Origin. */
+  readonly allowInsecure: boolean;
+  readonly timeoutMs: number;
+  readonly cancellation: Cancellation;
+  /** Bytes that would be let in now. */
+  readonly room: () => number;
+  /** Lets bytes in, or says that they are too many. */
+  readonly admit: (bytes: number) => boolean;
+}
+export interface Download {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of a 200; of any other status it is not read. */
+  readonly body: Buffer;
+}
+
 export interface Upstream {
   /** Throws UpstreamError (connection, timeouts, a broken or failed reply before commit) and the cancellation's reason. */
   send(request: OutboundRequest, timings?: TryTimings): Promise<CommittedReply | RefusedReply>;
   exchange(request: SmallRequest): Promise<SmallReply>;
-  /** Connections and requests under way, per origin URL: for tests, drain and metrics. */
+  /** Throws UpstreamError, and the cancellation's reason. */
+  download(request: DownloadRequest): Promise<Download>;
+  /** Connections and requests under way, per origin URL: for tests, drain and metrics. Downloads, whose hosts callers name, are not told. */
   stats(): readonly {
     readonly origin: string;
     readonly running: number;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { corpusIsThere, driveFamily } from './corpus.ts';
+import { driveFamily } from './corpus.ts';
+import { corpusIsThere } from './recordings.ts';
 
 describe.skipIf(!corpusIsThere)('recorded upstream exchanges through a running gateway', () => {
   it.each(['anthropic', 'vertex-anthropic', 'gemini', 'vertex-gemini'])(

@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { KEY, startTestGateway } from '../support/gateway.ts';
-
-/** The recorded upstream traffic lies beside the checkout where it is at hand; it is no part of the project. */
-const corpus = join(import.meta.dirname, '../../../shared/corpus');
-export const corpusIsThere = existsSync(join(corpus, 'check-shapes.mjs'));
+import { corpus } from './recordings.ts';
 
 export interface Finding {
   readonly rule: string;

@@ -2,12 +2,14 @@
  * For every field of a chat request: a request that uses it, and what to take away (or to put instead) to see what it does.
  * Values are chosen to ask for something: `n: 1` would change nothing anywhere.
  */
-import type { Json } from './outbound.ts';
+import type { Client, Json } from './outbound.ts';
 
 /** Stands for the name of the upstream's model, with something behind it. */
 export const MODEL_OF_PROBE = Symbol('another model');
 
 export interface Probe {
+  /** The API the request is written for; default: chat. */
+  readonly client?: Client;
   /** As the table names it: `seed`, `messages[].name`. */
   readonly field: string;
   /** Where the field is in `request`. */

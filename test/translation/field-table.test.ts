@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NESTED, TOP_LEVEL } from './field-probes.ts';
-import { COLUMNS, regenerate } from './field-table.ts';
+import { NESTED, TOP_LEVEL, type Probe } from './field-probes.ts';
+import { COLUMNS, MESSAGES_COLUMNS, regenerate, type Column } from './field-table.ts';
+import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
 import { observe } from './observe.ts';
 
-const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../schemas/chat-completions.json'), 'utf8')) as {
-  properties: object;
-  definitions: Record<'message' | 'part' | 'toolCall' | 'tool' | 'function', { properties: object }>;
-};
+const schemaOf = (name: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `../../schemas/${name}.json`), 'utf8')) as {
+    properties: object;
+    definitions: Record<'message' | 'part' | 'toolCall' | 'tool' | 'function', { properties: object }>;
+  };
+const schema = schemaOf('chat-completions');
 
 /** What is neither sent nor told, and why that is no loss; `fault:` where it is one. */
 const SILENT: Readonly<Record<string, string>> = {
@@ -23,6 +26,11 @@ const SILENT: Readonly<Record<string, string>> = {
   'tool_calls[].extra_content, Claude 4.5': 'as above',
   'tool_calls[].extra_content, Claude 4.7': 'as above',
   'tool_calls[].extra_content, Claude on Vertex AI': 'as above',
+};
+
+const SILENT_IN_MESSAGES: Readonly<Record<string, string>> = {
+  'service_tier, Gemini on Vertex AI 2.5': 'both of its values ask for no more than a request that names no tier',
+  'service_tier, Gemini on Vertex AI 3': 'as above',
 };
 
 describe('the tables of what reaches which model', () => {
@@ -49,14 +57,26 @@ describe('the tables of what reaches which model', () => {
     expect(fields.filter((field) => !kinds.has(field) && !rows.has(field))).toEqual([]);
   });
 
+  it('have every top-level field of the schema of messages', () => {
+    const rows = new Set(MESSAGES_TOP_LEVEL.map(({ field }) => field.split('.')[0]));
+    expect(Object.keys(schemaOf('messages').properties).filter((field) => !rows.has(field))).toEqual([]);
+  });
+
   it('have no field that is neither said, refused, nor told as lost without a reason', async () => {
-    const silent: string[] = [];
-    for (const probe of [...TOP_LEVEL, ...NESTED])
-      for (const { title, upstreams } of COLUMNS)
-        for (const upstream of upstreams) {
-          const { effect } = await observe(probe, upstream);
-          if (effect.kind === 'nothing') silent.push(`${probe.field}, ${title} ${upstream.name}`);
-        }
-    expect(silent).toEqual(Object.keys(SILENT));
+    expect(await silentIn([...TOP_LEVEL, ...NESTED], COLUMNS)).toEqual(Object.keys(SILENT));
+    expect(await silentIn([...MESSAGES_TOP_LEVEL, ...MESSAGES_NESTED], MESSAGES_COLUMNS)).toEqual(
+      Object.keys(SILENT_IN_MESSAGES),
+    );
   });
 });
+
+async function silentIn(probes: readonly Probe[], columns: readonly Column[]): Promise<readonly string[]> {
+  const silent = new Set<string>();
+  for (const probe of probes)
+    for (const { title, upstreams } of columns)
+      for (const upstream of upstreams) {
+        const { effect } = await observe(probe, upstream);
+        if (effect.kind === 'nothing') silent.add(`${probe.field}, ${title} ${upstream.name}`);
+      }
+  return [...silent];
+}

@@ -1,7 +1,10 @@
 /** One file for each case: the request, and what of it leaves for each model. `node test/translation/write-goldens.ts` writes them. */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { UPSTREAM_NAMES, UPSTREAMS, type UpstreamName } from './cases/case.ts';
 import type { WholeCase } from './cases/index.ts';
-import { isRefused, send, type Family, type Json } from './outbound.ts';
+import { MISNAMED_LOSSES } from './known-faults.ts';
+import { isRefused, send, type Client, type Family, type Json, type SeenLoss } from './outbound.ts';
 
 export type Golden =
   | {
@@ -12,36 +15,45 @@ export type Golden =
     }
   | { readonly refused: { readonly code: string; readonly param: string | null } };
 
-export interface GoldenFile {
+/** Upstreams the case says nothing of are not there. */
+export interface GoldenFile extends Partial<Readonly<Record<UpstreamName, Readonly<Record<string, Golden>>>>> {
   readonly title: string;
+  readonly client?: Client;
   readonly strict?: false;
+  readonly strictParams?: true;
   readonly request: Json;
-  readonly gemini: Readonly<Record<string, Golden>>;
-  readonly claude: Readonly<Record<string, Golden>>;
 }
 
 export const goldenPath = ({ id }: WholeCase): string => join(import.meta.dirname, 'goldens', `${id}.json`);
 
+/** Undefined where it was never written. */
+export const readGolden = (one: WholeCase): GoldenFile | undefined =>
+  existsSync(goldenPath(one)) ? (JSON.parse(readFileSync(goldenPath(one), 'utf8')) as GoldenFile) : undefined;
+
 export async function translate(one: WholeCase): Promise<GoldenFile> {
-  const { title, request, gemini, claude, strict } = one;
+  const { title, client, request, models, strict, strictParams } = one;
+  const asked = UPSTREAM_NAMES.filter((upstream) => models[upstream].length > 0);
+  const told = asked.map(async (upstream) => [upstream, await forModels(upstream, one)] as const);
   return {
     title,
+    ...(client !== 'chat' && { client }),
     ...(!strict && { strict }),
+    ...(strictParams && { strictParams }),
     request,
-    gemini: await forModels('vertex', gemini, one),
-    claude: await forModels('anthropic', claude, one),
+    ...Object.fromEntries(await Promise.all(told)),
   };
 }
 
-async function forModels(family: Family, models: readonly string[], one: WholeCase): Promise<Record<string, Golden>> {
-  const entries = models.map(async (model) => [model, await translateFor(family, model, one)] as const);
+async function forModels(upstream: UpstreamName, one: WholeCase): Promise<Record<string, Golden>> {
+  const family = UPSTREAMS[upstream];
+  const entries = one.models[upstream].map(async (model) => [model, await translateFor(family, model, one)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-export async function translateFor(family: Family, model: string, { request, strict }: WholeCase): Promise<Golden> {
-  const sent = await send(family, { model, ...request }, strict);
+export async function translateFor(family: Family, model: string, one: WholeCase): Promise<Golden> {
+  const sent = await send(family, { model, ...one.request }, one);
   if (isRefused(sent)) return sent;
-  const losses = sent.losses.map(({ action, param }) => `${action} ${param}`);
+  const losses = sent.losses.flatMap((loss) => named(loss, MISNAMED_LOSSES[one.id]));
   const { 'content-type': _, ...headers } = sent.headers;
   return {
     body: sent.body,
@@ -49,3 +61,6 @@ export async function translateFor(family: Family, model: string, { request, str
     ...(losses.length > 0 && { losses }),
   };
 }
+
+const named = ({ action, param }: SeenLoss, misnamed: Readonly<Record<string, readonly string[]>> = {}): string[] =>
+  (misnamed[param] ?? [param]).map((place) => `${action} ${place}`);

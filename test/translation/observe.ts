@@ -29,12 +29,13 @@ export interface Upstream {
 
 export async function observe(probe: Probe, { family, model }: Upstream): Promise<Observed> {
   const request = complete(probe, model);
-  const sent = await send(family, request);
-  const missing = await send(family, replace(request, probe.path, undefined));
+  const ask = (body: Json) => send(family, body, { client: probe.client ?? 'chat' });
+  const sent = await ask(request);
+  const missing = await ask(replace(request, probe.path, undefined));
   const required = probe.path.length === 1 && isRefused(missing);
   if (isRefused(sent)) return { effect: { kind: 'refused' }, required: false };
   const instead = probe.instead === MODEL_OF_PROBE ? `${model}-2` : probe.instead;
-  const other = instead === undefined ? missing : await send(family, replace(request, probe.path, instead));
+  const other = instead === undefined ? missing : await ask(replace(request, probe.path, instead));
   if (isRefused(other)) throw new Error(`nothing to compare ${probe.field} with`);
   return { effect: effectOf(probe, request, sent, other), required };
 }

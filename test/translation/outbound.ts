@@ -1,7 +1,8 @@
 /** What really leaves for an upstream: the `transform` plugin and the translator of the server, without a socket. */
 import transform from '../../plugins/transform/index.ts';
 import { chatCompletions } from '../../src/operations/chat-completions.ts';
-import { GatewayError, RequestBody, type ResolvedTarget } from '../../src/plugin/index.ts';
+import { messages } from '../../src/operations/messages.ts';
+import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { createTranslator } from '../../src/server/translator.ts';
@@ -18,6 +19,8 @@ export interface Sent {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
+  /** `body` as it is written. */
+  readonly bytes: string;
   readonly losses: readonly SeenLoss[];
   /** Top-level fields the gateway asked for by name, apart from translating the whole. */
   readonly read: ReadonlySet<string>;
@@ -31,6 +34,21 @@ export const isRefused = (outbound: Outbound): outbound is Refused => 'refused' 
 
 /** A kind of upstream that requests are translated for. */
 export type Family = 'openai' | 'vertex' | 'anthropic';
+
+/** The API a request is written for. */
+export type Client = 'chat' | 'messages';
+
+const OPERATIONS: Readonly<Record<Client, Operation>> = { chat: chatCompletions, messages };
+
+/** How the caller wants its request treated, beside what the body says. */
+export interface Asking {
+  /** Default: chat. */
+  readonly client?: Client;
+  /** `x-gateway-strict-open-ai-compliance`; default: true. */
+  readonly strict?: boolean;
+  /** `x-gateway-strict-params`; default: false. */
+  readonly strictParams?: boolean;
+}
 
 const clock = createFakeClock();
 const translator = createTranslator(clock);
@@ -46,12 +64,14 @@ function resolve(family: Family, asked: string, stream: boolean): ResolvedTarget
     : { ...direct, path: '/v1/messages', format: 'anthropic-messages' };
 }
 
-/** Sends a body of POST /v1/chat/completions to a family; its `model` names the entry or not, and then the upstream's model. */
-export async function send(family: Family, request: Json, strict = true): Promise<Outbound> {
-  const exchange = createExchange({ json: request, operation: chatCompletions, strict });
+/** Sends a caller's body to a family; its `model` names the entry or not, and then the upstream's model. */
+export async function send(family: Family, request: Json, asking: Asking = {}): Promise<Outbound> {
+  const { client = 'chat', strict = true, strictParams = false } = asking;
+  const operation = OPERATIONS[client];
+  const exchange = createExchange({ json: request, operation, strict, strictParams });
   const { body, read } = watched(request);
   const attempt = createAttempt(exchange, { body });
-  const invalid = chatCompletions.validate(request);
+  const invalid = operation.validate(request);
   if (invalid) return refusal(invalid.missing ? 'missing_required_parameter' : 'invalid_request', invalid.param);
   try {
     await runPlugin(transform, {
@@ -59,6 +79,8 @@ export async function send(family: Family, request: Json, strict = true): Promis
       attempt,
       needs: {
         targets: { resolve: (_exchange, _target, model, stream) => resolve(family, model, stream) },
+        // Nothing is fetched: what a target takes only as data is refused, as without a config that allows it.
+        media: { inline: () => undefined },
         translate: translator,
       },
     });
@@ -66,8 +88,9 @@ export async function send(family: Family, request: Json, strict = true): Promis
     if (error instanceof GatewayError) return refusal(error.code, error.param ?? null);
     throw error;
   }
-  const { path, headers, body: bytes } = attempt.outbound!;
-  return { path, headers, body: JSON.parse(bytes.toString()) as Json, losses: attempt.losses, read };
+  const { path, headers, body: encoded } = attempt.outbound!;
+  const bytes = encoded.toString();
+  return { path, headers, body: JSON.parse(bytes) as Json, bytes, losses: attempt.losses, read };
 }
 
 const refusal = (code: string, param: string | null): Refused => ({ refused: { code, param } });

@@ -2,7 +2,7 @@
  * A chat request as a caller of the AI SDK (for `ai` 6) writes it: options of a provider's language model. Read from the request
  * alone, with nothing of Gatehouse: where this and src/formats are of one mind, two readers are.
  */
-import type { Json } from './outbound.ts';
+import type { Client, Json } from './outbound.ts';
 import { promptOf } from './sdk-prompt.ts';
 import { choiceOf, toolsOf } from './sdk-tools.ts';
 import { compact, object, string, unspoken, type Call, type Family, type ProviderOptions } from './sdk-words.ts';
@@ -36,8 +36,26 @@ const ONE_FAMILY: Readonly<Record<string, Family>> = {
   modalities: 'gemini',
 };
 
+/** Whose models they are: Claude is spoken to alike at Anthropic and on Vertex AI. */
+const makerOf = (family: Family): Family => (family === 'claudeOnVertex' ? 'claude' : family);
+
+/** Under the name by which the provider looks for them. */
+export function optionsFor(family: Family, options: Json): ProviderOptions | undefined {
+  if (Object.keys(options).length === 0) return undefined;
+  return { [OPTIONS[family]]: options } as ProviderOptions;
+}
+const OPTIONS = {
+  gemini: 'google',
+  claude: 'anthropic',
+  claudeOnVertex: 'anthropic',
+  llama: 'llama',
+  openai: 'openai',
+} as const satisfies Readonly<Record<Family, string>>;
+
 export interface Asked {
+  readonly client: Client;
   readonly request: Json;
+  readonly strictParams: boolean;
   /** False: the caller wants to see the model's thoughts. */
   readonly strict: boolean;
 }
@@ -46,7 +64,7 @@ export function toCall({ request, strict }: Asked, family: Family, model: string
   for (const [field, value] of Object.entries(request)) {
     if (value === null || value === undefined) continue;
     const only = ONE_FAMILY[field];
-    if (NEVER.has(field) || (only && only !== family)) unspoken(`\`${field}\` for ${family}`);
+    if (NEVER.has(field) || (only && only !== makerOf(family))) unspoken(`\`${field}\` for ${family}`);
   }
   const asked = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
   return compact({
@@ -81,13 +99,15 @@ function responseFormatOf(format: unknown): Call['responseFormat'] {
   }) as Call['responseFormat'];
 }
 
-function optionsOf(asked: Asked, family: Family, model: string): ProviderOptions | undefined {
-  const options = family === 'gemini' ? geminiOptions(asked, model) : claudeOptions(asked.request, model);
-  if (Object.keys(options).length === 0) return undefined;
-  return (family === 'gemini' ? { google: options } : { anthropic: options }) as ProviderOptions;
+function optionsOf(
+  asked: Pick<Asked, 'request' | 'strict'>,
+  family: Family,
+  model: string,
+): ProviderOptions | undefined {
+  return optionsFor(family, family === 'gemini' ? geminiOptions(asked, model) : claudeOptions(asked.request, model));
 }
 
-function geminiOptions({ request, strict }: Asked, model: string): Json {
+function geminiOptions({ request, strict }: Pick<Asked, 'request' | 'strict'>, model: string): Json {
   const thinking = geminiThinking(request, model);
   const image = object(request['image_config']);
   const modalities = [request['modalities'] ?? []].flat().map((modality) => string(modality).toUpperCase());
@@ -102,7 +122,7 @@ function geminiOptions({ request, strict }: Asked, model: string): Json {
 }
 
 /** There is no common word for effort in this version: its caller says a level or a budget. */
-function geminiThinking(request: Json, model: string): Json | undefined {
+export function geminiThinking(request: Json, model: string): Json | undefined {
   const thinking = object(request['thinking']);
   const effort = request['reasoning_effort'];
   if (!thinking && effort === undefined) return undefined;

@@ -90,7 +90,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   webm: 'video/webm',
 };
 
-interface File {
+export interface File {
   readonly data: string | URL;
   readonly mediaType: string;
   readonly filename?: string;
@@ -118,7 +118,7 @@ function fileOf(part: Json): File {
   }
 }
 
-function addressed(url: string, mime: unknown): File {
+export function addressed(url: string, mime: unknown): File {
   if (url.startsWith('data:')) return dataOf(url, mime);
   if (!/^[a-z]+:\/\//.test(url)) return unspoken('pictures that are no address and no data URI');
   const extension = /\.(\w+)$/.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
@@ -181,7 +181,7 @@ function spokenPart(part: Json): AssistantContent[number] {
   }
 }
 
-const proofOf = (signature: string): ProviderOptions =>
+export const proofOf = (signature: string): ProviderOptions =>
   signature === GOOGLES ? { google: { thoughtSignature: signature } } : { anthropic: { signature } };
 
 function callOf(call: Json, names: Map<string, string>): AssistantContent[number] {
@@ -210,7 +210,7 @@ function inputOf(text: string): unknown {
   }
 }
 
-type Output = Extract<Prompt[number], { role: 'tool' }>['content'][number] extends infer Part
+export type Output = Extract<Prompt[number], { role: 'tool' }>['content'][number] extends infer Part
   ? Part extends { type: 'tool-result'; output: infer O }
     ? O
     : never

@@ -3,21 +3,29 @@ import type { Json } from './outbound.ts';
 import { marked } from './sdk-prompt.ts';
 import { compact, object, objects, string, unspoken, type Call, type Family, type Tool } from './sdk-words.ts';
 
+type ToolIds = Readonly<Record<string, `${string}.${string}`>>;
+const ANTHROPICS: ToolIds = {
+  web_search: 'anthropic.web_search_20250305',
+  web_search_20250305: 'anthropic.web_search_20250305',
+  url_context: 'anthropic.web_fetch_20250910',
+  code_execution: 'anthropic.code_execution_20250825',
+};
+/** To Gemini these names mean tools Google runs (wire.md D5), which the SDK has under ids of their own. */
+const GOOGLES: ToolIds = {
+  web_search: 'google.google_search',
+  url_context: 'google.url_context',
+  code_execution: 'google.code_execution',
+  enterprise_web_search: 'google.enterprise_web_search',
+  google_maps: 'google.google_maps',
+};
+
 /** What the providers call the tools they run. */
-const PROVIDER_TOOLS: Readonly<Record<Family, Readonly<Record<string, `${string}.${string}`>>>> = {
-  gemini: {
-    web_search: 'google.google_search',
-    url_context: 'google.url_context',
-    code_execution: 'google.code_execution',
-    enterprise_web_search: 'google.enterprise_web_search',
-    google_maps: 'google.google_maps',
-  },
-  claude: {
-    web_search: 'anthropic.web_search_20250305',
-    web_search_20250305: 'anthropic.web_search_20250305',
-    url_context: 'anthropic.web_fetch_20250910',
-    code_execution: 'anthropic.code_execution_20250825',
-  },
+const PROVIDER_TOOLS: Readonly<Record<Family, ToolIds>> = {
+  gemini: GOOGLES,
+  claude: ANTHROPICS,
+  claudeOnVertex: ANTHROPICS,
+  llama: {},
+  openai: {},
 };
 
 export function toolsOf(request: Json, family: Family): Tool[] | undefined {
@@ -39,9 +47,7 @@ function toolOf(tool: Json, family: Family): Tool {
     return providerTool(string(type), compact({ maxUses, blockedDomains }), family);
   }
   const name = string(fn['name']);
-  // To Gemini these names mean tools Google runs (wire.md D5), which the SDK has under ids of their own.
-  if (family === 'gemini' && name in PROVIDER_TOOLS.gemini)
-    return providerTool(name, object(fn['parameters']) ?? {}, family);
+  if (family === 'gemini' && name in GOOGLES) return providerTool(name, object(fn['parameters']) ?? {}, family);
   if (family === 'gemini' && ['web_search_retrieval', 'computer_use'].includes(name))
     return unspoken(`the ${name} tool`);
   return compact({
@@ -54,7 +60,7 @@ function toolOf(tool: Json, family: Family): Tool {
   }) as Tool;
 }
 
-function providerTool(type: string, args: Json, family: Family): Tool {
+export function providerTool(type: string, args: Json, family: Family): Tool {
   const id = PROVIDER_TOOLS[family][type] ?? unspoken(`the ${type} tool for ${family}`);
   return { type: 'provider', id, name: type.replace(/_20\d+$/, ''), args: { ...args } };
 }

@@ -2,13 +2,13 @@
 import type { createAnthropic } from '@ai-sdk/anthropic';
 import type { Json } from './outbound.ts';
 
-type Model = ReturnType<ReturnType<typeof createAnthropic>['languageModel']>;
+export type Model = ReturnType<ReturnType<typeof createAnthropic>['languageModel']>;
 export type Call = Parameters<Model['doGenerate']>[0];
 export type Prompt = Call['prompt'];
 export type ProviderOptions = NonNullable<Call['providerOptions']>;
 export type Tool = NonNullable<Call['tools']>[number];
 
-export type Family = 'gemini' | 'claude';
+export type Family = 'gemini' | 'claude' | 'claudeOnVertex' | 'llama' | 'openai';
 
 /** The AI SDK has no word for it. */
 export class Unspoken extends Error {}

@@ -6,7 +6,7 @@ import type { Json } from './outbound.ts';
 import type { Family } from './sdk-words.ts';
 
 export interface Spelling {
-  readonly family: Family;
+  readonly families: readonly Family[];
   readonly reason: string;
   /** Gives an object of the SDK's body in our words; undefined where it is not about that object. */
   readonly reword: (theirs: Json) => Json | undefined;
@@ -14,20 +14,20 @@ export interface Spelling {
 
 export const SPELLINGS: readonly Spelling[] = [
   {
-    family: 'gemini',
+    families: ['gemini'],
     reason:
       'wire.md D6: of the two carriers of a function’s schema the JSON Schema one is chosen for Gemini 2.0 and later',
     reword: ({ parameters, ...rest }) =>
       parameters !== undefined && 'name' in rest ? { ...rest, parametersJsonSchema: parameters } : undefined,
   },
   {
-    family: 'gemini',
+    families: ['gemini'],
     reason: 'wire.md D6: likewise for the schema of an answer',
     reword: ({ responseSchema, ...rest }) =>
       responseSchema === undefined ? undefined : { ...rest, responseJsonSchema: responseSchema },
   },
   {
-    family: 'gemini',
+    families: ['gemini'],
     reason: 'wire.md C4: `output` is the key Gemini recognises; the SDK’s {name, content} would be read as a whole',
     reword: ({ response, ...rest }) => {
       const own = response as Json | undefined;
@@ -35,13 +35,13 @@ export const SPELLINGS: readonly Spelling[] = [
     },
   },
   {
-    family: 'gemini',
+    families: ['gemini'],
     reason: 'wire.md C4: the names of levels are in capitals; protobuf JSON of the SDK’s spelling is not documented',
     reword: ({ thinkingLevel, ...rest }) =>
       typeof thinkingLevel === 'string' ? { ...rest, thinkingLevel: thinkingLevel.toUpperCase() } : undefined,
   },
   {
-    family: 'claude',
+    families: ['claude', 'claudeOnVertex'],
     reason: 'wire.md B3: the content of a result is a text or blocks; blocks are what keeps media and markers too',
     reword: ({ content, ...rest }) =>
       rest['type'] === 'tool_result' && typeof content === 'string'
@@ -56,7 +56,7 @@ export function reworded(theirs: unknown, family: Family, used: Set<Spelling>): 
   if (typeof theirs !== 'object' || theirs === null) return theirs;
   let object = theirs as Json;
   for (const spelling of SPELLINGS) {
-    const ours = spelling.family === family ? spelling.reword(object) : undefined;
+    const ours = spelling.families.includes(family) ? spelling.reword(object) : undefined;
     if (!ours) continue;
     used.add(spelling);
     object = ours;

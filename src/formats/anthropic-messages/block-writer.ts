@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { CallQueue, isWhole, type WaitingCall } from './call-queue.ts';
+import { markText, markThought } from './foreign-signatures.ts';
 import { listOf } from './json.ts';
 import type { MessageSink } from './message-sink.ts';
 
@@ -33,7 +34,8 @@ export class BlockWriter {
   }
 
   text(source: number, text: string): void {
-    const open = this.#enter('text', source, { type: 'text', text: '', citations: null });
+    // `citations` only where there are some, as in all recorded replies; the AI SDK refuses the `null` the types allow.
+    const open = this.#enter('text', source, { type: 'text', text: '' });
     if (text !== '') this.#sink.delta(open.index, { type: 'text_delta', text });
   }
 
@@ -42,11 +44,17 @@ export class BlockWriter {
     if (thinking !== '') this.#sink.delta(open.index, { type: 'thinking_delta', thinking });
   }
 
-  /** In one piece: the SDK replaces a signature rather than joining it (B6). */
+  /** In one piece: the SDK replaces a signature rather than joining it (B6). One that is not on thinking is on a text. */
   signature(source: number, signature: string): void {
     const open = this.#open;
-    if (open?.kind !== 'thinking' || open.source !== source) return;
-    this.#sink.delta(open.index, { type: 'signature_delta', signature });
+    if (open?.kind === 'thinking' && open.source === source) {
+      this.#sink.delta(open.index, { type: 'signature_delta', signature: markThought(signature) });
+      return;
+    }
+    this.settle();
+    const { index } = this.#enter('thinking', source, { type: 'thinking', thinking: '', signature: '' });
+    this.#sink.delta(index, { type: 'signature_delta', signature: markText(signature) });
+    this.settle();
   }
 
   whole(block: JsonObject): void {

@@ -1,6 +1,7 @@
 import type { CacheMarker, JsonObject, MediaPart, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { fieldsOf, opaque, withoutDirectCaller } from './block-fields.ts';
+import { textSignature, unmarkThought } from './foreign-signatures.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
 
@@ -9,10 +10,23 @@ export function decodeContent(content: unknown, path: string): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) throw invalid(path, 'must be a string or a list of content blocks');
-  return content.flatMap((block: unknown, at) => {
+  const parts: Part[] = [];
+  content.forEach((block: unknown, at) => {
     if (!isObject(block)) throw invalid(`${path}[${at}]`, 'must be an object');
-    return decodeBlock(block, `${path}[${at}]`);
+    const signed = textSignature(block);
+    if (signed === undefined) parts.push(...decodeBlock(block, `${path}[${at}]`));
+    else signText(parts, signed);
   });
+  return parts;
+}
+
+/** Puts the signature back on the text it was taken from (foreign-signatures.ts). */
+function signText(parts: Part[], signature: string): void {
+  const at = parts.findLastIndex((part) => part.type !== 'opaque' || !part.attached);
+  const part = parts[at];
+  if (part?.type === 'text' && part.signature === undefined) parts[at] = { ...part, signature };
+  // Google signs the end of an answer on a part without words, too.
+  else parts.push({ type: 'text', text: '', signature });
 }
 
 function decodeBlock(block: JsonObject, path: string): Part[] {
@@ -112,7 +126,7 @@ function withFields(part: Part, block: JsonObject, known: readonly string[]): Pa
 }
 
 function signature(block: JsonObject): { signature?: string } {
-  const value = stringOf(block.signature);
+  const value = unmarkThought(stringOf(block.signature));
   // An empty signature is what a gateway writes on thinking that was not Claude's (D13): there is none.
   return value ? { signature: value } : {};
 }

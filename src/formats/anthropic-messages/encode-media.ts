@@ -1,9 +1,8 @@
 import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { bareMime } from '../media.ts';
+import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
 import type { Block, RequestContext } from './request-context.ts';
-
-const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /** wire.md D4. What Claude cannot read at all is a 400 that names the part: an answer without the picture would be a guess. */
 export function encodeMedia(part: MediaPart, path: string, context: RequestContext): Block {
@@ -36,11 +35,11 @@ function encodeData(part: MediaPart, data: string, { path, context }: Place): Bl
   if (told === undefined) throw new RequestFault('invalid_value', `\`${path}\` does not say its media type.`, path);
   // No registered type, but clients make it of the extension.
   const mime = told === 'image/jpg' ? 'image/jpeg' : told;
-  if (IMAGES.has(mime)) {
+  if (IMAGE_TYPES.has(mime)) {
     if (part.name !== undefined) context.losses.dropped(`${path}.file.filename`, 'Claude takes no names of images');
     return { type: 'image', source: { type: 'base64', media_type: mime, data } };
   }
-  if (mime === 'application/pdf') return document(part, { type: 'base64', media_type: mime, data });
+  if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
   if (mime.startsWith('text/')) {
     // Claude knows plain text only; service.md 2.4 has other text types treated as such.
     if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${mime} as plain text`);
@@ -57,26 +56,16 @@ function refuseFile(path: string, { target }: RequestContext): void {
   throw new RequestFault('invalid_value', message, path);
 }
 
-/**
- * The direct API fetches PDFs by https itself (B3, D4). It could fetch images too, but the service takes those as base64 only
- * (service.md 7); a body written in this format said `source.url` knowingly. Vertex never fetches (C3).
- */
 function encodeUrl(part: MediaPart, url: string, { path, context }: Place): Block {
-  if (context.target.host === 'direct' && /^https?:/i.test(url)) {
+  if (mediaByUrl.fetches({ ...part, mime: part.mime, url }, { host: context.target.host, native: context.native })) {
     const source = { type: 'url', url };
-    if (part.media === 'image' && context.native) return { type: 'image', source };
-    if (part.media === 'document' && isPdf(part)) return document(part, source);
+    return part.media === 'image' ? { type: 'image', source } : document(part, source);
   }
   throw new RequestFault(
     'invalid_value',
     `\`${path}\` is a URL that Claude cannot be given: send a data URI (\`data:<type>;base64,…\`).`,
     path,
   );
-}
-
-/** A document by URL is a PDF (B3); one whose URL does not say so may be. */
-function isPdf({ mime }: MediaPart): boolean {
-  return mime === undefined || bareMime(mime) === 'application/pdf';
 }
 
 function document(part: MediaPart, source: Block): Block {

@@ -80,11 +80,11 @@ describe('encodeStream', () => {
       { type: 'finish', choice: 0, reason: 'stop' },
       { type: 'end' },
     ];
-    expect(encodeStream(empty)).toContain('"content_block":{"type":"text","text":"","citations":null}');
+    expect(encodeStream(empty)).toContain('"content_block":{"type":"text","text":""}');
     expect(format.encodeReply(empty, clientContext({ id: 'msg_x', model: 'm' }))).toMatchObject({
       id: 'msg_x',
       model: 'm',
-      content: [{ type: 'text', text: '', citations: null }],
+      content: [{ type: 'text', text: '' }],
       stop_reason: 'end_turn',
     });
   });

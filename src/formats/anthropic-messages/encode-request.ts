@@ -11,6 +11,7 @@ import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns
 import { objectOf } from './json.ts';
 import { LossReport } from './losses.ts';
 import { modelFacts } from './models.ts';
+import { isModelInBody } from './pass-through-edits.ts';
 import type { Block, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
 
@@ -33,7 +34,8 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
   const extras = encodeExtras(context);
   reportUnknown(context);
   const body: JsonObject = {
-    ...(target.host === 'vertex' ? { anthropic_version: VERTEX_VERSION } : { model: target.model }),
+    ...(target.host === 'vertex' && { anthropic_version: VERTEX_VERSION }),
+    ...(isModelInBody(target) && { model: target.model }),
     max_tokens: maxTokens,
     ...systemOf(turns, answer),
     messages: turns.messages,

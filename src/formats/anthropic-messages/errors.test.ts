@@ -98,6 +98,9 @@ describe('encodeError', () => {
 
   it.each([
     ['invalid_request_error', 400, 'invalid_request_error'],
+    ['invalid_request_error', 404, 'not_found_error'],
+    ['invalid_request_error', 409, 'conflict_error'],
+    ['invalid_request_error', 413, 'request_too_large'],
     ['server_error', 503, 'overloaded_error'],
     ['server_error', 502, 'api_error'],
     ['insufficient_quota', 402, 'billing_error'],

@@ -108,7 +108,7 @@ export function unreadable(what: string): UpstreamFailure {
   return { status: 502, message: `The upstream sent ${what}.`, kind: 'invalid_reply' };
 }
 
-/** B7. SDKs read `error.type` only where it is one of Anthropic's; words of another API are replaced by status. */
+/** B7, with the request's id here: `request_id` is what a client quotes to whoever runs the gateway. */
 export function encodeError(error: ClientError): ErrorReply {
   const details = {
     ...(error.code !== null && { error_code: error.code }),
@@ -117,7 +117,7 @@ export function encodeError(error: ClientError): ErrorReply {
   const body = {
     type: 'error',
     error: {
-      type: STATUS_BY_TYPE.has(error.type) ? error.type : typeOf(error.status),
+      type: clientType(error),
       message: error.message,
       ...(Object.keys(details).length > 0 && { details }),
     },
@@ -133,6 +133,14 @@ function isOverload({ status, type, code }: ClientError): boolean {
 
 export function encodeStreamError(error: ClientError): string {
   return `event: error\ndata: ${JSON.stringify(encodeError(error).body)}\n\n`;
+}
+
+/**
+ * SDKs read `error.type` only where it is one of Anthropic's: words of another API are replaced by what the status says.
+ * `invalid_request_error` is a word of both, which OpenAI also uses for 404, 409 and 413 (wire.md A11, D12).
+ */
+function clientType({ type, status }: ClientError): string {
+  return STATUS_BY_TYPE.has(type) && type !== 'invalid_request_error' ? type : typeOf(status);
 }
 
 function typeOf(status: number): string {

@@ -20,7 +20,8 @@ const BESIDE_DELTA = ['context_management'];
  * Events → steps of a message (wire.md D13). One machine for streams and plain replies, so that they cannot disagree.
  *
  * Not sayable in this API and left out: answers beyond the first, generated media, log probabilities, blocks of other
- * formats, signatures on text. A signature on a call travels in its id (tool-ids.ts).
+ * formats. A signature on a call travels in its id (tool-ids.ts), one on a text in a thinking block (foreign-signatures.ts),
+ * both marked as what Claude must not be given.
  */
 export class MessageWriter {
   readonly #sink: MessageSink;
@@ -46,12 +47,13 @@ export class MessageWriter {
   }
 
   push(events: readonly GenerationEvent[]): void {
+    // Usage that comes in the same batch as the start, behind content too, is in `message_start` then.
+    if (!this.#started) this.#readUsage(events.findLast((event) => event.type === 'usage'));
     for (const event of events) {
       if (this.#ended) return;
       if (!('choice' in event) || event.choice === 0) this.#event(event);
     }
     if (this.#ended) return;
-    // Usage that came in the same batch as the start is in `message_start` then.
     if (this.#announced) this.#start();
     this.#blocks.flushStart();
   }
@@ -59,14 +61,12 @@ export class MessageWriter {
   #event(event: GenerationEvent): void {
     switch (event.type) {
       case 'start':
-        this.#id = event.id ?? this.#id;
+        if (!this.#client.ownId) this.#id = event.id ?? this.#id;
         this.#model = event.model ?? this.#model;
         this.#announced = true;
         return;
       case 'usage':
-        this.#usage = event.usage;
-        this.#ownUsage = event.format === 'anthropic-messages' ? event.raw : undefined;
-        return;
+        return this.#readUsage(event);
       case 'finish':
         this.#finish = event;
         return;
@@ -88,6 +88,12 @@ export class MessageWriter {
     }
   }
 
+  #readUsage(event: Event<'usage'> | undefined): void {
+    if (!event) return;
+    this.#usage = event.usage;
+    this.#ownUsage = event.format === 'anthropic-messages' ? event.raw : undefined;
+  }
+
   #content(event: Content): void {
     const blocks = this.#blocks;
     switch (event.type) {
@@ -95,9 +101,11 @@ export class MessageWriter {
         if (event.text !== '') blocks.text(event.block, event.text);
         return;
       case 'thinking':
-        return blocks.thinking(event.block, event.text);
+        if (!this.#client.hideThoughts) blocks.thinking(event.block, event.text);
+        return;
       case 'signature':
-        return blocks.signature(event.block, event.signature);
+        if (!this.#client.hideThoughts) blocks.signature(event.block, event.signature);
+        return;
       case 'redacted_thinking':
         return blocks.whole({ type: 'redacted_thinking', data: event.data });
       case 'tool_call': {

@@ -23,4 +23,12 @@ describe('passThroughEdits', () => {
     ]);
     expect(format.passThroughEdits(view({ model: 'm', anthropic_version: 'v' }), target)).toEqual([model]);
   });
+
+  it('leaves the model in a body for Vertex whose path has no place for it', () => {
+    const target = requestTarget({ model: 'claude-x', host: 'vertex', modelInBody: true });
+    expect(format.passThroughEdits(view({ model: 'anthropic.claude-x', anthropic_version: 'v' }), target)).toEqual([
+      { path: ['model'], value: 'claude-x', source: 'gateway' },
+    ]);
+    expect(format.passThroughEdits(view({ model: 'claude-x', anthropic_version: 'v' }), target)).toEqual([]);
+  });
 });

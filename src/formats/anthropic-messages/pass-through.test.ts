@@ -79,6 +79,13 @@ describe('passThrough of a stream', () => {
     expect(reader.signals.failure).toMatchObject({ status: 502, kind: 'stream_interrupted' });
   });
 
+  it('leaves what comes behind a whole message as it is', () => {
+    const reader = format.passThrough(clientContext(), true);
+    const wire = start + block + delta('Hi') + stop + start + block + delta('again');
+    expect(pass(reader, rechunk(Buffer.from(wire), 5))).toBe(wire);
+    expect(reader.signals).toMatchObject({ ended: true, failure: undefined });
+  });
+
   it('completes a last event that only lacks its blank line', () => {
     const reader = format.passThrough(clientContext(), true);
     const wire = start + block + delta('Hi') + stop;

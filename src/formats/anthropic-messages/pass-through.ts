@@ -25,9 +25,11 @@ const DELTA = 'event: content_block_delta';
 class StreamPass implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #cutter = new SseCutter();
-  readonly #reader: MessageReader;
+  readonly #reply: ReplyContext;
+  #reader: MessageReader;
 
   constructor(reply: ReplyContext) {
+    this.#reply = reply;
     this.#reader = new MessageReader(reply);
   }
 
@@ -90,6 +92,10 @@ class StreamPass implements PassThrough {
     const [event] = readSse(bytes.subarray(from, to));
     if (!event) return true;
     if (event.event === 'vertex_event') return false;
+    // It is whole: what comes behind it is the client's to judge, and not an error of this reply.
+    if (this.signals.ended) return true;
+    // Some streams begin anew, with another model in place of the first (recorded): the client is told as the API tells it.
+    if (event.event === 'message_start') this.#reader = new MessageReader(this.#reply);
     feed(this.#reader, event, false);
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;

@@ -1,5 +1,5 @@
 /** Separates a tool call's id from a thought signature carried in it (wire.md D9), for clients with no field for one. */
-const SIGNATURE_MARK = '__thought__';
+export const SIGNATURE_MARK = '__thought__';
 const ILLEGAL = /[^a-zA-Z0-9_-]/g;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 

@@ -62,6 +62,9 @@ const ENVELOPE = new Set(['type', 'name', 'properties', 'required', 'additionalP
 export function encodeBuiltin(kind: Kind, options: JsonObject, param: string, losses: LossReport): EncodedBuiltin {
   const { field, options: known } = BUILTINS[kind];
   const kept: JsonObject = {};
+  if (isObject(options['properties']) && Object.keys(options['properties']).length > 0) {
+    losses.dropped(`${param}.properties`, `Google calls ${field} itself, with arguments of its own`);
+  }
   for (const [name, value] of Object.entries(options)) {
     const canonical = toCamel(name);
     if (known.includes(canonical)) kept[canonical] = value;

@@ -5,6 +5,7 @@ import { CallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { mergeMetadata, metadataOf } from './metadata.ts';
+import { toPartBlock } from './part-block.ts';
 import { toThoughtBlock } from './thought-media.ts';
 import { asList, asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 
@@ -62,7 +63,7 @@ export class CandidateReader {
     const parts = isObject(content) ? asList(content['parts']) : asList(content);
     for (const part of parts) {
       if (isObject(part)) this.#part(part, events);
-      else if (part !== null) this.#unplaced.push({ part });
+      else if (part !== null) this.#unplaced.push(toPartBlock(part));
     }
     const tokens = logprobsOf(candidate['logprobsResult']);
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
@@ -110,7 +111,7 @@ export class CandidateReader {
     const signature = asString(part['thoughtSignature']);
     const call = part['functionCall'];
     if (isObject(call)) {
-      if (!this.#calls.read(call, signature, events)) this.#unplaced.push(part);
+      if (!this.#calls.read(call, signature, events)) this.#unplaced.push(toPartBlock(part));
       return;
     }
     const text = asString(part['text']);
@@ -169,7 +170,7 @@ export class CandidateReader {
       };
       events.push({ type: 'code_result', ...place, ...result, ...signed });
     } else {
-      events.push({ type: 'opaque', ...place, format: 'gemini', value: part });
+      events.push({ type: 'opaque', ...place, format: 'gemini', value: toPartBlock(part) });
     }
   }
 

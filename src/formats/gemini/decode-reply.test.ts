@@ -155,7 +155,9 @@ describe('parts of a reply', () => {
 
   it('a part nobody knows is kept verbatim', () => {
     const part = { toolCall: { toolType: 'X' }, thoughtSignature: 's' };
-    expect(partsOf(decode(parts(part)))).toEqual([{ type: 'opaque', format: 'gemini', value: part }]);
+    expect(partsOf(decode(parts(part)))).toEqual([
+      { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } },
+    ]);
   });
 
   it.each([
@@ -163,7 +165,7 @@ describe('parts of a reply', () => {
     ['a call of an empty name', { functionCall: { name: '', id: 'x' }, thoughtSignature: 's' }],
     ['pieces of a call that never began', { functionCall: { partialArgs: [{ jsonPath: '$.a', numberValue: 1 }] } }],
   ])('%s stay beside an answer, and are no answer alone', (_, part) => {
-    const kept = { type: 'opaque', format: 'gemini', value: part };
+    const kept = { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } };
     expect(partsOf(decode(parts({ text: 'a' }, part)))).toEqual([{ type: 'text', text: 'a' }, kept]);
     expect(() => decode(parts(part))).toThrow(ReplyFault);
     expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'MALFORMED_FUNCTION_CALL' })).toThrow(ReplyFault);
@@ -177,7 +179,7 @@ describe('parts of a reply', () => {
     const sent = { content: { parts: [part, null, { text: 'a' }] } };
     expect(partsOf(decode(sent))).toEqual([
       { type: 'text', text: 'a' },
-      { type: 'opaque', format: 'gemini', value: { part } },
+      { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } },
     ]);
     expect(() => decode({ content: { parts: [part] } })).toThrow(ReplyFault);
   });

@@ -77,6 +77,33 @@ describe('a stream', () => {
     });
   });
 
+  it.each([
+    ['go on where they stopped', ['a'], ['b'], ['a', 'b']],
+    ['are told again with more', ['a'], ['a', 'b'], ['a', 'b']],
+    ['are told again as they were', ['a', 'b'], ['a', 'b'], ['a', 'b']],
+  ])('keeps all of grounding whose lists %s', (_, first, second, whole) => {
+    const support = (name: string) => ({
+      segment: { startIndex: 0, endIndex: 1, text: name },
+      groundingChunkIndices: [0],
+    });
+    const told = (names: readonly string[], more = {}) =>
+      chunk([{ text: 'x' }], {
+        groundingMetadata: {
+          groundingChunks: [{ web: { uri: 'https://a' } }],
+          groundingSupports: names.map(support),
+          webSearchQueries: names,
+        },
+        ...more,
+      });
+    const [choice] = fold(read(toSse([told(first), told(second, { finishReason: 'STOP' })]))).choices;
+    expect(choice!.citations).toHaveLength(whole.length);
+    expect(choice!.parts.at(-1)).toMatchObject({
+      value: {
+        groundingMetadata: { webSearchQueries: whole, groundingSupports: whole.map(support), groundingChunks: [{}] },
+      },
+    });
+  });
+
   it('tells usage once for each chunk that counts something', () => {
     const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 };
     const events = read(

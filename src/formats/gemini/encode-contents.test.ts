@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Part, Turn } from '../conversation.ts';
+import type { Part, Tool, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { deepFreeze, requestTarget } from '../laws.testkit.ts';
 import { encodeContents } from './encode-contents.ts';
@@ -7,10 +7,10 @@ import { LossReport } from './losses.ts';
 import { traitsOf } from './models.ts';
 import { SKIP_SIGNATURE } from './thought-signature.ts';
 
-function encode(turns: readonly Turn[], overrides: Partial<RequestTarget> = {}) {
+function encode(turns: readonly Turn[], overrides: Partial<RequestTarget> = {}, tools: readonly Tool[] = []) {
   const target = requestTarget({ model: 'gemini-2.5-flash', host: 'vertex', ...overrides });
   const losses = new LossReport();
-  const encoded = encodeContents(deepFreeze(turns), traitsOf(target.model), target, losses);
+  const encoded = encodeContents(deepFreeze({ turns, tools }), traitsOf(target.model), target, losses);
   return { ...encoded, losses: losses.list() };
 }
 
@@ -275,12 +275,12 @@ describe('thought signatures', () => {
     expect(encode(turns).contents[1]).toMatchObject({ parts: [{ functionResponse: { name: 'f' } }] });
   });
 
-  it('of thoughts go back on a part of their own, the thoughts do not', () => {
+  it('of thoughts go back on a part of their own, the thoughts do not, which loses nothing', () => {
     const { contents, losses } = encode([assistant({ type: 'thinking', text: 'hm', signature: 's' }, text('a'))]);
     expect(contents).toEqual([
       { role: 'model', parts: [{ thought: true, text: '', thoughtSignature: 's' }, { text: 'a' }] },
     ]);
-    expect(losses).toMatchObject([{ param: 'messages[0].content[0]', action: 'dropped' }]);
+    expect(losses).toEqual([]);
   });
 });
 
@@ -432,6 +432,26 @@ it('grounding of an earlier answer is not sent as a part', () => {
   expect(encode([turn]).contents).toEqual([{ role: 'model', parts: [{ text: 'a' }] }]);
 });
 
+it.each<[string, Record<string, unknown>, object[], string[]]>([
+  [
+    'goes back as it came',
+    { type: 'gemini_part', part: { fileData: { mimeType: 'image/png', fileUri: 'gs://b/a' }, thoughtSignature: 's' } },
+    [{ fileData: { mimeType: 'image/png', fileUri: 'gs://b/a' }, thoughtSignature: 's' }],
+    [],
+  ],
+  [
+    'that was no call is told to be lost',
+    { type: 'gemini_part', part: { functionCall: { args: {} } } },
+    [],
+    ['dropped'],
+  ],
+  ['that was no part is told to be lost', { type: 'gemini_part', part: 'x' }, [], ['dropped']],
+])('a part only Gemini has %s', (_, value, parts, lost) => {
+  const { contents, losses } = encode([assistant(text('a'), { type: 'opaque', format: 'gemini', value })]);
+  expect(contents).toEqual([{ role: 'model', parts: [{ text: 'a' }, ...parts] }]);
+  expect(losses.map(({ action }) => action)).toEqual(lost);
+});
+
 it('tools that run on Google’s side are told to the Developer API only', () => {
   const value = { toolCall: { toolType: 'GOOGLE_SEARCH', id: 't' }, thoughtSignature: 's' };
   const turn = assistant(text('a'), { type: 'opaque', format: 'gemini', value });
@@ -442,5 +462,82 @@ it('tools that run on Google’s side are told to the Developer API only', () =>
   expect(encode([turn])).toMatchObject({
     contents: [{ parts: [{ text: 'a' }] }],
     losses: [{ action: 'dropped', param: 'messages[0].content[1]' }],
+  });
+});
+
+describe('computer use', () => {
+  const tools: readonly Tool[] = [
+    { type: 'function', name: 'computer_use', parameters: { environment: 'ENVIRONMENT_BROWSER' } },
+    { type: 'function', name: 'remember' },
+  ];
+  const COMPUTER = { model: 'gemini-2.5-computer-use-preview-10-2025' };
+  const encodeActions = (turns: readonly Turn[], overrides: Partial<RequestTarget> = COMPUTER) =>
+    encode([user(text('go')), ...turns], overrides, tools);
+  const response = (name: string, body: object, more: object = {}) => ({
+    functionResponse: { name, response: body, ...more },
+  });
+
+  it('a user message is the result of the actions nobody answered, its picture that of the last', () => {
+    const { contents, losses } = encodeActions([
+      assistant(call('a', 'navigate'), call('b', 'click_at'), call('c', 'wait_5_seconds')),
+      tool('a', 'there'),
+      user(text('clicked'), image),
+    ]);
+    expect(contents.slice(2)).toEqual([
+      {
+        role: 'user',
+        parts: [
+          response('navigate', { output: 'there' }),
+          response('click_at', { output: 'clicked' }),
+          response('wait_5_seconds', { output: 'clicked' }, { parts: [inline] }),
+        ],
+      },
+    ]);
+    expect(losses).toEqual([]);
+  });
+
+  it('only the first message after them is their result', () => {
+    const { contents } = encodeActions([assistant(call('a', 'navigate')), user(text('there')), user(text('now buy'))]);
+    expect(contents.slice(2)).toEqual([
+      { role: 'user', parts: [response('navigate', { output: 'there' })] },
+      { role: 'user', parts: [{ text: 'now buy' }] },
+    ]);
+  });
+
+  it.each<[string, readonly Turn[]]>([
+    ['answered actions', [assistant(call('a', 'navigate')), tool('a', 'there'), user(text('now buy'))]],
+    [
+      'a result under the id without its signature',
+      [assistant(call('a__thought__c2ln', 'navigate')), tool('a', 'there'), user(text('now buy'))],
+    ],
+  ])('%s leave the message what it is', (_, turns) => {
+    expect(encodeActions(turns).contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'now buy' }] });
+  });
+
+  it('calls of declared functions, and all calls without the tool, wait for results of their own', () => {
+    const declared = [assistant(call('a', 'remember')), user(text('well?'))];
+    expect(encodeActions(declared).contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'well?' }] });
+    const undeclared = [assistant(call('a', 'navigate')), user(text('well?'))];
+    expect(encode(undeclared, COMPUTER).contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'well?' }] });
+  });
+
+  it('results in a user’s turn come before what is said beside them', () => {
+    const { contents } = encodeActions([
+      assistant(call('a', 'navigate'), call('b', 'click_at')),
+      user({ type: 'tool_result', callId: 'a', content: [text('there')] }, text('clicked')),
+    ]);
+    expect(contents.slice(2)).toEqual([
+      { role: 'user', parts: [response('navigate', { output: 'there' }), response('click_at', { output: 'clicked' })] },
+    ]);
+  });
+
+  it('a picture follows on models whose responses hold none, and what cannot be a result is a loss', () => {
+    const turns = [assistant(call('a', 'navigate')), user(image, { type: 'opaque', format: 'openai-chat', value: {} })];
+    const { contents, losses } = encodeActions(turns, { model: 'gemini-2.5-flash' });
+    expect(contents.slice(2)).toEqual([
+      { role: 'user', parts: [response('navigate', { output: '' })] },
+      { role: 'user', parts: [inline, { text: ' ' }] },
+    ]);
+    expect(losses).toMatchObject([{ action: 'dropped', param: 'messages[2].content[1]' }]);
   });
 });

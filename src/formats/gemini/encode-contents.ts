@@ -1,12 +1,23 @@
-import type { JsonObject, MediaPart, OpaquePart, Part, ToolCallPart, Turn } from '../conversation.ts';
+import type {
+  Conversation,
+  JsonObject,
+  MediaPart,
+  OpaquePart,
+  Part,
+  ThinkingPart,
+  ToolCallPart,
+  Turn,
+} from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
 import { losesDigits } from '../rounding.ts';
-import { encodeMedia, reportName } from './encode-media.ts';
+import { OpenActions, saidIn } from './computer-use.ts';
+import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from './losses.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
+import { fromPartBlock, isPartBlock } from './part-block.ts';
 import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { isObject, optional } from './wire.ts';
 
@@ -24,12 +35,18 @@ interface Content {
 
 /** Turns → `contents` and `systemInstruction` (wire.md D2). */
 export function encodeContents(
-  turns: readonly Turn[],
+  { turns, tools }: Pick<Conversation, 'turns' | 'tools'>,
   traits: ModelTraits,
   target: RequestTarget,
   losses: LossReport,
 ): EncodedContents {
-  return new ContentsEncoder(traits, target, losses).encode(turns);
+  return new ContentsEncoder(traits, { target, losses, actions: new OpenActions(tools) }).encode(turns);
+}
+
+interface Setup {
+  readonly target: RequestTarget;
+  readonly losses: LossReport;
+  readonly actions: OpenActions;
 }
 
 class ContentsEncoder {
@@ -38,12 +55,14 @@ class ContentsEncoder {
   readonly #direct: boolean;
   readonly #losses: LossReport;
   readonly #calls = new CallIndex();
+  readonly #actions: OpenActions;
   readonly #contents: Content[] = [];
   readonly #system: JsonObject[] = [];
   #pending: PendingResult[] = [];
 
-  constructor(traits: ModelTraits, target: RequestTarget, losses: LossReport) {
+  constructor(traits: ModelTraits, { target, losses, actions }: Setup) {
     this.#traits = traits;
+    this.#actions = actions;
     this.#direct = target.host === 'direct';
     this.#losses = losses;
   }
@@ -70,17 +89,25 @@ class ContentsEncoder {
     if (turn.role === 'system') return this.#systemTurn(turn, param);
     // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
     if (turn.role === 'assistant') this.#flushResults();
+    const answers = this.#answersOf(turn, param);
+    if (answers) this.#pending.push(...answers);
     const encoded: JsonObject[] = [];
     let calls = 0;
     turn.parts.forEach((part, index) => {
       const place = part.type === 'tool_call' ? `${param}.tool_calls[${calls++}]` : `${param}.content[${index}]`;
       if (part.type === 'tool_result') {
         this.#pending.push({ part, param: turn.role === 'tool' ? `messages[${at + index}]` : place });
-      } else encoded.push(...this.#part(part, place));
+      } else if (!answers) encoded.push(...this.#part(part, place));
     });
     if (encoded.length === 0) return;
     this.#flushResults();
     this.#append(turn.role === 'assistant' ? 'model' : 'user', encoded);
+  }
+
+  /** What the user says to actions of computer use that no result has answered: their results. */
+  #answersOf(turn: Turn, param: string): readonly PendingResult[] | undefined {
+    for (const part of turn.parts) if (part.type === 'tool_result') this.#actions.answered(part);
+    return turn.role === 'user' ? this.#actions.answeredBy(saidIn(turn), param) : undefined;
   }
 
   #systemTurn(turn: Turn, param: string): void {
@@ -103,7 +130,7 @@ class ContentsEncoder {
       case 'text':
         return part.text === '' && part.signature === undefined ? [] : [signed({ text: part.text }, part.signature)];
       case 'thinking':
-        return this.#thinking(part.text, part.signature, place);
+        return this.#thinking(part, place);
       case 'redacted_thinking':
         return this.#drop(place, 'encrypted reasoning of another provider');
       case 'refusal':
@@ -130,23 +157,28 @@ class ContentsEncoder {
     if (format !== 'gemini') return this.#drop(place, `only ${format} understands this part`);
     // Grounding and ratings describe a reply; they are no parts and were never the model's input.
     if (isCandidateMetadata(value)) return [];
-    if (!this.#direct && DEVELOPER_PARTS.some((name) => name in value)) {
+    const part = isPartBlock(value) ? fromPartBlock(value) : value;
+    if (!part) return this.#drop(place, 'it could not be read when it came');
+    if (!this.#direct && DEVELOPER_PARTS.some((name) => name in part)) {
       return this.#drop(place, 'only the Gemini Developer API runs tools on its side');
     }
-    return [value];
+    return [part];
   }
 
-  /** Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). */
-  #thinking(text: string, signature: string | undefined, place: string): JsonObject[] {
+  /**
+   * Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). No loss: Gemini does
+   * without those of earlier turns (service.md 4.1).
+   */
+  #thinking({ signature, unnamed }: ThinkingPart, place: string): JsonObject[] {
     if (signature !== undefined && isFromClaude(signature)) return this.#drop(place, 'a thought of another provider');
-    if (text !== '') this.#losses.dropped(place, 'Gemini takes no thoughts of earlier turns, only their signature');
+    if (unnamed) return this.#drop(place, 'Gemini takes no thoughts of earlier turns');
     if (signature === undefined) return [];
     return [{ thought: true, text: '', thoughtSignature: signature }];
   }
 
   #media(part: MediaPart, place: string): JsonObject {
     const encoded = signed(encodeMedia(part, place), part.signature);
-    reportName(part, place, this.#losses);
+    reportUnsaid(part, place, this.#losses);
     const { detail } = part;
     if (detail === undefined || detail === 'auto') return encoded;
     const level = detail === 'low' ? 'LOW' : detail === 'high' ? 'HIGH' : undefined;
@@ -158,6 +190,7 @@ class ContentsEncoder {
   #call(part: ToolCallPart, place: string): JsonObject {
     const { id, signature } = splitCallId(part.id);
     this.#calls.add(id, part.name);
+    this.#actions.called(part);
     const args = part.custom ? { input: part.arguments } : parseArguments(part, place, this.#losses);
     const functionCall = { ...optional('id', this.#direct ? id : undefined), name: part.name, args };
     return signed({ functionCall }, part.signature ?? signature);
@@ -174,7 +207,7 @@ class ContentsEncoder {
       calls: this.#calls,
       losses: this.#losses,
       keepIds: this.#direct,
-      mediaInside: this.#traits.third,
+      mediaInside: this.#traits.mediaInResponses,
     });
     this.#pending = [];
     this.#contents.push({ role: 'user', parts: responses, alone: true });

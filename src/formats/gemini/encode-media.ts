@@ -11,7 +11,9 @@ export function encodeMedia(part: MediaPart, param: string): JsonObject {
   const { source } = part;
   switch (source.kind) {
     case 'data':
-      return { inlineData: { mimeType: part.mime ?? fail(param, 'its media type is not given'), data: source.data } };
+      return {
+        inlineData: { mimeType: inlineType(part) ?? fail(param, 'its media type is not given'), data: source.data },
+      };
     case 'text':
       return { inlineData: { mimeType: part.mime ?? 'text/plain', data: Buffer.from(source.text).toString('base64') } };
     case 'url':
@@ -23,8 +25,15 @@ export function encodeMedia(part: MediaPart, param: string): JsonObject {
   }
 }
 
+/** Headerless sound says its rate there; of anything else Google takes the bare type only. */
+function inlineType({ media, mime, parameters }: MediaPart): string | undefined {
+  return mime && parameters && media === 'audio' ? `${mime};${parameters}` : mime;
+}
+
 /** Google keeps no names of what is sent inline or by URI. */
-export function reportName({ name }: MediaPart, param: string, losses: LossReport): void {
+export function reportUnsaid({ name, media, parameters }: MediaPart, param: string, losses: LossReport): void {
+  if (parameters && media !== 'audio')
+    losses.dropped(param, `Gemini takes media types without parameters: ${parameters}`);
   if (name !== undefined) losses.dropped(`${param}.file.filename`, 'Gemini has no file names');
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject, Part } from '../conversation.ts';
 import type { LogprobToken } from '../events.ts';
 import { nestsTooDeep } from '../json-depth.ts';
 import { isCandidateMetadata } from './metadata.ts';
+import { isPartBlock } from './part-block.ts';
 import { fromThoughtBlock } from './thought-media.ts';
 import { asObject, optional } from './wire.ts';
 
@@ -34,6 +35,7 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
     }
     case 'opaque':
       if (part.format !== 'gemini' || isCandidateMetadata(part.value)) return undefined;
+      if (isPartBlock(part.value)) return asObject(part.value['part']);
       return fromThoughtBlock(part.value) ?? part.value;
     case 'redacted_thinking':
     case 'tool_result':

@@ -120,7 +120,7 @@ describe('a reply for a client of this API', () => {
       { type: 'media', choice: 0, block: 2, mime: 'audio/pcm', data: 'AAAA' },
       { type: 'logprobs', choice: 0, tokens: [{ token: 'a', logprob: -1, top: [{ token: 'a', logprob: -1 }] }] },
       { type: 'logprobs', choice: 0, tokens: [{ token: 'b', logprob: -2, top: [] }] },
-      { type: 'opaque', choice: 0, block: 3, format: 'gemini', value: { toolCall: {} } },
+      { type: 'opaque', choice: 0, block: 3, format: 'gemini', value: { type: 'gemini_part', part: { toolCall: {} } } },
       finish('stop', 'STOP'),
       end,
     ];

@@ -268,7 +268,7 @@ describe('tools', () => {
       { timeRangeFilter: { startTime: 'a' } },
       { googleSearch: { timeRangeFilter: { startTime: 'a' } } },
     ],
-    ['googleSearch', { type: 'object', properties: { q: {} }, required: ['q'] }, { googleSearch: {} }],
+    ['googleSearch', { type: 'object', properties: {}, additionalProperties: false }, { googleSearch: {} }],
     [
       'web_search_retrieval',
       { dynamicRetrievalConfig: { mode: 'MODE_DYNAMIC' } },
@@ -283,9 +283,22 @@ describe('tools', () => {
     ['code_execution', {}, { codeExecution: {} }],
     ['enterprise_web_search', {}, { enterpriseWebSearch: {} }],
   ])('the function name %s means a tool of Google', (name, parameters, wire) => {
-    expect(encode({ tools: [{ type: 'function', name, parameters }] })).toMatchObject({
+    expect(encode({ tools: [{ type: 'function', name, parameters }] }, undefined, false)).toMatchObject({
       body: { tools: [wire] },
       losses: [],
+    });
+  });
+
+  it('a function of such a name loses what it says of itself, and is told so', () => {
+    const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
+    const tool = { type: 'function', name: 'web_search', description: 'Searches.', parameters } as const;
+    expect(encode({ tools: [{ ...tool, cache: { type: 'ephemeral' } }] })).toMatchObject({
+      body: { tools: [{ googleSearch: {} }] },
+      losses: [
+        'dropped tools[0].function.parameters.properties',
+        'dropped tools[0].function.description',
+        'dropped tools[0].cache_control',
+      ],
     });
   });
 

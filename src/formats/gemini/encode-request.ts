@@ -1,21 +1,23 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import { hintOfComputerUse, LAX, placeOfComputerUse } from './computer-use.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
 import { addDerived, checkLabels } from './labels.ts';
 import { LossReport } from './losses.ts';
 import { traitsOf } from './models.ts';
-import { asList, isObject, objectsOf } from './wire.ts';
+import { asList, isObject, objectsOf, optional } from './wire.ts';
 
 /** Conversation → body of generateContent and streamGenerateContent, which are one (wire.md C4, D1–D8). */
 export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
   const losses = new LossReport();
   const traits = traitsOf(target.model);
-  const { contents, systemInstruction } = encodeContents(conversation.turns, traits, target, losses);
+  const { contents, systemInstruction } = encodeContents(conversation, traits, target, losses);
   const { tools, toolConfig, customTools } = encodeTools(conversation, traits, losses);
   const generationConfig = encodeConfig(conversation, traits, target, losses);
   reportOpenAiOnly(conversation, target, losses);
+  reportHiddenSignatures(conversation.tools, target, losses);
   const tier = encodeServiceTier(conversation.serviceTier, target, losses);
   const body: JsonObject = {
     contents,
@@ -32,6 +34,7 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...(tier.headers && { headers: tier.headers }),
     losses: losses.list(),
     reply: customTools.length > 0 ? { ...reply, customTools } : reply,
+    ...optional('hint', hintOfComputerUse(conversation.tools, target)),
   };
 }
 
@@ -40,6 +43,14 @@ function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, los
   if (conversation.user !== undefined) losses.dropped('user', 'Gemini has no user identifier');
   if (conversation.metadata !== undefined) reportMetadata(conversation.metadata, target, losses);
   if (conversation.verbosity !== undefined) losses.dropped('verbosity', 'Gemini has no verbosity');
+}
+
+/** Computer use works over many turns, and a strict client never sees the signatures it must send back (service.md 2.5, 4.1). */
+function reportHiddenSignatures(tools: Conversation['tools'], { strict }: RequestTarget, losses: LossReport): void {
+  const place = strict ? placeOfComputerUse(tools) : undefined;
+  if (place !== undefined) {
+    losses.downgraded(place, `computer use needs ${LAX}: thought signatures are hidden from strict clients`);
+  }
 }
 
 /** Where the operator derives labels from metadata, what became one is not lost. */

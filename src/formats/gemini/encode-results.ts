@@ -2,7 +2,7 @@ import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { nestsTooDeep } from '../json-depth.ts';
 import { losesDigits } from '../rounding.ts';
-import { encodeMedia, reportName } from './encode-media.ts';
+import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import type { LossReport } from './losses.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject, optional } from './wire.ts';
@@ -30,13 +30,15 @@ export interface PendingResult {
   readonly part: ToolResultPart;
   /** Path of the result in the caller's body. */
   readonly param: string;
+  /** Its media go with another result. */
+  readonly textOnly?: boolean;
 }
 
 export interface ResultOptions {
   readonly calls: CallIndex;
   readonly losses: LossReport;
   readonly keepIds: boolean;
-  /** Gemini 3 takes media inside a function response; before that they follow as ordinary user parts (wire.md D13). */
+  /** The model takes media inside a function response; others have them follow as ordinary user parts (wire.md D13). */
   readonly mediaInside: boolean;
 }
 
@@ -58,7 +60,11 @@ export function encodeResults(pending: readonly PendingResult[], options: Result
 /** Media types of `functionResponse.parts` (wire.md C4). */
 const INSIDE = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain']);
 
-function encodeResult({ part, param }: PendingResult, options: ResultOptions, following: JsonObject[]): JsonObject {
+function encodeResult(
+  { part, param, textOnly }: PendingResult,
+  options: ResultOptions,
+  following: JsonObject[],
+): JsonObject {
   const { id } = splitCallId(part.callId);
   const name = options.calls.name(id) ?? part.name;
   if (name === undefined) {
@@ -68,10 +74,10 @@ function encodeResult({ part, param }: PendingResult, options: ResultOptions, fo
   if (part.cache) options.losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
   const inside: JsonObject[] = [];
   part.content.forEach((item, index) => {
-    if (item.type !== 'media') return;
+    if (item.type !== 'media' || textOnly) return;
     const place = `${param}.content[${index}]`;
     const encoded = encodeMedia(item, place);
-    reportName(item, place, options.losses);
+    reportUnsaid(item, place, options.losses);
     if (item.detail !== undefined && item.detail !== 'auto') {
       options.losses.dropped(`${place}.image_url.detail`, 'media of a function response have no resolution');
     }

@@ -74,7 +74,14 @@ function collect(tool: Tool, param: string, into: Collected, losses: LossReport)
   if (builtin) {
     const encoded = encodeBuiltin(builtin, tool.parameters ?? {}, `${param}.function.parameters`, losses);
     into.builtins.push({ ...encoded, name: tool.name });
+    reportUnused(tool, param, losses);
   } else into.declarations.push(declare(tool, param, into, losses));
+}
+
+/** What a function says of itself, where its name stands for a tool that Google knows. */
+function reportUnused({ description, cache }: FunctionTool, param: string, losses: LossReport): void {
+  if (description !== undefined) losses.dropped(`${param}.function.description`, 'Google describes its own tools');
+  if (cache) losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
 }
 
 function declare(tool: FunctionTool, param: string, into: Collected, losses: LossReport): JsonObject {

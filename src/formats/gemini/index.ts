@@ -1,4 +1,5 @@
 import type { Format } from '../format.ts';
+import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -12,6 +13,8 @@ import { passThrough, passThroughEdits } from './pass-through.ts';
 export const gemini: Format = {
   name: 'gemini',
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
+  requestIdHeader: 'x-request-id',
+  heartbeat: ': ping\n\n',
   decodeRequest,
   encodeRequest,
   decodeReply,
@@ -23,4 +26,5 @@ export const gemini: Format = {
   encodeStreamError,
   passThroughEdits,
   passThrough,
+  counting,
 };

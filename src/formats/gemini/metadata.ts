@@ -24,10 +24,28 @@ export function isCandidateMetadata(value: JsonObject): boolean {
   return names.length > 0 && names.every((name) => FIELDS.some((field) => field === name));
 }
 
-/** Streams tell grounding over several chunks: what a later one says of a field wins, a field it leaves out stays. */
+/**
+ * Streams tell grounding over several chunks: what a later one says of a field wins, a field it leaves out stays. Its lists are
+ * told again with more at the end, or go on where the last one stopped; both end as one list. Ratings, which are no such
+ * object, are the last verdict.
+ */
 export function mergeMetadata(into: JsonObject, found: JsonObject): void {
   for (const [field, value] of Object.entries(found)) {
     const before = into[field];
-    into[field] = isObject(before) && isObject(value) ? { ...before, ...value } : value;
+    into[field] = isObject(before) && isObject(value) ? mergeFields(before, value) : value;
   }
+}
+
+function mergeFields(before: JsonObject, later: JsonObject): JsonObject {
+  const merged = { ...before };
+  for (const [name, value] of Object.entries(later)) {
+    const known = before[name];
+    merged[name] = Array.isArray(known) && Array.isArray(value) ? mergeLists(known, value) : value;
+  }
+  return merged;
+}
+
+function mergeLists(before: readonly unknown[], later: readonly unknown[]): readonly unknown[] {
+  const toldAgain = before.every((item, at) => JSON.stringify(item) === JSON.stringify(later[at]));
+  return toldAgain ? later : [...before, ...later];
 }

@@ -24,16 +24,30 @@ export interface ModelTraits {
   readonly validatedCalls: boolean;
   /**
    * Generation 3 and later: answers 400 when the first call of a model turn has no thought signature (wire.md finding 9), takes
-   * media inside function responses, and a resolution per media part.
+   * a resolution per media part.
    */
   readonly third: boolean;
+  /** Media inside function responses: from generation 3 on, and where screenshots are what a result is. */
+  readonly mediaInResponses: boolean;
   /** Gemma has no system field; its system text goes before the first user text (wire.md D2.1). */
   readonly system: boolean;
 }
 
-const old: ModelTraits = { penalties: true, validatedCalls: false, third: false, system: true };
+const old: ModelTraits = {
+  penalties: true,
+  validatedCalls: false,
+  third: false,
+  mediaInResponses: false,
+  system: true,
+};
 const second: ModelTraits = { ...old, validatedCalls: true };
-const third: ModelTraits = { penalties: false, validatedCalls: true, third: true, system: true };
+const third: ModelTraits = {
+  penalties: false,
+  validatedCalls: true,
+  third: true,
+  mediaInResponses: true,
+  system: true,
+};
 
 const budget = (min: number, max: number, off: number): ThinkingControl => ({ by: 'budget', min, max, off });
 const level = (...levels: ThinkingLevel[]): ThinkingControl => ({ by: 'level', levels });
@@ -44,6 +58,8 @@ const MODELS: readonly (readonly [RegExp, ModelTraits])[] = [
   [/gemini-(?:[a-z]+-)*2\.0/, old],
   // Image and speech models of this generation do not think.
   [/gemini-2\.5-.*(?:image|tts)/, second],
+  // The guide to it sends screenshots in `functionResponse.parts`, which other models of 2.5 do not take.
+  [/gemini-2\.5-computer-use/, { ...second, thinking: budget(1, 24576, 0), mediaInResponses: true }],
   [/gemini-(?:[a-z]+-)*2\.5-pro/, { ...second, thinking: budget(128, 32768, 128) }],
   [/gemini-(?:[a-z]+-)*2\.5-flash-lite/, { ...second, thinking: budget(512, 24576, 0) }],
   [/gemini-(?:[a-z]+-)*2\.5/, { ...second, thinking: budget(1, 24576, 0) }],

@@ -127,6 +127,15 @@ describe('JSON Schema on the wire', () => {
     expect(toCarrier(schema)).toMatchObject({ described: ['minLength'], dropped: ['examples'] });
   });
 
+  it('tells the other annotations, too, and reports those with nobody to tell', () => {
+    const a = { type: 'string', description: 'd', readOnly: true, deprecated: true, $comment: 'c' };
+    expect(toCarrier(object({ a }))).toEqual({
+      schema: object({ a: { type: 'string', description: 'd (readOnly: true, deprecated: true)' } }),
+      described: [],
+      dropped: ['$comment'],
+    });
+  });
+
   it('tells a default, which binds nobody and is no loss', () => {
     expect(toCarrier(object({ a: { type: 'number', default: 2 } }))).toEqual({
       schema: object({ a: { type: 'number', description: '(default: 2)' } }),

@@ -30,9 +30,11 @@ export function toCarrier(schema: JsonObject): CarriedSchema {
 const PLAIN = new Set(
   '$id $anchor title description minItems maxItems minimum maximum required propertyOrdering'.split(' '),
 );
-const DROPPED = new Set(['discriminator', 'examples', 'example', 'strict']);
-/** Annotations that say nothing to a model: leaving them out is no loss. */
-const SILENT = new Set(['$schema', '$comment', '$vocabulary', 'readOnly', 'writeOnly', 'deprecated']);
+const DROPPED = new Set(['discriminator', 'examples', 'example', 'strict', '$comment', '$vocabulary']);
+/** Says which JSON Schema this is: the wire has but one. */
+const SILENT = new Set(['$schema']);
+/** Bind nobody, in JSON Schema itself: told in words they say all they said. */
+const ANNOTATIONS = new Set(['default', 'readOnly', 'writeOnly', 'deprecated']);
 /** Handled where their neighbours are known. */
 const COMPOSED = new Set(
   '$ref $defs definitions type format enum const items prefixItems properties additionalProperties anyOf oneOf allOf'.split(
@@ -157,8 +159,7 @@ class Carrier {
   }
 
   #describe(notes: string[], keyword: string, value: unknown): void {
-    // A default binds nobody, in JSON Schema itself: told in words it says all it said.
-    if (keyword !== 'default') this.described.add(keyword);
+    if (!ANNOTATIONS.has(keyword)) this.described.add(keyword);
     notes.push(`${keyword}: ${JSON.stringify(value)}`);
   }
 }

@@ -7,6 +7,7 @@ import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem } from 
 import { encodeFinish } from './finish.ts';
 import { CallWriter } from './reply-calls.ts';
 import { soundName } from './sound.ts';
+import { StreamedParts } from './streamed-parts.ts';
 
 /** What every chunk begins and ends with, around the choice. */
 export interface ChunkFrame {
@@ -26,6 +27,7 @@ export class ChoiceWriter {
   readonly #textHead: string;
   readonly #tail: string;
   readonly #calls: CallWriter;
+  readonly #parts = new StreamedParts();
   #roleSent = false;
   /** For clients that are not strict: blocks are shown (content-blocks.ts has the rule), or the text until they are. */
   #blocksShown = false;
@@ -68,6 +70,7 @@ export class ChoiceWriter {
       role += this.#delta({ content: AFTER_THOUGHTS });
     }
     if (this.#client.strict) return `${role}${this.#textHead}${json}}${this.#tail}`;
+    this.#parts.text(text, block);
     const apart = this.#neighbour !== undefined && this.#neighbour !== block;
     this.#neighbour = block;
     if (this.#blocksShown || apart) {
@@ -185,12 +188,14 @@ export class ChoiceWriter {
     }
     if (this.#client.strict) return '';
     this.#neighbour = undefined;
-    return this.#delta({ content_parts: [mediaItem(event.mime, event.data, event.signature)] });
+    return this.#delta({ content_parts: this.#parts.media(mediaItem(event.mime, event.data, event.signature)) });
   }
 
   /** The last chunk of the choice. Absent reasons read as wire.md D10 says. */
   finish(): string {
     let out = this.role();
+    const rest = this.#parts.rest();
+    if (rest.length > 0) out += this.#delta({ content_parts: rest });
     for (const delta of this.#calls.close()) out += this.#chunk(delta);
     const reason: FinishReason = this.#finish?.reason ?? (this.#calls.any ? 'tool_calls' : 'stop');
     const explanation = reason === 'content_filter' ? this.#finish?.message : undefined;

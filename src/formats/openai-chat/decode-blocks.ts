@@ -15,12 +15,19 @@ interface Place {
   readonly out: GenerationEvent[];
 }
 
-/** Blocks of a plain reply. True when the text of the message was among them. */
-export function readWholeBlocks(message: JsonObject, content: string, place: Place): boolean {
+/**
+ * Blocks of a plain reply. True when the text of the message was among them. Texts of parts count in a `whole` message only: in
+ * a stream they come when they have been read as content.
+ */
+export function readWholeBlocks(
+  message: JsonObject,
+  content: string,
+  place: Place & { readonly whole: boolean },
+): boolean {
   const blocks = Array.isArray(message.content_blocks) ? message.content_blocks : [];
   const parts = Array.isArray(message.content_parts) ? message.content_parts : [];
   const streamed = blocks.some((block) => isObject(block) && isObject(block.delta));
-  if (streamed || (blocks.length === 0 && !parts.some(isTextItem))) return false;
+  if (streamed || (blocks.length === 0 && !(place.whole && parts.some(isTextItem)))) return false;
   const items = interleave(blocks, parts);
   const texts = items.some(isTextItem);
   if (!texts && content) items.splice(firstMedia(items), 0, { type: 'text', text: content });
@@ -126,7 +133,9 @@ function readSpecial(item: JsonObject, { choice, blocks, out }: Place): void {
       });
       return;
     }
-    default:
-      out.push({ type: 'opaque', choice, block: shared.block, format: 'anthropic-messages', value: item });
+    default: {
+      const format = item.type === 'gemini_part' ? 'gemini' : 'anthropic-messages';
+      out.push({ type: 'opaque', choice, block: shared.block, format, value: item });
+    }
   }
 }

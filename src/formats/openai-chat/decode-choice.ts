@@ -36,8 +36,8 @@ export class ChoiceReader {
 
   /** `choice` of a chunk, or of a plain reply (`message` in place of `delta`). */
   read(choice: JsonObject, out: GenerationEvent[]): void {
-    if (isObject(choice.delta)) this.#readDelta(choice.delta, out);
-    else if (isObject(choice.message)) this.#readDelta(choice.message, out);
+    if (isObject(choice.delta)) this.#readDelta(choice.delta, out, false);
+    else if (isObject(choice.message)) this.#readDelta(choice.message, out, true);
     this.#readLogprobs(choice.logprobs, out);
     this.#readNotes(choice);
     // Some servers write the empty string where OpenAI writes null.
@@ -45,7 +45,7 @@ export class ChoiceReader {
     this.#native ||= stringOf(choice.native_finish_reason) || undefined;
   }
 
-  #readDelta(delta: JsonObject, out: GenerationEvent[]): void {
+  #readDelta(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
     const { index: choice } = this;
     // DeepSeek and vLLM say `reasoning_content`; OpenRouter and newer vLLM say `reasoning`.
     const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
@@ -53,7 +53,7 @@ export class ChoiceReader {
     if (thinking) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thinking });
     const content = textOf(delta.content);
     const place = { choice, blocks: this.#blocks, out };
-    const textRead = readWholeBlocks(delta, content, place) || readStreamedBlocks(delta, content, place);
+    const textRead = readWholeBlocks(delta, content, { ...place, whole }) || readStreamedBlocks(delta, content, place);
     if (content && !textRead) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: content });
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal', choice, text: refusal });

@@ -125,7 +125,7 @@ function decodeSpoken(message: JsonObject, path: string): Part[] {
   const spoken = rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
   const reasoning = readString(message.reasoning_content, `${path}.reasoning_content`);
   if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
-  return [{ type: 'thinking', text: reasoning }, ...spoken];
+  return [{ type: 'thinking', text: reasoning, unnamed: true }, ...spoken];
 }
 
 function isToolUse(block: unknown): block is JsonObject {

@@ -8,7 +8,7 @@ import type {
   Part,
   TextPart,
 } from '../conversation.ts';
-import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri } from '../media.ts';
+import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 
@@ -63,6 +63,9 @@ function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
     case 'code':
     case 'code_result':
       return decodeCode(part, type, path);
+    // How this gateway shows what only Gemini has a part for.
+    case 'gemini_part':
+      return { type: 'opaque', format: 'gemini', value: part };
     default:
       return { type: 'opaque', format: owner, value: part };
   }
@@ -109,12 +112,13 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
   // The bare string is an old spelling that vLLM and LiteLLM clients still send.
   const holder = typeof inner === 'string' ? { url: inner } : required(readObject(inner, place), place);
   const url = required(readString(holder.url, `${place}.url`), `${place}.url`);
-  const { source, mime } = locate(url, explicitMime(holder, place), `${place}.url`);
+  const { source, mime, parameters } = locate(url, explicitMime(holder, place), `${place}.url`);
   const named = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
   return compact({
     type: 'media' as const,
     media: mime ? mediaKind(mime) : named[type],
     mime,
+    parameters,
     source,
     detail: readString(holder.detail, `${place}.detail`),
     ...decorations(part, path),
@@ -130,18 +134,25 @@ function explicitMime(holder: JsonObject, path: string): string | undefined {
   return format.includes('/') ? format : mimeOfName(`.${format}`);
 }
 
-function locate(
-  url: string,
-  explicit: string | undefined,
-  path: string,
-): { source: MediaSource; mime: string | undefined } {
+interface Located {
+  readonly source: MediaSource;
+  readonly mime: string | undefined;
+  readonly parameters?: string | undefined;
+}
+
+function locate(url: string, explicit: string | undefined, path: string): Located {
   const inline = parseDataUri(url);
-  if (inline) return { source: { kind: 'data', data: inline.data }, mime: explicit ?? inline.mime };
+  if (inline) return { source: { kind: 'data', data: inline.data }, ...typeOf(inline, explicit) };
   // Anything else is no address: assuming JPEG bytes, as others do, hides the caller's mistake (wire.md D4).
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
     throw invalidValue(path, `\`${path}\` must be a data URI, or an http, https or gs URL.`);
   }
   return { source: { kind: 'url', url }, mime: explicit ?? mimeOfUrl(url) };
+}
+
+/** What the caller says beside the data is said of them instead of what they say themselves. */
+function typeOf(inline: DataUri, explicit: string | undefined): Pick<Located, 'mime' | 'parameters'> {
+  return explicit === undefined ? { mime: inline.mime, parameters: inline.parameters } : { mime: explicit };
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart {
@@ -154,6 +165,7 @@ function decodeAudio(part: JsonObject, path: string): MediaPart {
     type: 'media' as const,
     media: 'audio' as const,
     mime: (format && (audioMime(format) ?? `audio/${format}`)) || inline?.mime,
+    parameters: format ? undefined : inline?.parameters,
     source: { kind: 'data' as const, data: inline?.data ?? data },
     ...decorations(part, path),
   });
@@ -163,22 +175,19 @@ function decodeFile(part: JsonObject, path: string): MediaPart {
   const place = `${path}.file`;
   const file = required(readObject(part.file, place), place);
   const name = readString(file.filename, `${place}.filename`);
-  const { source, mime } = locateFile(file, name, place);
+  const { source, mime, parameters } = locateFile(file, name, place);
   return compact({
     type: 'media' as const,
     media: mime ? mediaKind(mime) : ('document' as const),
     mime,
+    parameters,
     source,
     name,
     ...decorations(part, path),
   });
 }
 
-function locateFile(
-  file: JsonObject,
-  name: string | undefined,
-  path: string,
-): { source: MediaSource; mime: string | undefined } {
+function locateFile(file: JsonObject, name: string | undefined, path: string): Located {
   const explicit = explicitMime(file, path);
   const byName = name === undefined ? undefined : mimeOfName(name);
   const data = readString(file.file_data, `${path}.file_data`);
@@ -186,12 +195,15 @@ function locateFile(
     const inline = parseDataUri(data);
     // wire.md D4: bare base64 without any type is a PDF.
     if (!inline) return { source: { kind: 'data', data }, mime: explicit ?? byName ?? 'application/pdf' };
-    return { source: { kind: 'data', data: inline.data }, mime: explicit ?? inline.mime ?? byName };
+    return {
+      source: { kind: 'data', data: inline.data },
+      ...typeOf(inline, explicit ?? (inline.mime ? undefined : byName)),
+    };
   }
   const url = readString(file.file_url, `${path}.file_url`);
   if (url !== undefined) {
     const found = locate(url, explicit, `${path}.file_url`);
-    return { source: found.source, mime: found.mime ?? byName };
+    return { ...found, mime: found.mime ?? byName };
   }
   const id = required(readString(file.file_id, `${path}.file_id`), `${path}.file_data`);
   // A Google file id is an address (wire.md D4: file_id works on Vertex for gs and https).
@@ -210,7 +222,8 @@ export function interleave(blocks: readonly unknown[], parts: readonly unknown[]
   const queue = [...parts];
   const merged: unknown[] = [];
   for (const block of blocks) {
-    if (isText(block)) {
+    // A text that is nothing but a signature is no part.
+    if (isText(block) && block.text !== '') {
       while (queue.length > 0 && !isText(queue[0])) merged.push(queue.shift());
       queue.shift();
     }
@@ -219,7 +232,7 @@ export function interleave(blocks: readonly unknown[], parts: readonly unknown[]
   return [...merged, ...queue];
 }
 
-function isText(item: unknown): boolean {
+function isText(item: unknown): item is JsonObject {
   return isObject(item) && item.type === 'text';
 }
 

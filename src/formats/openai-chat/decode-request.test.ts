@@ -215,7 +215,7 @@ describe('messages', () => {
       'when there is nothing better',
       {},
       [
-        { type: 'thinking', text: 'why' },
+        { type: 'thinking', text: 'why', unnamed: true },
         { type: 'text', text: 'hi' },
       ],
     ],

@@ -10,6 +10,8 @@ export function encodeMedia(part: MediaPart, path: string, report: LossReport): 
   if (part.name && encoded.type !== 'file') report.dropped(`${path}.filename`, 'Only file parts have a name.');
   if (part.detail && encoded.type !== 'image_url')
     report.dropped(`${path}.detail`, 'Only images have a level of detail.');
+  if (part.parameters && encoded.type === 'input_audio')
+    report.dropped(`${path}.input_audio`, `OpenAI names formats of sound without parameters: ${part.parameters}.`);
   if (part.mime !== undefined && !tellsMime(part, part.mime))
     report.dropped(`${path}.mime_type`, 'OpenAI tells the type of media by its name.');
   return encoded;
@@ -45,7 +47,7 @@ function encodeData(part: MediaPart, data: string, path: string): JsonObject {
     return { type: 'input_audio', input_audio: { data, format } };
   }
   if (!mime) throw undescribed(path, 'a MIME type');
-  const uri = toDataUri(mime, data);
+  const uri = toDataUri(part.parameters ? `${mime};${part.parameters}` : mime, data);
   return part.media === 'document'
     ? { type: 'file', file: compact({ file_data: uri, filename: name }) }
     : { type: 'image_url', image_url: compact({ url: uri, detail }) };

@@ -317,7 +317,7 @@ describe('what only some providers have', () => {
         block(4, '{"type":"code","language":"python","code":"1+1"}'),
         block(5, '{"type":"code_result","outcome":"ok","output":"2"}'),
         delta(
-          '{"content_parts":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO"},"signature":"bWVk"}]}',
+          '{"content_parts":[{"type":"text","text":"Yes"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO"},"signature":"bWVk"}]}',
         ),
         call(',"thought_signature":"Y2FsbA"'),
         args,

@@ -8,11 +8,14 @@ import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
+import { remoteMedia } from './remote-media.ts';
 
 /** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */
 export const openaiChat: Format = {
   name: 'openai-chat',
   contentType: { body: 'application/json', stream: 'text/event-stream' },
+  requestIdHeader: 'x-request-id',
+  heartbeat: ': ping\n\n',
   decodeRequest,
   encodeRequest,
   decodeReply,
@@ -24,4 +27,5 @@ export const openaiChat: Format = {
   encodeStreamError,
   passThroughEdits,
   passThrough,
+  remoteMedia,
 };

@@ -73,6 +73,15 @@ function seen(generation: Generation): unknown {
   return { id, model, choices, usage: counted };
 }
 
+interface Streamed {
+  readonly index: number;
+  readonly delta: { readonly content_parts?: readonly unknown[] };
+}
+interface Plain {
+  readonly index: number;
+  readonly message: { readonly content_parts?: readonly unknown[] };
+}
+
 describe.each([
   ['strict', STANDARD, strict],
   ['not strict', EXTENDED, lax],
@@ -96,6 +105,24 @@ describe.each([
         expectOneTerminal(plain);
         expectSameArguments(stream, plain);
         expectSameFold(stream, plain, seen);
+      }),
+    );
+  });
+
+  it('has the same list of texts and media as a stream and as a plain body', () => {
+    fc.assert(
+      fc.property(generation(can), seed, (reply, cuts) => {
+        const streamed = new Map<number, unknown[]>();
+        for (const event of streamOf(toEvents(reply, cuts), client).split('\n\n')) {
+          if (!event.startsWith('data: {')) continue;
+          for (const { index, delta } of (JSON.parse(event.slice(6)) as { choices: Streamed[] }).choices) {
+            if (delta.content_parts) streamed.set(index, [...(streamed.get(index) ?? []), ...delta.content_parts]);
+          }
+        }
+        const { choices } = openaiChat.encodeReply(toEvents(reply), client) as { choices?: Plain[] };
+        expect(choices?.map(({ index, message }) => [index, message.content_parts])).toEqual(
+          choices?.map(({ index }) => [index, streamed.get(index)]),
+        );
       }),
     );
   });

@@ -224,6 +224,15 @@ describe('a stream that fails', () => {
     }
   });
 
+  it.each(['<html>Bad gateway</html>', '{"choices":[{"index":0,"delta":{"content":"hal', 'oops'])(
+    'fails at data no client can read, and lets nothing of it leave: %s',
+    (data) => {
+      const { left, signals } = passed(`${role}${hello}data: ${data}\n\n${hello}${finish('stop')}${DONE}`);
+      expect(left).toBe(role + hello);
+      expect(signals).toMatchObject({ ended: false, failure: { kind: 'stream_interrupted' } });
+    },
+  );
+
   it('fails at [DONE] without an answer', () => {
     const { left, signals } = passed(DONE);
     expect(left).toBe('');

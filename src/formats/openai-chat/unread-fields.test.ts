@@ -49,10 +49,11 @@ it.each([
     'thinking and of the stream',
     {
       thinking: { type: 'enabled', budget_tokens: 1, depth: 2 },
-      stream_options: { include_usage: true, include_obfuscation: false },
+      stream_options: { include_usage: true, include_obfuscation: true },
     },
     ['thinking.depth', 'stream_options.include_obfuscation'],
   ],
+  ['a padding that nobody asks for', { stream_options: { include_obfuscation: false } }, []],
   [
     'the answer, and of the wrapper of its schema',
     { response_format: { type: 'json_schema', retries: 1, json_schema: { name: 'n', schema: {}, example: {} } } },

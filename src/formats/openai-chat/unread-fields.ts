@@ -83,8 +83,13 @@ const OPTIONS: readonly (readonly [field: string, shapeOf: (option: JsonObject) 
   ['function_call', () => NAMED],
   ['response_format', responseFormat],
   ['thinking', () => ({ type: true, budget_tokens: true, display: true })],
-  ['stream_options', () => ({ include_usage: true })],
+  ['stream_options', streamOptions],
 ];
+
+/** The gateway pads no chunks: who asks for none gets what was asked for. */
+function streamOptions({ include_obfuscation: padding }: JsonObject): Shape {
+  return padding === false ? { include_usage: true, include_obfuscation: true } : { include_usage: true };
+}
 
 function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
   if (type !== 'json_schema') return { type: true };

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { Cancellation } from '../cancellation.ts';
 import { GatewayError } from '../errors.ts';
-import type { Attempt, AttemptContext, Exchange, GatewayContext } from '../exchange.ts';
+import type { Attempt, AttemptContext, Exchange, GatewayContext, PathParams } from '../exchange.ts';
 import { cancelReply, type Reply, type ReplyEnd } from '../reply.ts';
 import { RequestBody } from '../request-body.ts';
 import type { Target } from '../settings.ts';
@@ -24,11 +24,13 @@ export interface ExchangeParts extends Partial<Omit<Exchange, 'request' | 'onEnd
   /** Lower-case names. `header('config')` reads `x-gateway-config`. */
   readonly headers?: IncomingHttpHeaders;
   readonly remoteAddress?: string;
+  /** Parts of the path, by the operation's names for them. */
+  readonly params?: PathParams;
 }
 
 /** An exchange past the entry chain; `parts` says what of it matters to the test. */
 export function createExchange(parts: ExchangeParts = {}): TestExchange {
-  const { json = {}, headers = {}, remoteAddress = '127.0.0.1', ...rest } = parts;
+  const { json = {}, headers = {}, remoteAddress = '127.0.0.1', params = {}, ...rest } = parts;
   const bytes = Buffer.from(JSON.stringify(json));
   let listeners: ((end: ReplyEnd) => void)[] = [];
   return withReply({
@@ -39,6 +41,7 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
     request: {
       method: 'POST',
       path: '/v1/chat/completions',
+      params,
       headers,
       remoteAddress,
       body: RequestBody.read(bytes, MAX_DEPTH),

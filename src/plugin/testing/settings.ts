@@ -24,9 +24,11 @@ export function createTarget(parts: Partial<Target> = {}): Target {
     dropParams: [],
     forwardHeaders: [],
     cache: undefined,
+    remoteMedia: undefined,
     retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
     timeouts: {},
     strict: undefined,
+    messagesRoute: 'any',
     ...parts,
   };
 }

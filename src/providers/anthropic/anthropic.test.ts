@@ -21,6 +21,7 @@ describe('an anthropic entry', () => {
       model: 'claude-sonnet-4-5-20250929',
       host: 'direct',
       headers: { 'anthropic-version': '2023-06-01' },
+      quirks: { bodyLimit: { bytes: 33_554_432, words: 'the Anthropic API (32 MB)' } },
     });
   });
 

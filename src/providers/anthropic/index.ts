@@ -4,6 +4,7 @@ import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
 import type { Call, Location } from '../provider.ts';
+import type { Quirks } from '../quirks.ts';
 
 /** Both live versions keep stream, blocks and events; this one still takes sampling parameters (wire.md finding 1). */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
@@ -12,6 +13,12 @@ const PATHS: Readonly<Partial<Record<Call['task'], string>>> = {
   generate: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
 };
+
+/**
+ * "32 MB" of a Messages request (wire.md B3, B7), counted as the API counts: its own refusals give 5 MB as 5242880 bytes. What
+ * else makes a PDF unusable (pages, a password, the model) is in the file, and the API's to say.
+ */
+const QUIRKS: Quirks = { bodyLimit: { bytes: 32 * 1024 * 1024, words: 'the Anthropic API (32 MB)' } };
 
 class AnthropicEntry implements OpenableEntry {
   readonly slug: string;
@@ -42,6 +49,7 @@ class AnthropicEntry implements OpenableEntry {
       model,
       host: 'direct',
       headers: HEADERS,
+      quirks: QUIRKS,
     };
   }
 

@@ -1,5 +1,7 @@
 import type { ModelTask } from '../../plugin/index.ts';
 import type { Codec } from '../codec.ts';
+import { openAiEmbeddings } from './embeddings.ts';
+import { openAiImages } from './images.ts';
 
 /** Where a task lives under the base of the API (wire.md A1, A2), and how it is asked for where it is no generation. */
 export interface OpenAiOperation {
@@ -10,4 +12,6 @@ export interface OpenAiOperation {
 /** To serve another task: its line here. */
 export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> = {
   generate: { path: '/chat/completions' },
+  embeddings: { path: '/embeddings', codec: openAiEmbeddings },
+  images: { path: '/images/generations', codec: openAiImages },
 };

@@ -2,6 +2,7 @@ import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../sch
 import type { Report } from '../../plugin/index.ts';
 import type { Call } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
+import type { EmbeddingSettings } from './embeddings/settings.ts';
 import { ENDPOINT_METHODS, type Spot } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './permission.ts';
@@ -9,8 +10,8 @@ import { predictEnvelope } from './predict.ts';
 
 /** An endpoint of the settings, ready for use. */
 export interface DeployedModel {
-  readonly spot: (call: Call) => Spot;
-  readonly quirks: Quirks;
+  readonly spot: (call: Call, settings: EmbeddingSettings) => Spot;
+  readonly quirks: (call: Call) => Quirks;
   /** `https://{dedicated host}`; undefined: where the entry's other models are. */
   readonly origin: string | undefined;
 }
@@ -65,12 +66,12 @@ function deployedModel(settings: VertexEndpoint, proxied: boolean): DeployedMode
   const { id, method = 'chat', dedicated_dns: dns, model, stream_usage: streamUsage } = settings;
   const family = ENDPOINT_METHODS[method];
   const changes = { ...(model !== undefined && { model }), ...(streamUsage === false && { streamUsage }) };
+  const quirks: Quirks = { explain: explainPermission };
+  // Other tasks have instances of their own.
+  const ofChat = method === 'predict' ? { ...quirks, envelope: predictEnvelope(model !== undefined) } : quirks;
   return {
-    spot: (call) => ({ ...family(id, call), ...changes }),
-    quirks: {
-      explain: explainPermission,
-      ...(method === 'predict' && { envelope: predictEnvelope(model !== undefined) }),
-    },
+    spot: (call, embeddings) => ({ ...family(id, call, embeddings), ...changes }),
+    quirks: ({ task }) => (task === 'generate' ? ofChat : quirks),
     origin: dns === undefined || proxied ? undefined : `https://${dns}`,
   };
 }

@@ -1,7 +1,9 @@
 import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
 import type { Call, Location } from '../provider.ts';
-import { embeddingSpot } from './embeddings/spot.ts';
+import { openAiEmbeddings } from '../openai/embeddings.ts';
+import type { EmbeddingSettings } from './embeddings/settings.ts';
+import { embeddingSpot, predictedEmbeddings } from './embeddings/spot.ts';
 import { isEndpointId } from './hosts.ts';
 import { imageSpot } from './images/spot.ts';
 
@@ -11,7 +13,7 @@ export interface Spot extends Pick<Location, 'format' | 'model' | 'streamUsage' 
 }
 
 /** Models that are reached and spoken to alike (wire.md C2). The name is without its prefix. */
-export type Family = (model: string, call: Call) => Spot;
+export type Family = (model: string, call: Call, settings: EmbeddingSettings) => Spot;
 
 /** Verbs behind a model's or an endpoint's path. */
 const GENERATE = { plain: ':generateContent', stream: ':streamGenerateContent?alt=sse' } as const;
@@ -33,7 +35,7 @@ function published(publisher: string, model: string, method: string): string {
 const chatOf = (endpoint: string): string => `endpoints/${endpoint}/chat/completions`;
 
 /** Google's own: Gemini, and the models for embeddings and images. */
-export const google: Family = (model, call) => {
+export const google: Family = (model, call, settings) => {
   const under = (method: string) => published('google', model, method);
   switch (call.task) {
     case 'generate':
@@ -41,7 +43,7 @@ export const google: Family = (model, call) => {
     case 'count_tokens':
       return { path: under(':countTokens'), format: 'gemini', model };
     case 'embeddings':
-      return embeddingSpot(model, under);
+      return embeddingSpot(model, under, settings);
     case 'images':
       return imageSpot(model, under);
   }
@@ -78,7 +80,7 @@ const openModel: Family = (model, call) => {
   return { path: chatOf('openapi'), format: 'openai-chat', model };
 };
 
-const meta: Family = (model, call) => openModel(`meta/${model}`, call);
+const meta: Family = (model, call, settings) => openModel(`meta/${model}`, call, settings);
 
 type EndpointMethod = NonNullable<VertexEndpoint['method']>;
 
@@ -89,12 +91,17 @@ export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
     return { path: chatOf(id), format: 'openai-chat', model: id };
   },
   raw_predict: (id, call) => {
+    // Embeddings have no stream, whatever a body says.
+    if (call.task === 'embeddings')
+      return { path: `endpoints/${id}${RAW.plain}`, format: 'openai-chat', model: id, codec: openAiEmbeddings };
     generateOnly(id, call);
     return { path: `endpoints/${id}${verb(RAW, call)}`, format: 'openai-chat', model: id };
   },
-  predict: (id, call) => {
+  predict: (id, call, settings) => {
+    const path = `endpoints/${id}:predict`;
+    if (call.task === 'embeddings') return predictedEmbeddings(path, id, settings);
     generateOnly(id, call);
-    return { path: `endpoints/${id}:predict`, format: 'openai-chat', model: id };
+    return { path, format: 'openai-chat', model: id };
   },
   gemini: (id, call) => {
     if (call.task === 'count_tokens') return { path: `endpoints/${id}:countTokens`, format: 'gemini', model: id };
@@ -104,9 +111,9 @@ export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
 };
 
 /** A model deployed to an endpoint that the settings say nothing of. */
-const endpoint: Family = (id, call) => {
+const endpoint: Family = (id, call, settings) => {
   if (!isEndpointId(id)) throw unusable(`endpoints.${id}`, 'names no endpoint: after `endpoints.` comes its id');
-  return ENDPOINT_METHODS.chat(id, call);
+  return ENDPOINT_METHODS.chat(id, call, settings);
 };
 
 /** The prefixes of a model name that pick a family (wire.md C2). */

@@ -7,10 +7,11 @@ import { quote } from '../model-name.ts';
 import type { Call, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { betaFilter } from './betas.ts';
 import { callerCredentials, keyCredentials } from './credentials.ts';
+import { readEmbeddingSettings } from './embeddings/settings.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { EXPRESS_HOST, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
-import { ExpressLocations, VertexLocations, type Locations } from './locations.ts';
+import { ExpressLocations, VertexLocations, type Locations, type Place } from './locations.ts';
 
 class VertexEntry implements OpenableEntry {
   readonly slug: string;
@@ -68,13 +69,34 @@ export const vertexAi = defineProvider<VertexSettings>({
     const identity = readIdentity(entry, setup);
     const endpoints = readEndpoints(entry, setup.report);
     if (!base || !identity || !endpoints) return undefined;
-    const takesBeta = betaFilter(entry.anthropic_betas);
-    const { projectId } = identity;
-    const locations = new VertexLocations({ base, version, projectId, region, takesBeta, endpoints });
+    const claudeCounts = readCountPlace(entry, setup);
+    if (claudeCounts === 'refused') return undefined;
+    const locations = new VertexLocations({
+      base,
+      version,
+      projectId: identity.projectId,
+      region,
+      claudeCounts,
+      takesBeta: betaFilter(entry.anthropic_betas),
+      endpoints,
+      embeddings: readEmbeddingSettings(entry.embeddings),
+    });
     return new VertexEntry(slug, entry.allow_insecure ?? false, locations, identity);
   },
   needsCallerToken,
 });
+
+/** Not every region that serves Claude counts its tokens (wire.md C2). An entry's own address stays: only its paths change. */
+function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): Place['claudeCounts'] | 'refused' {
+  const { count_tokens_region: region } = entry;
+  if (region === undefined) return undefined;
+  if (!isRegion(region)) {
+    report({ path: ['count_tokens_region'], message: 'count_tokens_region is no location of Google Cloud' });
+    return 'refused';
+  }
+  const base = readBase(entry, `https://${vertexHost(region)}`, report);
+  return base ? { base, region } : 'refused';
+}
 
 /** Express mode (wire.md C1): an API key is project, place and identity at once. */
 function createExpress(
@@ -85,7 +107,11 @@ function createExpress(
   const base = readBase(entry, `https://${EXPRESS_HOST}`, report);
   const apiKey = readApiKey(secret, report);
   if (!base || apiKey === undefined) return undefined;
-  const locations = new ExpressLocations(base, entry.api_version ?? 'v1');
+  const locations = new ExpressLocations({
+    base,
+    version: entry.api_version ?? 'v1',
+    embeddings: readEmbeddingSettings(entry.embeddings),
+  });
   return new VertexEntry(entry.slug, entry.allow_insecure ?? false, locations, { credentials: keyCredentials(apiKey) });
 }
 
@@ -93,9 +119,12 @@ function createExpress(
  * Vertex AI without a catalog entry: project and region come with the request, and so does the token. The caller chooses
  * nothing else: the host is always Google's.
  */
-export function createAdHocVertex({ projectId, region }: { projectId: string; region: string }): ProviderEntry {
-  if (!isProjectId(projectId)) throw invalidHeader('project id', projectId);
-  if (!isRegion(region)) throw invalidHeader('region', region);
+export function createAdHocVertex(
+  { projectId, region }: { projectId: string; region: string },
+  code: 'invalid_header' | 'invalid_request' = 'invalid_header',
+): ProviderEntry {
+  if (!isProjectId(projectId)) throw unusablePlace(code, 'project id', projectId);
+  if (!isRegion(region)) throw unusablePlace(code, 'region', region);
   const locations = new VertexLocations({
     base: { origin: `https://${vertexHost(region)}`, prefix: '' },
     version: 'v1',
@@ -103,15 +132,14 @@ export function createAdHocVertex({ projectId, region }: { projectId: string; re
     region,
     takesBeta: betaFilter(),
     endpoints: new Map(),
+    embeddings: readEmbeddingSettings(),
   });
   return new VertexEntry('vertex-ai', false, locations, {
     credentials: callerCredentials('Vertex AI without a catalog entry', 'vertex-ai'),
   });
 }
 
-function invalidHeader(what: string, value: string): GatewayError {
-  return new GatewayError(
-    'invalid_header',
-    `The Vertex ${what} header has a value that cannot be used: ${quote(value)}.`,
-  );
+function unusablePlace(code: 'invalid_header' | 'invalid_request', what: string, value: string): GatewayError {
+  const where = code === 'invalid_header' ? 'header' : 'in the path';
+  return new GatewayError(code, `The Vertex ${what} ${where} has a value that cannot be used: ${quote(value)}.`);
 }

@@ -4,6 +4,7 @@ import type { VertexEntry } from '../../../schemas/types.generated.ts';
 import { GatewayError, type Problem } from '../../plugin/index.ts';
 import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
 import { betaFilter } from './betas.ts';
+import { readEmbeddingSettings } from './embeddings/settings.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { EXPRESS_HOST, isEndpointId, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { ExpressLocations, VertexLocations, type Place } from './locations.ts';
@@ -25,6 +26,7 @@ const at = (region: string, changes: Partial<Place> = {}) =>
     region,
     takesBeta: betaFilter(),
     endpoints: new Map(),
+    embeddings: readEmbeddingSettings(),
     ...changes,
   });
 const withEndpoints = (endpoints: Endpoints) => at('us-central1', { endpoints: read(endpoints).endpoints! });
@@ -254,6 +256,28 @@ describe('VertexLocations', () => {
     });
   });
 
+  test('counts the tokens of Claude, and of Claude alone, where the entry says', () => {
+    const base = { origin: 'https://us-east5-aiplatform.googleapis.com', prefix: '' };
+    const locations = at('europe-west1', { claudeCounts: { base, region: 'us-east5' } });
+    const count = { task: 'count_tokens', stream: false } as const;
+    const path = '/publishers/anthropic/models/count-tokens:rawPredict';
+    expect(locations.locate('anthropic.claude-x', count)).toMatchObject({
+      origin: base.origin,
+      path: `/v1/projects/my-project/locations/us-east5${path}`,
+      model: 'claude-x',
+      modelInBody: true,
+    });
+    const elsewhere = [
+      locations.locate('anthropic.claude-x', PLAIN),
+      locations.locate('gemini-2.5-pro', count),
+      at('europe-west1').locate('anthropic.claude-x', count),
+    ];
+    for (const location of elsewhere) {
+      expect(location.origin).toBe('https://europe-west1-aiplatform.googleapis.com');
+      expect(location.path).toContain('/locations/europe-west1/');
+    }
+  });
+
   test('puts the version of the entry into every path', () => {
     const locations = at('us-central1', { version: 'v1beta1', endpoints: read({ tuned: { id: '7' } }).endpoints! });
     for (const model of ['gemini-2.5-pro', 'anthropic.c', 'meta.l', 'mistralai.m', 'endpoints.1', 'endpoints.tuned'])
@@ -357,7 +381,11 @@ describe('endpoints of the settings', () => {
 });
 
 describe('ExpressLocations', () => {
-  const express = new ExpressLocations({ origin: `https://${EXPRESS_HOST}`, prefix: '' }, 'v1');
+  const express = new ExpressLocations({
+    base: { origin: `https://${EXPRESS_HOST}`, prefix: '' },
+    version: 'v1',
+    embeddings: readEmbeddingSettings(),
+  });
 
   test.each([
     ['gemini-2.5-flash', false, '/v1/publishers/google/models/gemini-2.5-flash:generateContent'],

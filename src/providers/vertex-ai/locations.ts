@@ -2,6 +2,7 @@ import type { Base } from '../base-url.ts';
 import { unusable } from '../model-name.ts';
 import type { Call, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
+import type { EmbeddingSettings } from './embeddings/settings.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
 import { claude, google, readFamily } from './families.ts';
 import { explainPermission } from './permission.ts';
@@ -14,14 +15,22 @@ export interface Place {
   readonly version: ApiVersion;
   readonly projectId: string;
   readonly region: string;
+  /** Where the tokens of Claude are counted when that is elsewhere. */
+  readonly claudeCounts?: Pick<Place, 'base' | 'region'> | undefined;
   readonly takesBeta: (name: string) => boolean;
   /** By the name after `endpoints.`. */
   readonly endpoints: ReadonlyMap<string, DeployedModel>;
+  readonly embeddings: EmbeddingSettings;
 }
 
 /** Where an entry's models live. */
 export interface Locations {
   locate(name: string, call: Call, headers?: Location['headers']): Location;
+}
+
+interface Parent {
+  readonly base: Base;
+  readonly parent: string;
 }
 
 const NO_HEADERS = Object.freeze({});
@@ -32,29 +41,38 @@ export class VertexLocations implements Locations {
   readonly #base: Base;
   /** From the version to the location. */
   readonly #parent: string;
+  readonly #claudeCounts: Parent;
   readonly #endpoints: Place['endpoints'];
+  readonly #embeddings: EmbeddingSettings;
   readonly #quirks: Quirks = { explain: explainPermission };
   readonly #quirksOfClaude: Quirks;
 
-  constructor({ base, version, projectId, region, takesBeta, endpoints }: Place) {
+  constructor({ base, version, projectId, region, claudeCounts, takesBeta, endpoints, embeddings }: Place) {
+    const under = (location: string): string => `/${version}/projects/${projectId}/locations/${location}/`;
     this.#base = base;
-    this.#parent = `/${version}/projects/${projectId}/locations/${region}/`;
+    this.#parent = under(region);
+    this.#claudeCounts = claudeCounts
+      ? { base: claudeCounts.base, parent: under(claudeCounts.region) }
+      : { base, parent: this.#parent };
     this.#endpoints = endpoints;
+    this.#embeddings = embeddings;
     this.#quirksOfClaude = { ...this.#quirks, takesBeta };
   }
 
   locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
     const deployed = this.#deployed(name);
     if (deployed) {
-      const { path, ...spot } = deployed.spot(call);
+      const { path, ...spot } = deployed.spot(call, this.#embeddings);
       const { origin, prefix } = deployed.origin === undefined ? this.#base : { origin: deployed.origin, prefix: '' };
-      return { origin, path: prefix + this.#parent + path, ...spot, host: 'vertex', headers, quirks: deployed.quirks };
+      const quirks = deployed.quirks(call);
+      return { origin, path: prefix + this.#parent + path, ...spot, host: 'vertex', headers, quirks };
     }
     const { family, model } = readFamily(name);
-    const { path, ...spot } = family(model, call);
-    const { origin, prefix } = this.#base;
+    const { path, ...spot } = family(model, call, this.#embeddings);
+    const counts = family === claude && call.task === 'count_tokens';
+    const { base, parent } = counts ? this.#claudeCounts : { base: this.#base, parent: this.#parent };
     const quirks = family === claude ? this.#quirksOfClaude : this.#quirks;
-    return { origin, path: prefix + this.#parent + path, ...spot, host: 'vertex', headers, quirks };
+    return { origin: base.origin, path: base.prefix + parent + path, ...spot, host: 'vertex', headers, quirks };
   }
 
   #deployed(name: string): DeployedModel | undefined {
@@ -66,10 +84,12 @@ export class VertexLocations implements Locations {
 export class ExpressLocations implements Locations {
   readonly #base: Base;
   readonly #version: ApiVersion;
+  readonly #embeddings: EmbeddingSettings;
 
-  constructor(base: Base, version: ApiVersion) {
+  constructor({ base, version, embeddings }: Pick<Place, 'base' | 'version' | 'embeddings'>) {
     this.#base = base;
     this.#version = version;
+    this.#embeddings = embeddings;
   }
 
   locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
@@ -80,7 +100,7 @@ export class ExpressLocations implements Locations {
         "is not one of Google's own models, and an API key (express mode) reaches no others: they need a project",
       );
     }
-    const { path, ...spot } = family(model, call);
+    const { path, ...spot } = family(model, call, this.#embeddings);
     const { origin, prefix } = this.#base;
     return { origin, path: `${prefix}/${this.#version}/${path}`, ...spot, host: 'vertex', headers };
   }

@@ -1,5 +1,6 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report, Route } from '../../plugin/index.ts';
+import { headerPrefixes } from '../header-prefixes.ts';
 import { compileGatewayConfig } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
@@ -25,7 +26,7 @@ interface Place {
 
 export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
-  const prefixes = known.server?.header_prefixes ?? ['x-gateway-'];
+  const prefixes = headerPrefixes(known.server);
   for (const node of nodes) {
     const place = { path: node.path, report };
     checkStrategy(node.file, place);

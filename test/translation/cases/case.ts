@@ -1,16 +1,37 @@
-import type { Json } from '../outbound.ts';
+import type { Client, Family, Json } from '../outbound.ts';
 
-/** A chat request of no provider in particular, and the models it is translated for. */
-export interface Case {
+/** The kinds of upstream a case is translated for, and how each is reached. */
+export const UPSTREAMS = {
+  gemini: 'vertex',
+  claude: 'anthropic',
+  claudeOnVertex: 'vertex',
+  llama: 'vertex',
+  openai: 'openai',
+} as const satisfies Readonly<Record<string, Family>>;
+
+export type UpstreamName = keyof typeof UPSTREAMS;
+export const UPSTREAM_NAMES = ['gemini', 'claude', 'claudeOnVertex', 'llama', 'openai'] as const;
+
+/** For each upstream the models a case is translated for. */
+export type Models = Partial<Readonly<Record<UpstreamName, readonly string[]>>>;
+
+/** A request of no provider in particular, and the models it is translated for. */
+export interface Case extends Models {
   /** A sentence about what the request asks for. */
   readonly title: string;
   /** Beside `messages: hi` and `max_tokens`. */
   readonly request: Json;
-  /** Default: one of the middle generation. */
-  readonly gemini?: readonly string[];
-  readonly claude?: readonly string[];
   /** False: the client asked for more than OpenAI's fields (wire.md D8, D9). */
   readonly strict?: boolean;
+  /** True: the client would rather have a 400 than a loss. */
+  readonly strictParams?: boolean;
+}
+
+/** Cases of one subject: in which API they are written, and for which models where a case does not say. */
+export interface Subject {
+  readonly client: Client;
+  readonly models: Models;
+  readonly cases: Cases;
 }
 
 /** By a name that is a file name too. */

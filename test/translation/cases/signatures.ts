@@ -1,7 +1,7 @@
 import { call, calls, type Cases, hi, result, text, weather } from './case.ts';
 
 /** Of the forms Claude and Google give theirs, as recorded: protobuf that begins with a version, and with 01. */
-const CLAUDES = 'Eg4KDAgBGAIiAwECAwQFBg==';
+export const CLAUDES = 'Eg4KDAgBGAIiAwECAwQFBg==';
 export const GOOGLES = 'Ej4KPAEDChEYHyYtNDtCSVBXXmVsc3qBiI+WnaSrsrnAx87V3OPq8fj/Bg0UGyIpMDc+RUxTWmFob3Z9hIuSmQ==';
 /** The same as the id of a call can hold it: base64url without padding. */
 const IN_ID = GOOGLES.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');

@@ -1,7 +1,32 @@
 import { unsupportedTask } from '../../model-name.ts';
 import type { Spot } from '../families.ts';
+import { embedContentCodec } from './embed-content.ts';
+import { multimodalCodec } from './multimodal.ts';
+import { MAX_INSTANCES, type EmbeddingSettings } from './settings.ts';
+import { textCodec } from './text.ts';
+
+/** `text-embedding-005`, `text-multilingual-embedding-002`, `textembedding-gecko@003`. */
+const TEXT = /^text-?(?:multilingual-?)?embedding/;
+/** Older pages of Google's allow one instance in a call, a newer one does not say so (wire.md C8): one is right by both. */
+const ONE_BY_ONE = /^gemini-embedding-(?:0|exp)/;
+const EMBED_CONTENT = /^gemini-embedding-[1-9]/;
+const MULTIMODAL = /^multimodalembedding/;
 
 /** @param under path of the model with a method behind it */
-export function embeddingSpot(model: string, _under: (method: string) => string): Spot {
+export function embeddingSpot(model: string, under: (method: string) => string, settings: EmbeddingSettings): Spot {
+  const { instancesPerCall, parallelCalls } = settings;
+  if (TEXT.test(model)) return predictedEmbeddings(under(':predict'), model, settings);
+  if (ONE_BY_ONE.test(model))
+    return predictedEmbeddings(under(':predict'), model, { ...settings, instancesPerCall: instancesPerCall ?? 1 });
+  if (EMBED_CONTENT.test(model))
+    return { path: under(':embedContent'), format: 'gemini', model, codec: embedContentCodec(parallelCalls) };
+  if (MULTIMODAL.test(model))
+    return { path: under(':predict'), format: 'gemini', model, codec: multimodalCodec(parallelCalls) };
   throw unsupportedTask(model, 'embeddings');
+}
+
+/** Text in the shape of Google's own models. */
+export function predictedEmbeddings(path: string, model: string, settings: EmbeddingSettings): Spot {
+  const { instancesPerCall = MAX_INSTANCES, parallelCalls } = settings;
+  return { path, format: 'gemini', model, codec: textCodec({ instancesPerCall, parallelCalls }) };
 }

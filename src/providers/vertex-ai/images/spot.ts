@@ -1,7 +1,16 @@
 import { unsupportedTask } from '../../model-name.ts';
 import type { Spot } from '../families.ts';
+import { geminiImagesCodec } from './gemini.ts';
+import { imagenCodec } from './imagen.ts';
+import { geminiImageModel, imagenModel } from './models.ts';
 
-/** @param under path of the model with a method behind it */
-export function imageSpot(model: string, _under: (method: string) => string): Spot {
+/** Where a model draws, and how it is asked to (wire.md C2, D14). Errors are Google's, as Gemini's are.
+ * @param under path of the model with a method behind it
+ */
+export function imageSpot(model: string, under: (method: string) => string): Spot {
+  const imagen = imagenModel(model);
+  if (imagen) return { path: under(':predict'), format: 'gemini', model, codec: imagenCodec(imagen) };
+  const gemini = geminiImageModel(model);
+  if (gemini) return { path: under(':generateContent'), format: 'gemini', model, codec: geminiImagesCodec(gemini) };
   throw unsupportedTask(model, 'images');
 }

@@ -1,0 +1,70 @@
+import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
+
+/** What the query of a list asks for (wire.md B9). */
+export interface Page {
+  readonly limit: number;
+  /** Ids to begin behind, or to end before; they need not be there any more. */
+  readonly after: string | undefined;
+  readonly before: string | undefined;
+  /** Undefined: the stages that are listed unasked. */
+  readonly lifecycle: readonly string[] | undefined;
+}
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1000;
+const LIFECYCLE: readonly string[] = ['active', 'deprecated', 'retired'];
+
+/** Throws GatewayError. Names the API does not have are nothing to it: its beta clients append `?beta=true` (wire.md B1). */
+export function readPage(query: string): Page {
+  const params = new URLSearchParams(query);
+  const one = (name: string): string | undefined => {
+    const [value, second] = params.getAll(name);
+    if (second !== undefined) throw invalid(name, 'is there twice');
+    return value === '' ? undefined : value;
+  };
+  const [after, before] = [one('after_id'), one('before_id')];
+  if (after !== undefined && before !== undefined) throw invalid('before_id', 'cannot be there beside `after_id`');
+  const stages = [...params.getAll('lifecycle'), ...params.getAll('lifecycle[]')];
+  if (!stages.every((stage) => LIFECYCLE.includes(stage)))
+    throw invalid('lifecycle', `must be of ${LIFECYCLE.join(', ')}`);
+  return { limit: readLimit(one('limit')), after, before, lifecycle: stages.length > 0 ? stages : undefined };
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT;
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MAX_LIMIT) throw invalid('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
+  return limit;
+}
+
+const invalid = (param: string, why: string): GatewayError =>
+  new GatewayError('invalid_value', `The query parameter \`${param}\` ${why}.`, { param });
+
+/** @param models in the order of their ids */
+export function toAnthropicPage(models: readonly ListedModel[], { limit, after, before, lifecycle }: Page): object {
+  // All that the gateway routes to is in use, as far as it knows.
+  const known = !lifecycle || lifecycle.includes('active') ? models : [];
+  const rest = known.filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before));
+  const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit);
+  return {
+    data: page.map(toAnthropicModel),
+    has_more: rest.length > page.length,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+/** The API's own words for what is not known: a date at the epoch, and null. */
+export const toAnthropicModel = ({ id, name }: ListedModel): object => ({
+  type: 'model',
+  id,
+  display_name: name,
+  created_at: '1970-01-01T00:00:00Z',
+  lifecycle: 'active',
+  deprecated_at: null,
+  retires_at: null,
+  line: null,
+  max_input_tokens: null,
+  max_tokens: null,
+  capabilities: null,
+});

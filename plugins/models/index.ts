@@ -1,0 +1,51 @@
+import { definePlugin, GatewayError, type Exchange, type ModelDirectory, type Reply } from '../../src/plugin/index.ts';
+import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
+import { toOpenAiList, toOpenAiModel } from './openai.ts';
+
+/** Tells a caller which models it may ask for. No upstream is asked. */
+export default definePlugin({
+  name: 'models',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['models'],
+  requires: ['caller'],
+  create({ host }) {
+    const answers: Readonly<Record<string, Answer | undefined>> = { 'models.list': list, 'models.retrieve': retrieve };
+    return async function models(ctx, next) {
+      const { exchange } = ctx;
+      const answer = answers[exchange.operation?.id ?? ''];
+      if (!answer) return next();
+      exchange.reply = toReply(answer(host.models, exchange, ctx.querystring), exchange);
+    };
+  },
+});
+
+type Answer = (directory: ModelDirectory, exchange: Exchange, query: string) => object;
+
+/** The API of the client, which the operation has been chosen by. */
+const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name === 'anthropic-messages';
+
+function list(directory: ModelDirectory, exchange: Exchange, query: string): object {
+  const page = isAnthropic(exchange) ? readPage(query) : undefined;
+  const models = directory.list(exchange);
+  return page ? toAnthropicPage(models, page) : toOpenAiList(models);
+}
+
+function retrieve(directory: ModelDirectory, exchange: Exchange): object {
+  const id = exchange.request.params['id'] ?? '';
+  const model = directory.find(exchange, id);
+  if (!model) {
+    // One answer for what is not there and what is not for this caller: which of them is nobody's to find out.
+    throw new GatewayError(
+      'model_not_found',
+      `The model ${JSON.stringify(id.slice(0, 300))} does not exist, or this key may not use it. Models are named \`@slug/model\`.`,
+      { param: 'model' },
+    );
+  }
+  return isAnthropic(exchange) ? toAnthropicModel(model) : toOpenAiModel(model);
+}
+
+function toReply(body: object, { operation }: Exchange): Reply {
+  const type = operation?.format.contentType.body ?? 'application/json';
+  return { status: 200, headers: { 'content-type': type }, body: Buffer.from(JSON.stringify(body)), stream: false };
+}

@@ -1,0 +1,14 @@
+import type { ListedModel } from '../../src/plugin/index.ts';
+
+/** https://platform.openai.com/docs/api-reference/models/object. Nobody tells the gateway when a model was made. */
+export const toOpenAiModel = ({ id, provider }: ListedModel): object => ({
+  id,
+  object: 'model',
+  created: 0,
+  owned_by: provider,
+});
+
+export const toOpenAiList = (models: readonly ListedModel[]): object => ({
+  object: 'list',
+  data: models.map(toOpenAiModel),
+});

@@ -1,0 +1,85 @@
+import {
+  GatewayError,
+  type ConfigDirectory,
+  type ErrorCode,
+  type ListedModel,
+  type ModelDirectory,
+} from '../plugin/index.ts';
+import { accessOf, type Access } from './access.ts';
+import type { Catalog, CatalogEntry } from './catalog.ts';
+import { NamedModels, type NamedModel } from './named-models.ts';
+import { isLocatable, type CatalogResolver } from './target-resolver.ts';
+
+/** What resolving answers where a model is not there, or not for this caller. */
+const SAYS_NO: ReadonlySet<ErrorCode> = new Set([
+  'unknown_provider',
+  'ambiguous_provider',
+  'provider_required',
+  'provider_not_allowed',
+  'model_not_allowed',
+  'invalid_model',
+  'unsupported_task',
+]);
+
+/** The catalog as a caller may use it: what settings name, and whatever else the resolver would take. */
+export function createModelDirectory(
+  catalog: Catalog,
+  configs: Pick<ConfigDirectory, 'ids' | 'get'>,
+  resolver: Pick<CatalogResolver, 'find'>,
+): ModelDirectory {
+  const inSettings = new NamedModels(configs);
+  return {
+    list({ caller }) {
+      const access = accessOf(caller);
+      const entries = catalog.entries.filter(({ name }) => access.allowsProvider(name));
+      const named = inSettings.of(caller);
+      const listed = entries.flatMap((entry) =>
+        [...namesOf(entry, entries, named)]
+          .filter((model) => isUsable(entry, model, access))
+          .map((model) => toListed(entry, entry.name, model)),
+      );
+      return listed.toSorted(byId);
+    },
+    find(exchange, id) {
+      try {
+        const { entry, place, model } = resolver.find(exchange, id);
+        return toListed(entry, place, model);
+      } catch (error) {
+        if (error instanceof GatewayError && SAYS_NO.has(error.code)) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Names the entry lists itself, and those that are sent to it. A provider's name leads somewhere where it has one entry only. */
+function namesOf(
+  entry: CatalogEntry,
+  entries: readonly CatalogEntry[],
+  named: readonly NamedModel[],
+): ReadonlySet<string> {
+  const { provider } = entry.provider;
+  const alone = entries.filter((other) => other.provider.provider === provider).length === 1;
+  const sent = named.filter(({ place }) => place === entry.name || (alone && place === provider));
+  return new Set([...(entry.models?.literals ?? []), ...sent.map(({ model }) => model)]);
+}
+
+function isUsable(entry: CatalogEntry, model: string, access: Access): boolean {
+  return (
+    (entry.models?.matches(model) ?? true) &&
+    access.allowsModel(entry.name, model) &&
+    isLocatable(entry.provider, model)
+  );
+}
+
+const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: string): ListedModel => ({
+  id: place === undefined ? model : `${place}/${model}`,
+  name: model,
+  provider: provider.provider,
+});
+
+/** By code units: the same order everywhere, and the one that pages are cut by. */
+function byId(a: ListedModel, b: ListedModel): number {
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}

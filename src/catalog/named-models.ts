@@ -1,0 +1,46 @@
+import type { Caller, ConfigDirectory, Route } from '../plugin/index.ts';
+import { parseModelIdentifier } from './model-identifier.ts';
+
+/** A model that settings write out, and where they send it. */
+export interface NamedModel {
+  /** `@slug`, or the name of a provider. */
+  readonly place: string;
+  readonly model: string;
+}
+
+interface OfConfig extends NamedModel {
+  readonly config: string;
+}
+
+/** The models that gateway configs name: the place in the model's own name, else its target's. */
+export class NamedModels {
+  readonly #all: readonly OfConfig[];
+
+  constructor(configs: Pick<ConfigDirectory, 'ids' | 'get'>) {
+    this.#all = configs.ids.flatMap((config) => {
+      const route = configs.get(config)?.route;
+      return route ? namedIn(route).map((named) => ({ ...named, config })) : [];
+    });
+  }
+
+  /** A caller that is held to certain configs learns nothing of the others; what its own key names it knows. */
+  of(caller: Caller | undefined): readonly NamedModel[] {
+    const inConfigs = this.#all.filter(({ config }) => !caller?.configs || caller.configs.includes(config));
+    const inKey = (caller?.models ?? []).filter((pattern) => pattern.startsWith('@') && !pattern.includes('*'));
+    return [...inConfigs, ...inKey.flatMap((id) => toNamed(id, undefined))];
+  }
+}
+
+function namedIn(route: Route): readonly NamedModel[] {
+  if (route.kind === 'group') return route.members.flatMap(namedIn);
+  const model = route.overrideParams?.['model'] ?? route.defaultParams?.['model'];
+  return typeof model === 'string' ? toNamed(model, route.provider) : [];
+}
+
+/** Nothing where it is left to the request where to go, and for a name that is none (a glob, a slip of the pen). */
+function toNamed(text: string, place: string | undefined): readonly NamedModel[] {
+  if (text.startsWith('@') && !/^@[^/]+\/./.test(text)) return [];
+  const { slug, model } = parseModelIdentifier(text);
+  const named = slug === undefined ? place : `@${slug}`;
+  return named === undefined ? [] : [{ place: named, model }];
+}

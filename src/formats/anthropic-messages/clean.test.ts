@@ -1,0 +1,121 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { SearchableBody } from '../format.ts';
+import { clientContext, deepFreeze } from '../laws.testkit.ts';
+import { anthropicMessages as format } from './index.ts';
+import { listOf } from './json.ts';
+
+function searchable(json: JsonObject, indent?: string): SearchableBody {
+  const text = JSON.stringify(json).replaceAll('":', indent === undefined ? '":' : `":${indent}`);
+  return {
+    has: (key) => key in json,
+    value: (key) => json[key],
+    contains: (part) => text.includes(part),
+  };
+}
+
+const hi = { role: 'user', content: 'hi' };
+const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
+const result = (id: string) => ({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'x' }] });
+const thought = (signature: string) => ({ type: 'thinking', thinking: 'hm', signature });
+const said = (...content: JsonObject[]) => ({ role: 'assistant', content });
+
+const cleaned = (messages: readonly JsonObject[], more: JsonObject = {}) =>
+  format.clean!(searchable(deepFreeze({ messages, ...more })));
+
+describe('a body that is passed through to Claude', () => {
+  it.each<[string, JsonObject[]]>([
+    ['words alone', [hi]],
+    ['thoughts of Claude', [hi, said(thought('c2ln'), { type: 'redacted_thinking', data: 'x' }), hi]],
+    ['its calls', [hi, said(use('toolu_1')), result('toolu_1')]],
+    [
+      'the marks as words',
+      [{ role: 'user', content: 'What is "signature":"" and __thought__ and "foreign.text." about?' }],
+    ],
+  ])('stays as it is with %s', (_, messages) => {
+    expect(cleaned(messages)).toBeUndefined();
+  });
+
+  it.each(['', 'foreign.thought.abc', 'foreign.text.abc'])('loses thoughts signed "%s", and says so', (signature) => {
+    expect(cleaned([hi, said(thought(signature), { type: 'text', text: 'a' }), hi])).toEqual({
+      edits: [{ path: ['messages'], value: [hi, said({ type: 'text', text: 'a' }), hi], source: 'gateway' }],
+      losses: [{ param: 'messages[1].content[0]', action: 'dropped', reason: 'the thinking of another provider' }],
+    });
+  });
+
+  it('is read as Python writes it', () => {
+    const body = { messages: [hi, said(thought(''), { type: 'text', text: 'a' })] };
+    expect(format.clean!(searchable(body, ' '))?.edits).toHaveLength(1);
+  });
+
+  it('has the calls and results by their plain ids, which is no loss', () => {
+    const id = 'call_1__thought__abc';
+    expect(cleaned([hi, said(use(id)), result(id)])).toEqual({
+      edits: [{ path: ['messages'], value: [hi, said(use('call_1')), result('call_1')], source: 'gateway' }],
+      losses: [],
+    });
+  });
+
+  it('has no message that nothing is left of', () => {
+    expect(cleaned([hi, said(thought('')), hi])?.edits[0]?.value).toEqual([hi, hi]);
+  });
+
+  it('gives up manual thinking where its tool loop began elsewhere, and no other thinking', () => {
+    const loop = [hi, said(thought(''), use('call_1')), result('call_1')];
+    const paths = (more: JsonObject) => cleaned(loop, more)?.edits.map(({ path }) => path.join('.'));
+    expect(paths({ thinking: { type: 'enabled', budget_tokens: 1024 } })).toEqual(['messages', 'thinking']);
+    expect(paths({ thinking: { type: 'adaptive' } })).toEqual(['messages']);
+    expect(paths({})).toEqual(['messages']);
+  });
+
+  it('holds nothing of another provider afterwards, whatever this gateway had written', () => {
+    const google = Buffer.from([0x0a, 62, 0x0a, 60, 0x01, ...Array.from({ length: 59 }, (_, i) => i)]).toString(
+      'base64',
+    );
+    const place = { choice: 0 } as const;
+    const piece = fc.constantFrom<(block: number) => GenerationEvent[]>(
+      (block) => [{ type: 'text', ...place, block, text: 'a' }],
+      (block) => [
+        { type: 'text', ...place, block, text: 'b' },
+        { type: 'signature', ...place, block, signature: google },
+      ],
+      (block) => [{ type: 'thinking', ...place, block, text: 'c' }],
+      (block) => [
+        { type: 'thinking', ...place, block, text: 'd' },
+        { type: 'signature', ...place, block, signature: google },
+      ],
+      (block) => [
+        { type: 'tool_call', ...place, block, call: block, id: `call_${block}`, name: 'f', signature: google },
+        { type: 'tool_arguments', ...place, call: block, text: '{}' },
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 6 }), (pieces) => {
+        const events: GenerationEvent[] = [
+          { type: 'start' },
+          ...pieces.flatMap((make, block) => make(block)),
+          { type: 'finish', choice: 0, reason: 'stop' },
+          { type: 'end' },
+        ];
+        const { content } = format.encodeReply(events, clientContext({ strict: false }));
+        const messages = [hi, { role: 'assistant', content }, hi];
+        const left = listOf(cleaned(messages)?.edits[0]?.value) ?? messages;
+        expect(JSON.stringify(left)).not.toMatch(/foreign\.|__thought__|"signature":""/);
+        // And nothing is left out that was Claude's to read.
+        const words = JSON.stringify(left).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0;
+        expect(words).toBe(JSON.stringify(content).match(/"text":"[ab]"|"type":"tool_use"/g)?.length ?? 0);
+
+        // Sent back to its maker instead, every text and call has the signature it came with.
+        const { turns } = format.decodeRequest({ model: 'm', max_tokens: 1, messages });
+        const signed = turns[1]!.parts.flatMap((part) =>
+          'signature' in part && part.signature ? [part.signature] : [],
+        );
+        expect(signed).toEqual(
+          events.flatMap((event) => ('signature' in event && event.signature ? [event.signature] : [])),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import type { JsonObject, Loss } from '../conversation.ts';
+import type { BodyEdit, Cleaning, SearchableBody } from '../format.ts';
+import { FOREIGN, isForeignThinking } from './foreign-signatures.ts';
+import { isObject, listOf, objectOf, stringOf } from './json.ts';
+import { loopLostThinking } from './encode-turns.ts';
+import type { WireMessage } from './request-context.ts';
+import { SIGNATURE_MARK, splitSignature } from './tool-ids.ts';
+
+/**
+ * What gives away that a body may hold blocks this gateway made of another provider's answer. SDKs write JSON without spaces,
+ * or (Python's `json`) with one behind the colon.
+ */
+const SIGNS = [`"${FOREIGN}`, '"signature":""', '"signature": ""', SIGNATURE_MARK];
+
+/** A body for Claude without the thoughts of others and their signatures in call ids: it refuses the one, and needs none of the other. */
+export function clean(body: SearchableBody): Cleaning | undefined {
+  if (!SIGNS.some((sign) => body.contains(sign))) return undefined;
+  const messages = listOf(body.value('messages'));
+  if (!messages) return undefined;
+  const losses: Loss[] = [];
+  let changed = false;
+  const kept = messages.flatMap((message, at) => {
+    const content = isObject(message) ? listOf(message.content) : undefined;
+    if (!isObject(message) || !content) return [message];
+    const cleaned = cleanContent(content, `messages[${at}].content`, losses);
+    if (cleaned === content) return [message];
+    changed = true;
+    // The API merges the neighbours of a message that is gone (B2), and refuses an empty one.
+    return cleaned.length > 0 ? [{ ...message, content: cleaned }] : [];
+  });
+  if (!changed) return undefined;
+  const edits: BodyEdit[] = [{ path: ['messages'], value: kept, source: 'gateway' }];
+  if (losses.length > 0 && needsThinking(body) && loopLostThinking(wireMessages(kept))) {
+    edits.push({ path: ['thinking'], value: undefined, source: 'gateway' });
+    losses.push(dropped('thinking', 'the thinking that began this tool loop is another provider’s'));
+  }
+  return { edits, losses };
+}
+
+/** The same list where nothing had to change. */
+function cleanContent(content: readonly unknown[], path: string, losses: Loss[]): readonly unknown[] {
+  let changed = false;
+  const kept = content.flatMap((block, at) => {
+    if (!isObject(block)) return [block];
+    if (isForeignThinking(block)) {
+      losses.push(dropped(`${path}[${at}]`, 'the thinking of another provider'));
+      changed = true;
+      return [];
+    }
+    const plain = withoutSignature(block);
+    changed ||= plain !== block;
+    return [plain];
+  });
+  return changed ? kept : content;
+}
+
+/** A signature proves something to its maker alone: no loss (encode-parts.ts says why). */
+function withoutSignature(block: JsonObject): JsonObject {
+  const key = block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : undefined;
+  const id = key && stringOf(block[key]);
+  if (key === undefined || id === undefined || !id.includes(SIGNATURE_MARK)) return block;
+  return { ...block, [key]: splitSignature(id).id };
+}
+
+/** Manual thinking wants the turn that began a tool loop to start with it (B3); adaptive thinking does not. */
+const needsThinking = (body: SearchableBody): boolean =>
+  body.has('thinking') && objectOf(body.value('thinking'))?.type === 'enabled';
+
+function wireMessages(messages: readonly unknown[]): readonly WireMessage[] {
+  return messages.filter(isObject).map(({ role, content }) => ({
+    role: role === 'assistant' ? 'assistant' : 'user',
+    content: (listOf(content) ?? []).filter(isObject),
+  }));
+}
+
+const dropped = (param: string, reason: string): Loss => ({ param, action: 'dropped', reason });

@@ -1,0 +1,30 @@
+import { ReplyFault, type TokenCounting } from '../format.ts';
+import { numberOf, objectOf } from './json.ts';
+
+/** wire.md B8, and what the API's own clients leave out of MessageCountTokensParams. */
+const NOT_TAKEN = [
+  'max_tokens',
+  'stream',
+  'stop_sequences',
+  'temperature',
+  'top_k',
+  'top_p',
+  'metadata',
+  'service_tier',
+  'inference_geo',
+  'diagnostics',
+] as const;
+
+/** Larger than any budget for thinking, which has to fit into the limit. */
+const ANY_MAX_TOKENS = 1_000_000;
+
+export const counting: TokenCounting = {
+  notTaken: NOT_TAKEN,
+  demandedMaxTokens: ANY_MAX_TOKENS,
+  decodeReply(body) {
+    const tokens = numberOf(objectOf(body)?.input_tokens);
+    if (tokens === undefined) throw new ReplyFault('the reply has no count in `input_tokens`');
+    return tokens;
+  },
+  encodeReply: (tokens) => ({ input_tokens: tokens }),
+};

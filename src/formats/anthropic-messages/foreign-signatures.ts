@@ -1,0 +1,41 @@
+import type { JsonObject } from '../conversation.ts';
+import { stringOf } from './json.ts';
+import { isFromGoogle } from './signature-maker.ts';
+
+/**
+ * Signatures of other providers in this API, for clients that send back what they were given (wire.md D9, D13). They are
+ * marked: Claude answers a foreign one with a 400, so what carries one must be told from Claude's own without guessing, in bodies
+ * that are passed through too.
+ *
+ * Only thinking has a signature here. Google's on a text stands in a thinking block without words behind that text, and is put
+ * back on it when it returns.
+ */
+const THOUGHT = 'foreign.thought.';
+const TEXT = 'foreign.text.';
+/** Begins every marked signature. */
+export const FOREIGN = 'foreign.';
+
+export function markThought(signature: string): string {
+  return isFromGoogle(signature) ? THOUGHT + signature : signature;
+}
+
+export function markText(signature: string): string {
+  return TEXT + signature;
+}
+
+export function unmarkThought(signature: string | undefined): string | undefined {
+  return signature?.startsWith(THOUGHT) ? signature.slice(THOUGHT.length) : signature;
+}
+
+/** The signature of the text before, where the block is there to carry one. */
+export function textSignature(block: JsonObject): string | undefined {
+  const signature = block.type === 'thinking' ? stringOf(block.signature) : undefined;
+  return signature?.startsWith(TEXT) ? signature.slice(TEXT.length) : undefined;
+}
+
+/** True for a thinking block that Claude has not made: marked, or, as this gateway writes unsigned thoughts, with nothing. */
+export function isForeignThinking(block: JsonObject): boolean {
+  if (block.type !== 'thinking') return false;
+  const signature = stringOf(block.signature);
+  return signature === '' || (signature?.startsWith(FOREIGN) ?? false);
+}

@@ -1,0 +1,99 @@
+import type { Conversation, JsonObject, Loss, OpaquePart, Part, Tool, ToolResultPart, Turn } from '../conversation.ts';
+import { RequestFault, type Portable } from '../format.ts';
+import { isOwnOpaque } from './block-fields.ts';
+import { isObject, listOf, objectOf, stringOf } from './json.ts';
+import { LossReport } from './losses.ts';
+
+/**
+ * A conversation written in this format, for a model that speaks another (wire.md D13): what the server tools found is told as
+ * text, thoughts that were never Claude's are left out, and tools without a schema are refused.
+ */
+export function toPortable(conversation: Conversation): Portable {
+  conversation.tools?.forEach(refuseTyped);
+  const losses = new LossReport();
+  const turns = conversation.turns.flatMap((turn, at) => portableTurn(turn, `messages[${at}]`, losses));
+  const { responseFormat } = conversation;
+  // Claude's structured output always holds to its schema; elsewhere that has to be said (D13).
+  const strict = responseFormat?.type === 'json_schema' ? { responseFormat: { strict: true, ...responseFormat } } : {};
+  return { conversation: { ...conversation, turns, ...strict }, losses: losses.list satisfies readonly Loss[] };
+}
+
+/** Tools the client runs and only Claude was taught: they have no schema to give another model (B4). */
+const TYPED = /^(?:bash|text_editor|memory|computer|computer_toolset|browser_toolset)_20\d{6}$/;
+
+function refuseTyped(tool: Tool, at: number): void {
+  const type = tool.type === 'builtin' ? stringOf(tool.options?.type) : undefined;
+  if (type === undefined || !TYPED.test(type)) return;
+  throw new RequestFault(
+    'unsupported_parameter',
+    `\`tools[${at}]\`: only Claude knows the tool \`${type}\`, which has no schema to send to another model.`,
+    `tools[${at}].type`,
+  );
+}
+
+/** A turn of nothing but left-out thoughts says nothing, and other APIs refuse empty ones. */
+function portableTurn(turn: Turn, path: string, losses: LossReport): Turn[] {
+  const parts = portableParts(turn.parts, `${path}.content`, losses);
+  return parts.length === 0 && turn.parts.length > 0 ? [] : [{ ...turn, parts }];
+}
+
+function portableParts(parts: readonly Part[], path: string, losses: LossReport): Part[] {
+  return parts.flatMap((part, at): Part[] => {
+    const here = `${path}[${at}]`;
+    if (part.type === 'tool_result') return [portableResult(part, `${here}.content`, losses)];
+    // No loss: the gateway wrote it for the client to see (message-writer.ts), and its maker does not want it back.
+    if (part.type === 'thinking' && part.signature === undefined) return [];
+    if (!isOwnOpaque(part) || part.attached) return [part];
+    const text = textOf(part);
+    if (text === undefined) return [part];
+    losses.downgraded(here, `only Claude has \`${String(part.value.type)}\` blocks: sent as text`);
+    return [{ type: 'text', text }];
+  });
+}
+
+function portableResult(part: ToolResultPart, path: string, losses: LossReport): ToolResultPart {
+  return { ...part, content: portableParts(part.content, path, losses) };
+}
+
+/** What a block says in words; undefined for one that says nothing (a call of a server tool, a file in a container). */
+function textOf({ value }: OpaquePart): string | undefined {
+  switch (value.type) {
+    case 'search_result':
+      return lines([stringOf(value.title), stringOf(value.source), contentText(value.content)]);
+    case 'document':
+      return lines([stringOf(value.title), stringOf(value.context), contentText(objectOf(value.source)?.content)]);
+    case 'compaction':
+      return contentText(value.content);
+    default:
+      return typeof value.type === 'string' && value.type.endsWith('_tool_result') ? resultText(value) : undefined;
+  }
+}
+
+/** `web_search_tool_result`, `mcp_tool_result` … */
+function resultText({ type, content }: JsonObject): string | undefined {
+  const tool = String(type).replace(/_tool_result$/, '');
+  const text = contentText(content) ?? (content === undefined ? undefined : JSON.stringify(readable(content)));
+  return text === undefined ? undefined : `Result of ${tool}: ${text}`;
+}
+
+/** A string, or text blocks alone: what else stands in a list is not said by its texts. */
+function contentText(content: unknown): string | undefined {
+  if (typeof content === 'string') return content === '' ? undefined : content;
+  const texts = (listOf(content) ?? []).map((block) =>
+    isObject(block) && block.type === 'text' ? stringOf(block.text) : undefined,
+  );
+  return texts.length > 0 && texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
+}
+
+/** Without what is encrypted for Claude: it is most of the bytes, and noise to anybody else. */
+function readable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readable);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([key]) => !key.startsWith('encrypted_'));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, readable(inner)]));
+}
+
+function lines(texts: readonly (string | undefined)[]): string | undefined {
+  const said = texts.filter((text) => text !== undefined);
+  return said.length > 0 ? said.join('\n') : undefined;
+}

@@ -1,0 +1,117 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { replaceAt } from '../remote-media.ts';
+import { mediaByUrl } from './media-types.ts';
+import { remoteMedia } from './remote-media.ts';
+
+const PNG = { mime: 'image/png', data: Buffer.from('PNG') };
+const PDF = { mime: 'application/pdf', data: Buffer.from('PDF') };
+const TEXT = { mime: 'text/plain', data: Buffer.from('Grüße') };
+
+const url = (name: string) => ({ type: 'url', url: `https://h.example/${name}` });
+const base64 = (media_type: string, data: string) => ({ type: 'base64', media_type, data });
+const body = (content: unknown) => ({
+  model: 'm',
+  messages: [
+    { role: 'user', content: 'hi' },
+    { role: 'user', content },
+  ],
+});
+
+describe('media by address in a messages request', () => {
+  it.each([
+    [
+      'an image',
+      [{ type: 'image', source: url('a.png'), cache_control: { type: 'ephemeral' } }],
+      'messages[1].content[0]',
+      PNG,
+      [{ type: 'image', source: base64('image/png', 'UE5H'), cache_control: { type: 'ephemeral' } }],
+    ],
+    [
+      'a document',
+      [
+        { type: 'text', text: 'x' },
+        { type: 'document', source: url('a'), title: 'T' },
+      ],
+      'messages[1].content[1]',
+      PDF,
+      [
+        { type: 'text', text: 'x' },
+        { type: 'document', source: base64('application/pdf', 'UERG'), title: 'T' },
+      ],
+    ],
+    [
+      'a document that is text',
+      [{ type: 'document', source: url('a.txt') }],
+      'messages[1].content[0]',
+      TEXT,
+      [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüße' } }],
+    ],
+    [
+      'an image in a result',
+      [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: url('a') }] }],
+      'messages[1].content[0].content[0]',
+      PNG,
+      [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: base64('image/png', 'UE5H') }] }],
+    ],
+    [
+      'an image in a document',
+      [{ type: 'document', source: { type: 'content', content: [{ type: 'image', source: url('a') }] } }],
+      'messages[1].content[0].source.content[0]',
+      PNG,
+      [
+        {
+          type: 'document',
+          source: { type: 'content', content: [{ type: 'image', source: base64('image/png', 'UE5H') }] },
+        },
+      ],
+    ],
+  ])('%s is found and replaced', (_, content, param, fetched, embedded) => {
+    const request = body(content);
+    const [one, ...others] = remoteMedia(request);
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({ param });
+    expect(replaceAt(request, one!.path, one!.embed(fetched))).toEqual(body(embedded));
+  });
+
+  it('goes into no block of another kind', () => {
+    const [image, document] = remoteMedia(
+      body([
+        { type: 'image', source: url('a') },
+        { type: 'document', source: url('b') },
+      ]),
+    );
+    expect([image!.embed(PDF), image!.embed(TEXT), document!.embed(PNG)]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it.each([
+    ['data', [{ type: 'image', source: base64('image/png', 'AA') }]],
+    ['a file', [{ type: 'document', source: { type: 'file', file_id: 'https://h.example/x' } }]],
+    [
+      'what a server tool has found',
+      [{ type: 'web_fetch_tool_result', content: { type: 'document', source: url('a') } }],
+    ],
+    ['a schema of a tool that has a `url`', 'hi'],
+    ['a source that is none', [{ type: 'image', source: 'https://h.example/a' }, null, 'x']],
+  ])('%s is none', (_, content) => expect(remoteMedia(body(content))).toEqual([]));
+
+  it('of a body that is not one is none, whatever it holds', () => {
+    fc.assert(fc.property(fc.jsonValue(), (messages) => void remoteMedia({ messages })));
+  });
+});
+
+describe('what Claude fetches itself', () => {
+  const image = { media: 'image', mime: undefined, url: 'https://h.example/a' } as const;
+  const pdf = { media: 'document', mime: 'application/pdf', url: 'https://h.example/a' } as const;
+  const text = { media: 'document', mime: 'text/plain', url: 'https://h.example/a' } as const;
+  it.each([
+    ['an image of its own format at the direct API', image, { host: 'direct', native: true }, true],
+    ['an image of another format', image, { host: 'direct', native: false }, false],
+    ['a PDF at the direct API', pdf, { host: 'direct', native: false }, true],
+    ['a document of no known type', { ...pdf, mime: undefined }, { host: 'direct', native: false }, true],
+    ['a text', text, { host: 'direct', native: false }, false],
+    ['a PDF that is not on the web', { ...pdf, url: 'gs://b/a.pdf' }, { host: 'direct', native: true }, false],
+    ['an image on Vertex', image, { host: 'vertex', native: true }, false],
+    ['a PDF on Vertex', pdf, { host: 'vertex', native: true }, false],
+  ])('%s: %o at %o is %s', (_, media, place, fetches) => expect(mediaByUrl.fetches(media, place)).toBe(fetches));
+});

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../conversation.ts';
+import { isAddress, type FetchedMedia, type RemoteMedia } from '../remote-media.ts';
+import { isObject } from './json.ts';
+import { IMAGE_TYPES, PDF_TYPE, TEXT_TYPE } from './media-types.ts';
+
+type Path = RemoteMedia['path'];
+
+/** Images and documents by address, those inside of results and of documents too. What is malformed is the decoder's to refuse. */
+export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message: unknown, at) =>
+    isObject(message) ? inBlocks(message.content, ['messages', at, 'content']) : [],
+  );
+}
+
+function inBlocks(content: unknown, path: Path): RemoteMedia[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block: unknown, at) => (isObject(block) ? inBlock(block, [...path, at]) : []));
+}
+
+function inBlock(block: JsonObject, path: Path): RemoteMedia[] {
+  if (block.type === 'tool_result') return inBlocks(block.content, [...path, 'content']);
+  if (block.type !== 'image' && block.type !== 'document') return [];
+  const { source } = block;
+  if (!isObject(source)) return [];
+  if (source.type === 'content') return inBlocks(source.content, [...path, 'source', 'content']);
+  if (source.type !== 'url' || !isAddress(source.url)) return [];
+  const media = block.type;
+  return [
+    {
+      param: written(path),
+      url: source.url,
+      media,
+      // Documents by URL are always PDF (B3); an image's type is known to its server alone.
+      mime: media === 'document' ? PDF_TYPE : undefined,
+      path: [...path, 'source'],
+      embed: media === 'image' ? embedImage : embedDocument,
+    },
+  ];
+}
+
+function embedImage({ mime, data }: FetchedMedia): JsonObject | undefined {
+  return IMAGE_TYPES.has(mime) ? { type: 'base64', media_type: mime, data: data.toString('base64') } : undefined;
+}
+
+function embedDocument({ mime, data }: FetchedMedia): JsonObject | undefined {
+  if (mime === PDF_TYPE) return { type: 'base64', media_type: mime, data: data.toString('base64') };
+  return mime === TEXT_TYPE ? { type: 'text', media_type: mime, data: data.toString('utf8') } : undefined;
+}
+
+/** `messages[0].content[1]`, as all errors write it. */
+const written = (path: Path): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');

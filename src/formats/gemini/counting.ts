@@ -1,0 +1,33 @@
+import type { JsonObject } from '../conversation.ts';
+import { ReplyFault, type TokenCounting } from '../format.ts';
+import { asNumber, isObject } from './wire.ts';
+
+/**
+ * What a generation has besides contents, systemInstruction, tools and generationConfig (wire.md C7). `cachedContent` is not among
+ * them: it belongs to the prompt, so a count without it would be another one. Google says itself that it does not take it.
+ */
+const NOT_TAKEN = ['toolConfig', 'safetySettings', 'labels', 'serviceTier'] as const;
+
+/** CountTokensResponse (wire.md C7). */
+const REPLY_FIELDS: ReadonlySet<string> = new Set([
+  'totalTokens',
+  'totalBillableCharacters',
+  'promptTokensDetails',
+  'cachedContentTokenCount',
+]);
+
+export const counting: TokenCounting = {
+  notTaken: NOT_TAKEN,
+  decodeReply(body) {
+    const tokens = isObject(body) ? totalOf(body) : undefined;
+    if (tokens === undefined) throw new ReplyFault('the reply has no count in `totalTokens`');
+    return tokens;
+  },
+  encodeReply: (tokens) => ({ totalTokens: tokens }),
+};
+
+/** ProtoJSON may leave a zero out: https://protobuf.dev/programming-guides/json/ */
+function totalOf(reply: JsonObject): number | undefined {
+  if (reply['totalTokens'] !== undefined) return asNumber(reply['totalTokens']);
+  return Object.keys(reply).every((key) => REPLY_FIELDS.has(key)) ? 0 : undefined;
+}

@@ -1,0 +1,25 @@
+/** A model as Vertex AI's own API names it: `publishers/{publisher}/models/{model}` (wire.md C2). */
+export interface ModelResource {
+  readonly publisher: string;
+  readonly model: string;
+}
+
+/** Publishers whose models go by a prefix here (service.md 2.2); those of the others have the name Google gives them, with a slash. */
+const PREFIXED: ReadonlySet<string> = new Set(['anthropic', 'meta', 'mistralai']);
+const PUBLISHER = /^[a-z][a-z0-9-]{0,62}$/;
+
+/**
+ * The name requests give the model in their bodies. Undefined for parts that cannot be used: each is no more than a name, neither a
+ * place of its own nor another publisher's.
+ */
+export function modelNameOf({ publisher, model }: ModelResource): string | undefined {
+  if (!PUBLISHER.test(publisher) || model.startsWith('@') || model.includes('/')) return undefined;
+  if (publisher === 'google') return model;
+  return PREFIXED.has(publisher) ? `${publisher}.${model}` : `${publisher}/${model}`;
+}
+
+/** A resource name, in any project and location, or the end of one. */
+export function namesResource(text: string, { publisher, model }: ModelResource): boolean {
+  const inPlace = text.replace(/^projects\/[^/]+\/locations\/[^/]+\//, '');
+  return `/publishers/${publisher}/models/${model}`.endsWith(`/${inPlace}`);
+}

@@ -1,0 +1,110 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, MediaPart } from '../conversation.ts';
+import { replaceAt } from '../remote-media.ts';
+import { decodeRequest } from './decode-request.ts';
+import { remoteMedia } from './remote-media.ts';
+
+const PNG = { mime: 'image/png', data: Buffer.from('PNG') };
+const PDF = { mime: 'application/pdf', data: Buffer.from('PDF') };
+const PNG_URI = 'data:image/png;base64,UE5H';
+const PDF_URI = 'data:application/pdf;base64,UERG';
+
+const body = (part: unknown, role = 'user'): JsonObject => ({ model: 'm', messages: [{ role, content: [part] }] });
+
+describe('media by address in a chat request', () => {
+  it.each([
+    [
+      'an image',
+      { type: 'image_url', image_url: { url: 'https://h.example/a.png?x=1', detail: 'low' } },
+      { media: 'image', mime: 'image/png' },
+      PNG,
+      { type: 'image_url', image_url: { url: PNG_URI, detail: 'low' } },
+    ],
+    [
+      'an image written as a bare string',
+      { type: 'image_url', image_url: 'https://h.example/a' },
+      { media: 'image', mime: undefined },
+      PNG,
+      { type: 'image_url', image_url: { url: PNG_URI } },
+    ],
+    [
+      'a PDF in an image, whose type the caller had wrong',
+      { type: 'image_url', image_url: { url: 'https://h.example/a', mime_type: 'image/jpeg' }, cache_control: {} },
+      { media: 'image', mime: 'image/jpeg' },
+      PDF,
+      { type: 'image_url', image_url: { url: PDF_URI }, cache_control: {} },
+    ],
+    [
+      'a file by URL',
+      { type: 'file', file: { file_url: 'https://h.example/get', filename: 'report.pdf' } },
+      { media: 'document', mime: 'application/pdf' },
+      PDF,
+      { type: 'file', file: { filename: 'report.pdf', file_data: PDF_URI } },
+    ],
+    [
+      'a file whose id is an address',
+      { type: 'file', file: { file_id: 'https://h.example/a.pdf', format: 'pdf' } },
+      { media: 'document', mime: 'application/pdf' },
+      PDF,
+      { type: 'file', file: { file_data: PDF_URI } },
+    ],
+    [
+      'a film, as far as the address says',
+      { type: 'image_url', image_url: { url: 'https://h.example/a.mp4' } },
+      { media: 'video', mime: 'video/mp4' },
+      PNG,
+      { type: 'image_url', image_url: { url: PNG_URI } },
+    ],
+  ])('%s is found and replaced', (_, part, found, content, embedded) => {
+    const request = body(part);
+    const [one, ...others] = remoteMedia(request);
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({ param: 'messages[0].content[0]', ...found });
+    expect(replaceAt(request, one!.path, one!.embed(content))).toEqual(body(embedded));
+  });
+
+  it.each([
+    ['data', { type: 'image_url', image_url: { url: PNG_URI } }],
+    ['a file with data beside its id', { type: 'file', file: { file_data: 'AA', file_id: 'https://h.example/a.pdf' } }],
+    ['the id of a file', { type: 'file', file: { file_id: 'file-123' } }],
+    ['an address in a text', { type: 'text', text: 'https://h.example/a.png' }],
+    ['a part that is none', 'https://h.example/a.png'],
+    ['an image without an address', { type: 'image_url', image_url: null }],
+  ])('%s is none', (_, part) => expect(remoteMedia(body(part))).toEqual([]));
+
+  it('is looked for in what users and tools say, as the target is given it', () => {
+    const part = { type: 'image_url', image_url: { url: 'https://h.example/a.png' } };
+    const roles = ['system', 'developer', 'user', 'assistant', 'tool'];
+    const messages = roles.map((role) => ({ role, content: [{ type: 'text', text: 'x' }, part] }));
+    expect(remoteMedia({ messages }).map(({ param }) => param)).toEqual([
+      'messages[2].content[1]',
+      'messages[4].content[1]',
+    ]);
+  });
+
+  it('is what the decoder reads as a URL, part for part', () => {
+    const url = fc.constantFrom('https://h.example/a.png', 'gs://b/a.pdf', PNG_URI, 'HTTPS://h.example/x');
+    const part = fc.oneof(
+      fc
+        .record({ type: fc.constantFrom('image_url', 'video_url', 'audio_url'), url })
+        .map(({ type, url: to }) => ({ type, [type]: { url: to } })),
+      url.map((to) => ({ type: 'file', file: { file_url: to } })),
+      fc.constant({ type: 'text', text: 'x' }),
+    );
+    fc.assert(
+      fc.property(fc.array(part), (content) => {
+        const request = { model: 'm', messages: [{ role: 'user', content }] };
+        const decoded = decodeRequest(request).turns[0]?.parts ?? [];
+        const expected = decoded.filter((one): one is MediaPart => one.type === 'media' && one.source.kind === 'url');
+        expect(remoteMedia(request).map(({ url: to, media, mime }) => ({ url: to, media, mime }))).toEqual(
+          expected.map(({ source, media, mime }) => ({ url: source.kind === 'url' ? source.url : '', media, mime })),
+        );
+      }),
+    );
+  });
+
+  it('of a body that is not one is none, whatever it holds', () => {
+    fc.assert(fc.property(fc.jsonValue(), (messages) => void remoteMedia({ messages })));
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { embeddings } from './embeddings.ts';
+
+const validate = (body: object) => embeddings.validate({ model: 'm', ...body });
+
+describe('a body of /v1/embeddings', () => {
+  test.each([
+    { input: 'a' },
+    { input: ['a', 'b'] },
+    { input: [1, 2] },
+    { input: [[1], [2, 3]] },
+    { input: { text: 'a', image: { url: 'gs://b/i.png' } } },
+    { input: [{ text: 'a' }, 'b'] },
+    { input: 'a', encoding_format: 'base64', dimensions: 256, user: 'u' },
+    { input: 'a', encoding_format: null, dimensions: null, user: null, task_type: null, title: null },
+    // What other servers take, and the limits of each, are theirs to judge.
+    { input: 'a', encoding_format: 'ubinary', late_chunking: true },
+    { input: [] },
+  ])('may be %j', (body) => {
+    expect(validate(body)).toBeUndefined();
+  });
+
+  test.each<[object, string, boolean]>([
+    [{}, 'input', true],
+    [{ input: null }, 'input', false],
+    [{ input: 7 }, 'input', false],
+    [{ input: [true] }, 'input[0]', false],
+    [{ input: ['a', 1.5] }, 'input[1]', false],
+    [{ input: ['a', null] }, 'input[1]', false],
+    [{ input: 'a', dimensions: 'many' }, 'dimensions', false],
+    [{ input: 'a', encoding_format: 7 }, 'encoding_format', false],
+    [{ input: 'a', task_type: 7 }, 'task_type', false],
+    [{ input: 'a', auto_truncate: 'no' }, 'auto_truncate', false],
+    [{ input: 'a', model: 7 }, 'model', false],
+  ])('may not be %j, for its %s', (body, param, missing) => {
+    expect(validate(body)).toMatchObject({ param, missing });
+  });
+});

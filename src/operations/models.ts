@@ -1,0 +1,23 @@
+import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Operation } from '../plugin/index.ts';
+
+type OfGateway = Pick<Operation, 'method' | 'task' | 'validate'>;
+
+/** Asked of the gateway itself, without a body. */
+const OF_GATEWAY: OfGateway = { method: 'GET', task: undefined, validate: () => undefined };
+
+const LIST = { ...OF_GATEWAY, id: 'models.list', path: '/v1/models', semconvName: 'list_models' } as const;
+/** The name may hold slashes, encoded or not: `@slug/publisher/model`. */
+const ONE = { ...OF_GATEWAY, id: 'models.retrieve', path: '/v1/models/{+id}', semconvName: 'retrieve_model' } as const;
+
+/** Clients of Anthropic's API ask at the same paths and say in a header which API they speak (wire.md A9, B1). */
+const ANTHROPIC = { header: 'anthropic-version', format: anthropicMessages } as const;
+
+/** https://platform.openai.com/docs/api-reference/models and https://platform.claude.com/docs/en/api/models-list */
+export const models: readonly Operation[] = [
+  { ...LIST, format: openaiChat },
+  { ...LIST, ...ANTHROPIC },
+  { ...ONE, format: openaiChat },
+  { ...ONE, ...ANTHROPIC },
+];

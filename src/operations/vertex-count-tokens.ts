@@ -1,0 +1,30 @@
+import { gemini } from '../formats/gemini/index.ts';
+import { modelNameOf, namesResource } from '../formats/gemini/model-resource.ts';
+import { GatewayError, type Operation } from '../plugin/index.ts';
+import { bodySchema } from './body-schema.ts';
+
+/**
+ * Vertex AI's count of a request's tokens, for clients that know no other address (wire.md C2, C7):
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens
+ */
+export const vertexCountTokens: Operation = {
+  id: 'vertex.count_tokens',
+  method: 'POST',
+  path: '/v1/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}:countTokens',
+  task: 'count_tokens',
+  semconvName: 'count_tokens',
+  format: gemini,
+  validate: bodySchema('vertex-count-tokens'),
+  fieldsInPath({ publisher = '', model = '' }, body) {
+    const resource = { publisher, model };
+    const name = modelNameOf(resource);
+    if (name === undefined) {
+      const asked = JSON.stringify(`publishers/${publisher}/models/${model}`.slice(0, 200));
+      throw new GatewayError('invalid_model', `The path names no model: ${asked}.`, { param: 'model' });
+    }
+    const said = body.has('model') ? body.value('model') : undefined;
+    if (said !== undefined && !(typeof said === 'string' && namesResource(said, resource)))
+      throw new GatewayError('invalid_value', '`model` is not the model that the path names.', { param: 'model' });
+    return { model: name };
+  },
+};

@@ -1,0 +1,45 @@
+import type { GenerationEvent } from '../../formats/events.ts';
+import { createSignals } from '../../formats/events.ts';
+import { ReplyFault } from '../../formats/format.ts';
+import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
+import { usageEvent } from '../../formats/openai-chat/usage.ts';
+import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
+import type { PassThroughCodec } from '../codec.ts';
+
+/** OpenAI's API on both sides (wire.md A7): bytes as they came, but for the model's name; the reply is read for what it used. */
+export const openAiEmbeddings: PassThroughCodec = {
+  mode: 'pass-through',
+  edits: (body, model) => (body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }]),
+  openReader(model) {
+    const signals = createSignals();
+    const read = (reply: unknown): readonly GenerationEvent[] => {
+      const events = readReply(reply);
+      signals.content = true;
+      return events;
+    };
+    return new PlainPassThrough(read, model, undefined, signals);
+  },
+};
+
+/** A 200 that holds an error is that error, as with chat completions. */
+function readReply(reply: unknown): readonly GenerationEvent[] {
+  const failure = failureOfEvent(undefined, reply);
+  if (failure) return [{ type: 'error', failure }];
+  const { data, model, usage } = Object(reply) as { data?: unknown; model?: unknown; usage?: unknown };
+  if (!Array.isArray(data) || data.length === 0) throw new ReplyFault('it holds no embeddings');
+  const missing = data.findIndex((entry: unknown) => !hasVector(entry));
+  if (missing >= 0) throw new ReplyFault(`data[${missing}] has no embedding`);
+  const counted = usageEvent(usage);
+  return [
+    { type: 'start', ...(typeof model === 'string' && { model }) },
+    ...(counted ? [counted] : []),
+    { type: 'end' },
+  ];
+}
+
+/** A list of numbers, base64, or what other servers have in their place (`{embedding: {int8: […]}}`): never nothing. */
+function hasVector(entry: unknown): boolean {
+  const { embedding } = Object(entry) as { embedding?: unknown };
+  if (Array.isArray(embedding) || typeof embedding === 'string') return embedding.length > 0;
+  return typeof embedding === 'object' && embedding !== null;
+}

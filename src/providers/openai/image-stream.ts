@@ -1,0 +1,139 @@
+import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure } from '../../formats/events.ts';
+import type { PassThrough } from '../../formats/format.ts';
+import { CUT_SHORT, failureOfEvent, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
+import { isObject } from '../../formats/openai-chat/read.ts';
+import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
+import { EventTooLarge, readSse, SseCutter } from '../../formats/sse.ts';
+import { asImageEvents } from './image-events.ts';
+import { addImageUsage, decodeImageUsage } from './image-usage.ts';
+
+type DecodeImages = (body: unknown) => readonly GenerationEvent[];
+
+/** White space, and the byte order mark that may stand before the first real byte. */
+const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
+
+/**
+ * A stream of images: drafts, then each image complete (wire.md A8). Whole events leave as the bytes they came in; nothing marks the
+ * end of the stream, so what tells a cut one is a draft without its image, or no image at all.
+ */
+export class ImageStream implements PassThrough {
+  readonly signals: Signals = createSignals();
+  readonly #model: string;
+  readonly #decodeImages: DecodeImages;
+  readonly #cutter = new SseCutter();
+  /** For a server that answers whole although a stream was asked for. */
+  #whole: PlainPassThrough | undefined;
+  #begun = false;
+  #stopped = false;
+  #images = 0;
+  #drafting = false;
+
+  constructor(model: string, decodeImages: DecodeImages) {
+    this.#model = model;
+    this.#decodeImages = decodeImages;
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    if (this.#stopped) return undefined;
+    this.#begin(bytes);
+    if (this.#whole) return this.#whole.push(bytes);
+    try {
+      const events = this.#cutter.push(bytes);
+      return events && this.#pass(events);
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      this.#fail(tooLarge(error));
+      return undefined;
+    }
+  }
+
+  end(): Buffer | undefined {
+    if (this.#stopped) return undefined;
+    if (this.#whole) return this.#whole.end();
+    const last = this.#passRest(this.#cutter.rest());
+    if (this.#stopped) return last;
+    if (this.#images === 0 || this.#drafting) this.#fail(streamInterrupted(CUT_SHORT));
+    else this.signals.ended = true;
+    return last;
+  }
+
+  #begin(bytes: Buffer): void {
+    const first = this.#begun ? undefined : bytes.find((byte) => !BLANK.has(byte));
+    if (first === undefined) return;
+    this.#begun = true;
+    if (first !== BRACE && first !== BRACKET) return;
+    const write = ({ body }: { body: unknown }): Buffer => Buffer.from(isObject(body) ? asImageEvents(body) : '');
+    this.#whole = new PlainPassThrough(this.#decodeImages, this.#model, write, this.signals);
+  }
+
+  /** The last event may lack its blank line. It leaves with one, or its client would wait for it; a cut one does not parse. */
+  #passRest(rest: Buffer): Buffer | undefined {
+    return rest.length === 0 ? undefined : this.#pass(Buffer.concat([rest, Buffer.from('\n\n')]), CUT_SHORT);
+  }
+
+  /** What leaves of whole events: all of them, or those before the one that is a failure. */
+  #pass(events: Buffer, garbled = GARBLED): Buffer | undefined {
+    let from = 0;
+    for (const to of eventEnds(events)) {
+      const failure = this.#inspect(events.subarray(from, to), garbled);
+      if (failure) {
+        this.#fail(failure);
+        return from > 0 ? events.subarray(0, from) : undefined;
+      }
+      from = to;
+    }
+    return events;
+  }
+
+  #inspect(bytes: Buffer, garbled: string): UpstreamFailure | undefined {
+    for (const { event, data } of readSse(bytes)) {
+      // Some servers end every stream with OpenAI's mark of a chat's end.
+      if (data.trim() === '' || data.startsWith('[DONE]')) continue;
+      const payload = parse(data);
+      if (payload === undefined) return streamInterrupted(garbled);
+      const type = isObject(payload) && typeof payload.type === 'string' ? payload.type : event;
+      const failure = failureOfEvent(type, payload);
+      if (failure) return failure;
+      this.signals.progress += 1;
+      if (isObject(payload) && type !== undefined) this.#note(type, payload.usage);
+    }
+    return undefined;
+  }
+
+  #note(type: string, usage: unknown): void {
+    if (type.endsWith('.partial_image')) this.#drafting = true;
+    else if (type.endsWith('.completed')) this.#drafting = false;
+    else return;
+    if (!this.#drafting) this.#images += 1;
+    this.signals.content = true;
+    const counted = decodeImageUsage(usage);
+    if (counted) this.signals.usage = addImageUsage(this.signals.usage, counted);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.signals.failure = failure;
+    this.#stopped = true;
+  }
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Indexes just past each blank line, and the end. */
+function* eventEnds(bytes: Buffer): Generator<number> {
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
+    if (bytes[next] === LF) yield next + 1;
+  }
+  yield bytes.length;
+}

@@ -1,0 +1,32 @@
+import type { Usage } from '../../formats/events.ts';
+import { compact, isObject } from '../../formats/openai-chat/read.ts';
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+/** Usage of images, which OpenAI counts in words of its own (wire.md A8). Undefined where it counts nothing. */
+export function decodeImageUsage(raw: unknown): Usage | undefined {
+  if (!isObject(raw)) return undefined;
+  const input = count(raw.input_tokens);
+  const output = count(raw.output_tokens);
+  if (input === undefined && output === undefined) return undefined;
+  const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {};
+  return compact({
+    input: input ?? 0,
+    output: output ?? 0,
+    total: count(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
+    cacheRead: count(details.cached_tokens),
+  });
+}
+
+/** Each image of a stream tells its own. */
+export function addImageUsage(sum: Usage | undefined, more: Usage): Usage {
+  if (!sum) return more;
+  const cacheRead = (sum.cacheRead ?? 0) + (more.cacheRead ?? 0);
+  return {
+    input: sum.input + more.input,
+    output: sum.output + more.output,
+    total: sum.total + more.total,
+    ...(cacheRead > 0 && { cacheRead }),
+  };
+}

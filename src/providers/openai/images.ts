@@ -1,0 +1,26 @@
+import type { GenerationEvent } from '../../formats/events.ts';
+import { ReplyFault } from '../../formats/format.ts';
+import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
+import { isObject } from '../../formats/openai-chat/read.ts';
+import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
+import type { PassThroughCodec } from '../codec.ts';
+import { ImageStream } from './image-stream.ts';
+import { decodeImageUsage } from './image-usage.ts';
+
+/** OpenAI's images, and those of Azure and of servers like it: the caller's bytes but for the model's name, the reply as it came. */
+export const openAiImages: PassThroughCodec = {
+  mode: 'pass-through',
+  edits: (body, model) => (body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }]),
+  openReader: (model, stream) =>
+    stream ? new ImageStream(model, decodeImages) : new PlainPassThrough(decodeImages, model),
+};
+
+/** What a whole reply tells the gateway. A 2xx without an image is of no use to anyone: another attempt may help. */
+function decodeImages(body: unknown): GenerationEvent[] {
+  const failure = failureOfEvent(undefined, body);
+  if (failure) return [{ type: 'error', failure }];
+  if (!isObject(body) || !Array.isArray(body.data) || body.data.length === 0)
+    throw new ReplyFault('there are no images in it');
+  const usage = decodeImageUsage(body.usage);
+  return [...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'end' }];
+}

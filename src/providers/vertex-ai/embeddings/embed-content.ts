@@ -1,0 +1,76 @@
+import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import { ReplyFault, RequestFault } from '../../../formats/format.ts';
+import type { TranslatingCodec } from '../../codec.ts';
+import { asBoolean, isObject, type Fields } from './fields.ts';
+import { readInputs, type Input } from './input.ts';
+import type { Media, MediaKind } from './media.ts';
+import { countOf, readVector, toReply, type Embedding } from './reply.ts';
+import { openBody, readPurpose, readShape, REASONS } from './request.ts';
+
+const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
+
+/** Text and media by `:embedContent`, which takes one content at a time (wire.md C8). */
+export function embedContentCodec(parallelCalls: number): TranslatingCodec {
+  return {
+    mode: 'translate',
+    encode(body, context) {
+      const losses: Loss[] = [];
+      const { fields, base64 } = openBody(body);
+      const inputs = fields.need('input', (value) => readInputs(value, { media: ALL, losses }));
+      const embedContentConfig = readConfig(fields, losses);
+      const calls = inputs.map((input) => ({
+        content: { parts: toParts(input, losses) },
+        ...(Object.keys(embedContentConfig).length > 0 && { embedContentConfig }),
+      }));
+      return {
+        calls,
+        parallel: parallelCalls,
+        losses: [...losses, ...fields.losses(REASONS)],
+        decode: (replies) => toReply(replies.map(decodeEmbedding), { ...context, base64 }),
+      };
+    },
+  };
+}
+
+function readConfig(fields: Fields, losses: Loss[]): JsonObject {
+  const documentOcr = fields.take(['document_ocr', 'documentOcr'], asBoolean);
+  const audioTrackExtraction = fields.take(['audio_track_extraction', 'audioTrackExtraction'], asBoolean);
+  return {
+    ...readPurpose(fields, losses),
+    ...readShape(fields),
+    ...(documentOcr !== undefined && { documentOcr }),
+    ...(audioTrackExtraction !== undefined && { audioTrackExtraction }),
+  };
+}
+
+function toParts({ text, media }: Input, losses: Loss[]): readonly JsonObject[] {
+  return [...(text === undefined ? [] : [{ text }]), ...media.map((medium) => toPart(medium, losses))];
+}
+
+function toPart({ param, data, uri, mime, segment }: Media, losses: Loss[]): JsonObject {
+  if (mime === undefined) {
+    const at = `${param}.mime_type`;
+    throw new RequestFault('missing_required_parameter', `\`${at}\` is required: nothing else tells the type.`, at);
+  }
+  const { start, end, interval } = segment;
+  if (interval !== undefined)
+    losses.push({ param: `${param}.interval`, action: 'dropped', reason: 'This model makes one vector of all' });
+  const videoMetadata = {
+    ...(start !== undefined && { startOffset: `${start}s` }),
+    ...(end !== undefined && { endOffset: `${end}s` }),
+  };
+  return {
+    ...(uri === undefined ? { inlineData: { mimeType: mime, data } } : { fileData: { mimeType: mime, fileUri: uri } }),
+    ...(Object.keys(videoMetadata).length > 0 && { videoMetadata }),
+  };
+}
+
+function decodeEmbedding(reply: unknown): Embedding {
+  if (!isObject(reply) || !isObject(reply['embedding'])) throw new ReplyFault('there is no embedding');
+  const usage = isObject(reply['usageMetadata']) ? reply['usageMetadata'] : {};
+  return {
+    values: readVector(reply['embedding']['values'], 'the vector'),
+    tokens: countOf(usage['promptTokenCount']),
+    truncated: reply['truncated'] === true,
+  };
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from '../../../formats/conversation.ts';
+import type { Call } from '../../provider.ts';
+import type { EncodedTask, TaskReply } from '../../codec.ts';
+import { readEmbeddingSettings } from './settings.ts';
+import { embeddingSpot } from './spot.ts';
+
+export const EMBED: Call = { task: 'embeddings', stream: false };
+
+interface More {
+  readonly settings?: Parameters<typeof readEmbeddingSettings>[0];
+  readonly strict?: boolean;
+}
+
+/** A body as the codec of a model writes it. */
+export function encode(model: string, body: JsonObject, { settings, strict = true }: More = {}): EncodedTask {
+  const { codec } = embeddingSpot(model, (method) => `models/${model}${method}`, readEmbeddingSettings(settings));
+  if (codec?.mode !== 'translate') throw new Error(`${model} has no codec that translates`);
+  return codec.encode({ model, ...body }, { model, created: 0, strict, labels: {} });
+}
+
+export const lostParams = ({ losses }: EncodedTask): readonly string[] => losses.map(({ param }) => param);
+
+export function bodyOf(reply: TaskReply): JsonObject {
+  if (!reply.ok) throw new Error(reply.failure.message);
+  return reply.body;
+}
+
+export const prediction = (values: readonly number[], tokens: number | undefined = 3, truncated = false) => ({
+  embeddings: { values, statistics: { truncated, ...(tokens !== undefined && { token_count: tokens }) } },
+});

@@ -1,0 +1,103 @@
+import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import { RequestFault } from '../../../formats/format.ts';
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** One field of a caller's object, under the name the caller gave it. */
+type Read<T> = (value: unknown, param: string) => T;
+
+/**
+ * A caller's object, read field by field. `null` is what SDKs send for "not set" and reads as absent; whatever nobody has taken
+ * in the end is lost, and reported.
+ */
+export class Fields {
+  readonly #object: JsonObject;
+  readonly #path: string;
+  readonly #taken = new Set<string>();
+
+  /** @param path where the object stands in the body; empty for the body itself */
+  constructor(object: JsonObject, path = '') {
+    this.#object = object;
+    this.#path = path;
+  }
+
+  /** The value under any of these names; names that contradict each other are refused. */
+  take<T>(names: readonly string[], read: Read<T>): T | undefined {
+    const given = names.filter((name) => this.has(name));
+    const [first, ...others] = given.map((name) => {
+      this.#taken.add(name);
+      const param = this.param(name);
+      return { param, value: read(this.#object[name], param) };
+    });
+    for (const { param, value } of others) {
+      if (value !== first?.value) {
+        throw new RequestFault(
+          'invalid_value',
+          `\`${param}\` says something else than \`${first?.param}\`, which is the same.`,
+          param,
+        );
+      }
+    }
+    return first?.value;
+  }
+
+  /** The same of a field that must be there. */
+  need<T>(name: string, read: Read<T>): T {
+    const value = this.take([name], read);
+    if (value !== undefined) return value;
+    const param = this.param(name);
+    throw new RequestFault('missing_required_parameter', `\`${param}\` is required.`, param);
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#object, name) && this.#object[name] !== null && this.#object[name] !== undefined;
+  }
+
+  param(name: string): string {
+    return this.#path === '' ? name : `${this.#path}.${name}`;
+  }
+
+  /** @param reasons why a known field cannot be sent, by its name */
+  losses(reasons: Readonly<Record<string, string>> = {}): readonly Loss[] {
+    return Object.keys(this.#object)
+      .filter((name) => !this.#taken.has(name) && this.has(name))
+      .map((name) => ({
+        param: this.param(name),
+        action: 'dropped',
+        reason: Object.hasOwn(reasons, name) ? reasons[name]! : 'No field of this name is known here',
+      }));
+  }
+}
+
+const wrongType = (param: string, expected: string): RequestFault =>
+  new RequestFault('invalid_request', `\`${param}\` must be ${expected}.`, param);
+
+export const invalidValue = (param: string, message: string): RequestFault =>
+  new RequestFault('invalid_value', message, param);
+
+export function asString(value: unknown, param: string): string {
+  if (typeof value !== 'string') throw wrongType(param, 'a string');
+  return value;
+}
+
+export function asText(value: unknown, param: string): string {
+  const text = asString(value, param);
+  if (text === '') throw invalidValue(param, `\`${param}\` is empty: there is nothing to embed.`);
+  return text;
+}
+
+export function asBoolean(value: unknown, param: string): boolean {
+  if (typeof value !== 'boolean') throw wrongType(param, 'a boolean');
+  return value;
+}
+
+export function asSeconds(value: unknown, param: string): number {
+  if (typeof value !== 'number' || value < 0) throw wrongType(param, 'a number of seconds');
+  return value;
+}
+
+export function asDimensions(value: unknown, param: string): number {
+  if (!Number.isInteger(value) || Number(value) < 1) throw invalidValue(param, `\`${param}\` must be 1 or more.`);
+  return Number(value);
+}

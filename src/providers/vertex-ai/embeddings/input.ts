@@ -1,0 +1,61 @@
+import type { Loss } from '../../../formats/conversation.ts';
+import { RequestFault } from '../../../formats/format.ts';
+import { asText, Fields, invalidValue, isObject } from './fields.ts';
+import { readMedia, type Media, type MediaKind } from './media.ts';
+
+/** OpenAI's bound, and this gateway's for what it makes several calls of (wire.md A7). */
+const MAX_INPUTS = 2048;
+
+/** What one vector is asked for. */
+export interface Input {
+  /** Where it stands in the body. */
+  readonly param: string;
+  readonly text?: string;
+  readonly media: readonly Media[];
+}
+
+const MEDIA: readonly MediaKind[] = ['image', 'video', 'audio', 'document'];
+
+export interface InputRules {
+  /** What the model embeds besides text. */
+  readonly media: ReadonlySet<MediaKind>;
+  readonly losses: Loss[];
+}
+
+/** `input` as a list. Throws RequestFault. */
+export function readInputs(value: unknown, rules: InputRules): readonly Input[] {
+  if (!Array.isArray(value)) return [readInput(value, 'input', rules)];
+  if (value.length === 0) throw invalidValue('input', '`input` is empty: there is nothing to embed.');
+  if (value.some((item) => typeof item === 'number' || Array.isArray(item))) throw tokensInPlaceOfText();
+  if (value.length > MAX_INPUTS)
+    throw invalidValue('input', `\`input\` has ${value.length} entries, ${MAX_INPUTS} are allowed.`);
+  return value.map((item: unknown, index) => readInput(item, `input[${index}]`, rules));
+}
+
+/** Tokens are numbers of OpenAI's vocabulary, which no other model has. */
+function tokensInPlaceOfText(): RequestFault {
+  return invalidValue(
+    'input',
+    '`input` holds tokens, which mean nothing to this model: send text (LangChain for Python: check_embedding_ctx_length=False).',
+  );
+}
+
+function readInput(value: unknown, param: string, rules: InputRules): Input {
+  if (typeof value === 'string') return { param, text: asText(value, param), media: [] };
+  if (!isObject(value))
+    throw new RequestFault('invalid_request', `\`${param}\` must be text, or an object that holds some.`, param);
+  const fields = new Fields(value, param);
+  const text = fields.take(['text'], asText);
+  const media = MEDIA.flatMap((kind) => {
+    const refuse = (at: string) => invalidValue(at, `\`${at}\`: this model does not embed this.`);
+    const given = fields.take([kind], (medium, at) => {
+      if (!rules.media.has(kind)) throw refuse(at);
+      return readMedia(kind, medium, { param: at, losses: rules.losses });
+    });
+    return given ?? [];
+  });
+  if (text === undefined && media.length === 0)
+    throw invalidValue(param, `\`${param}\` has nothing to embed: it needs \`text\`, or what else the model takes.`);
+  rules.losses.push(...fields.losses());
+  return { param, ...(text !== undefined && { text }), media };
+}

@@ -1,0 +1,70 @@
+import type { Loss } from '../../../formats/conversation.ts';
+import { RequestFault } from '../../../formats/format.ts';
+import { mimeOfUrl, parseDataUri } from '../../../formats/media.ts';
+import { asSeconds, asString, asText, Fields, invalidValue, isObject } from './fields.ts';
+
+export type MediaKind = 'image' | 'video' | 'audio' | 'document';
+
+/** What is to be embedded besides text: its bytes, or where they are. */
+export interface Media {
+  readonly kind: MediaKind;
+  /** Where it stands in the body. */
+  readonly param: string;
+  /** base64 */
+  readonly data?: string;
+  readonly uri?: string;
+  readonly mime?: string;
+  readonly segment: Segment;
+}
+
+/** Seconds; of a video. */
+export interface Segment {
+  readonly start?: number;
+  readonly end?: number;
+  readonly interval?: number;
+}
+
+/** `{base64}` or `{url}`, with `mime_type`; an address alone is a url (wire.md D14). What is lost of it goes to `losses`. */
+export function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: Loss[] }): Media {
+  const { param, losses } = at;
+  if (typeof value === 'string') return { kind, param, ...fromUrl(value, param), segment: {} };
+  if (!isObject(value)) throw new RequestFault('invalid_request', `\`${param}\` must be an object.`, param);
+  const fields = new Fields(value, param);
+  const data = fields.take(['base64'], asText);
+  const url = fields.take(['url'], asText);
+  if ((data === undefined) === (url === undefined))
+    throw invalidValue(param, `\`${param}\` needs one of \`base64\` and \`url\`.`);
+  const mime = fields.take(['mime_type'], asString);
+  const segment = kind === 'video' ? readSegment(fields) : {};
+  losses.push(...fields.losses());
+  // Some clients put whole data URIs there.
+  const source = data === undefined ? fromUrl(url ?? '', fields.param('url')) : (fromDataUri(data) ?? { data });
+  return { kind, param, ...source, ...(mime !== undefined && { mime }), segment };
+}
+
+type Source = Pick<Media, 'data' | 'uri' | 'mime'>;
+
+function fromDataUri(text: string): Source | undefined {
+  const parsed = parseDataUri(text);
+  return parsed && { data: parsed.data, ...(parsed.mime !== undefined && { mime: parsed.mime }) };
+}
+
+function fromUrl(url: string, param: string): Source {
+  const inline = fromDataUri(url);
+  if (inline) return inline;
+  if (!/^(?:gs|https?):\/\/./i.test(url))
+    throw invalidValue(param, `\`${param}\` must be a gs://, https:// or data: address.`);
+  const mime = mimeOfUrl(url);
+  return { uri: url, ...(mime !== undefined && { mime }) };
+}
+
+function readSegment(fields: Fields): Segment {
+  const start = fields.take(['start_offset'], asSeconds);
+  const end = fields.take(['end_offset'], asSeconds);
+  const interval = fields.take(['interval'], asSeconds);
+  return {
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    ...(interval !== undefined && { interval }),
+  };
+}

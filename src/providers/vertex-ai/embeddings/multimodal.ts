@@ -1,0 +1,113 @@
+import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import { ReplyFault } from '../../../formats/format.ts';
+import type { TranslatingCodec } from '../../codec.ts';
+import { asDimensions, invalidValue, isObject } from './fields.ts';
+import { readInputs, type Input } from './input.ts';
+import type { Media, MediaKind } from './media.ts';
+import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
+import { openBody, REASONS } from './request.ts';
+
+const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
+
+const PLAIN = 'This model takes no more than its input and dimensions';
+const REASONS_HERE = {
+  ...REASONS,
+  task_type: PLAIN,
+  taskType: PLAIN,
+  input_type: PLAIN,
+  title: PLAIN,
+  auto_truncate: PLAIN,
+  autoTruncate: PLAIN,
+};
+
+/** `multimodalembedding`: text, image and video of an instance each have a vector, all of one space (wire.md C8, D14). */
+export function multimodalCodec(parallelCalls: number): TranslatingCodec {
+  return {
+    mode: 'translate',
+    encode(body, context) {
+      const losses: Loss[] = [];
+      const { fields, base64 } = openBody(body);
+      const inputs = fields.need('input', (value) => readInputs(value, { media: IMAGES_AND_VIDEOS, losses }));
+      const dimension = fields.take(['dimensions'], asDimensions);
+      return {
+        calls: inputs.map((input) => ({
+          instances: [toInstance(input)],
+          ...(dimension !== undefined && { parameters: { dimension } }),
+        })),
+        parallel: parallelCalls,
+        losses: [...losses, ...fields.losses(REASONS_HERE)],
+        decode: (replies) =>
+          toReply(
+            replies.flatMap((reply, at) => readPredictions(reply, 1).map((one) => decodePrediction(one, inputs[at]))),
+            { ...context, base64 },
+          ),
+      };
+    },
+  };
+}
+
+function toInstance({ text, media }: Input): JsonObject {
+  return {
+    ...(text !== undefined && { text }),
+    ...Object.fromEntries(media.map((medium) => [medium.kind, toMedium(medium)])),
+  };
+}
+
+function toMedium({ kind, param, data, uri, mime, segment }: Media): JsonObject {
+  if (uri !== undefined && !uri.startsWith('gs://'))
+    throw invalidValue(
+      param,
+      `\`${param}\`: this model reads gs:// addresses and what the request holds, nothing else.`,
+    );
+  const videoSegmentConfig = {
+    ...(segment.start !== undefined && { startOffsetSec: segment.start }),
+    ...(segment.end !== undefined && { endOffsetSec: segment.end }),
+    ...(segment.interval !== undefined && { intervalSec: segment.interval }),
+  };
+  return {
+    ...(uri === undefined ? { bytesBase64Encoded: data } : { gcsUri: uri }),
+    ...(kind === 'image' && mime !== undefined && { mimeType: mime }),
+    ...(Object.keys(videoSegmentConfig).length > 0 && { videoSegmentConfig }),
+  };
+}
+
+/**
+ * `embedding` is always there, since OpenAI's SDKs read nothing else: the text's, or the image's, or the first of the video. The
+ * others are lists of numbers whatever the client's encoding, for no client knows that there is something to decode.
+ */
+function decodePrediction(prediction: JsonObject, asked: Input | undefined): Embedding {
+  const wants = (kind: MediaKind): boolean => asked?.media.some((medium) => medium.kind === kind) ?? false;
+  const text =
+    asked?.text === undefined ? undefined : readVector(prediction['textEmbedding'], 'the vector of the text');
+  const image = wants('image') ? readVector(prediction['imageEmbedding'], 'the vector of the image') : undefined;
+  const videos = wants('video') ? readVideos(prediction['videoEmbeddings']) : undefined;
+  const values = text ?? image ?? videos?.[0]?.embedding;
+  if (!values) throw new ReplyFault('there is no vector');
+  return {
+    values,
+    tokens: undefined,
+    truncated: false,
+    more: { ...(image && { image_embedding: image }), ...(videos && { video_embeddings: videos }) },
+  };
+}
+
+interface VideoEmbedding {
+  readonly embedding: readonly number[];
+  readonly start_offset?: number;
+  readonly end_offset?: number;
+  readonly index: number;
+}
+
+function readVideos(value: unknown): readonly VideoEmbedding[] {
+  if (!Array.isArray(value) || value.length === 0) throw new ReplyFault('the vectors of the video are not there');
+  return value.map((segment: unknown, index) => {
+    const { embedding, startOffsetSec, endOffsetSec } = isObject(segment) ? segment : {};
+    const [start, end] = [countOf(startOffsetSec), countOf(endOffsetSec)];
+    return {
+      embedding: readVector(embedding, `vector ${index} of the video`),
+      ...(start !== undefined && { start_offset: start }),
+      ...(end !== undefined && { end_offset: end }),
+      index,
+    };
+  });
+}

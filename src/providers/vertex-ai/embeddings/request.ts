@@ -1,0 +1,55 @@
+import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import { asBoolean, asDimensions, asString, asText, Fields, invalidValue } from './fields.ts';
+import { asTaskType, TASK_TYPE_FIELDS, WITH_TITLE } from './task-type.ts';
+
+/** Why fields that are known cannot be sent. */
+export const REASONS: Readonly<Record<string, string>> = {
+  user: 'Vertex AI has no field for the end user',
+  labels: 'Vertex AI takes no cost labels with embeddings',
+};
+
+/** The body less what every codec needs; `model` is in the path. */
+export function openBody(body: JsonObject): { fields: Fields; base64: boolean } {
+  const fields = new Fields(body);
+  fields.take(['model'], asString);
+  return { fields, base64: fields.take(['encoding_format'], isBase64) ?? false };
+}
+
+function isBase64(value: unknown, param: string): boolean {
+  const format = asString(value, param);
+  if (format !== 'float' && format !== 'base64')
+    throw invalidValue(param, `\`${param}\` must be float or base64 for this model.`);
+  return format === 'base64';
+}
+
+export interface Purpose {
+  readonly taskType?: string;
+  readonly title?: string;
+}
+
+/** What the vectors are for. A title without its task is a 400 at Google. */
+export function readPurpose(fields: Fields, losses: Loss[]): Purpose {
+  const taskType = fields.take(TASK_TYPE_FIELDS, asTaskType);
+  const title = fields.take(['title'], asText);
+  if (title !== undefined && taskType !== WITH_TITLE)
+    losses.push({ param: 'title', action: 'dropped', reason: `A title goes with task_type ${WITH_TITLE} alone` });
+  return {
+    ...(taskType !== undefined && { taskType }),
+    ...(title !== undefined && taskType === WITH_TITLE && { title }),
+  };
+}
+
+export interface Shape {
+  readonly autoTruncate?: boolean;
+  readonly outputDimensionality?: number;
+}
+
+/** Google's names of both, in `:predict` and `:embedContent` alike. */
+export function readShape(fields: Fields): Shape {
+  const autoTruncate = fields.take(['auto_truncate', 'autoTruncate'], asBoolean);
+  const outputDimensionality = fields.take(['dimensions'], asDimensions);
+  return {
+    ...(autoTruncate !== undefined && { autoTruncate }),
+    ...(outputDimensionality !== undefined && { outputDimensionality }),
+  };
+}

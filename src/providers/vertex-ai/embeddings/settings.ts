@@ -1,0 +1,19 @@
+/** How requests for embeddings are divided: `embeddings:` of an entry. */
+export interface EmbeddingSettings {
+  /** Undefined: as many as the model takes. */
+  readonly instancesPerCall: number | undefined;
+  readonly parallelCalls: number;
+}
+
+export const MAX_INSTANCES = 250;
+const PARALLEL_CALLS = 8;
+
+/** As the settings file has it. */
+interface Given {
+  readonly instances_per_call?: number;
+  readonly parallel_calls?: number;
+}
+
+export function readEmbeddingSettings({ instances_per_call, parallel_calls }: Given = {}): EmbeddingSettings {
+  return { instancesPerCall: instances_per_call, parallelCalls: parallel_calls ?? PARALLEL_CALLS };
+}

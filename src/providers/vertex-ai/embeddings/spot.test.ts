@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { EMBED } from './encode.testkit.ts';
+import { readEmbeddingSettings } from './settings.ts';
+import { ENDPOINT_METHODS, readFamily } from '../families.ts';
+import { ExpressLocations } from '../locations.ts';
+
+const settings = readEmbeddingSettings();
+const spotOf = (name: string) => {
+  const { family, model } = readFamily(name);
+  return family(model, EMBED, settings);
+};
+
+describe('embeddings on Vertex AI', () => {
+  test.each([
+    ['text-embedding-005', 'text-embedding-005:predict'],
+    ['google.text-embedding-004', 'text-embedding-004:predict'],
+    ['text-multilingual-embedding-002', 'text-multilingual-embedding-002:predict'],
+    ['textembedding-gecko@003', 'textembedding-gecko@003:predict'],
+    ['textembedding-gecko-multilingual@001', 'textembedding-gecko-multilingual@001:predict'],
+    ['gemini-embedding-001', 'gemini-embedding-001:predict'],
+    ['gemini-embedding-2', 'gemini-embedding-2:embedContent'],
+    ['gemini-embedding-2-preview', 'gemini-embedding-2-preview:embedContent'],
+    ['multimodalembedding@001', 'multimodalembedding@001:predict'],
+  ])('of %s are asked for at %s', (name, path) => {
+    expect(spotOf(name)).toMatchObject({ path: `publishers/google/models/${path}`, format: 'gemini' });
+  });
+
+  test.each([
+    'gemini-2.5-flash',
+    'imagen-4.0-generate-001',
+    'anthropic.claude-sonnet-4-5@20250929',
+    'meta.llama-4-scout-17b-16e-instruct-maas',
+    'mistralai.mistral-small-2503',
+    'deepseek-ai/deepseek-v3.1-maas',
+    'endpoints.1234567890',
+  ])('are nothing %s has', (name) => {
+    expect(() => spotOf(name)).toThrow(expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error);
+  });
+
+  test('are there in express mode too', () => {
+    const base = { origin: 'https://aiplatform.googleapis.com', prefix: '' };
+    const express = new ExpressLocations({ base, version: 'v1', embeddings: settings });
+    expect(express.locate('text-embedding-005', EMBED)).toMatchObject({
+      path: '/v1/publishers/google/models/text-embedding-005:predict',
+      codec: { mode: 'translate' },
+    });
+  });
+
+  test('of a deployed model are asked for by the method of its endpoint', () => {
+    expect(ENDPOINT_METHODS.predict('42', EMBED, settings)).toMatchObject({
+      path: 'endpoints/42:predict',
+      codec: { mode: 'translate' },
+    });
+    const raw = ENDPOINT_METHODS.raw_predict('42', { ...EMBED, stream: true }, settings);
+    expect(raw).toMatchObject({ path: 'endpoints/42:rawPredict', codec: { mode: 'pass-through' } });
+    for (const method of ['chat', 'gemini'] as const)
+      expect(() => ENDPOINT_METHODS[method]('42', EMBED, settings)).toThrow('embeddings');
+  });
+});

@@ -1,0 +1,64 @@
+import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import type { TranslatingCodec } from '../../codec.ts';
+import { isObject } from './fields.ts';
+import { readInputs } from './input.ts';
+import { partition } from './partition.ts';
+import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
+import { openBody, readPurpose, readShape, REASONS } from './request.ts';
+
+export interface CallSettings {
+  readonly instancesPerCall: number;
+  readonly parallelCalls: number;
+}
+
+/** Of one call (wire.md C8). */
+const MAX_TOKENS = 20_000;
+
+/**
+ * Only Google can count its tokens, and a call that is too large is refused whole. English has some four bytes to a token and
+ * Chinese three, so two are a safe guess; text that needs more (long numbers) is for Google to refuse.
+ */
+const BYTES_PER_TOKEN = 2;
+
+const TEXT_ALONE = new Set<never>();
+
+/** Text by `:predict` (wire.md C8). */
+export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): TranslatingCodec {
+  const limits = { count: instancesPerCall, weight: MAX_TOKENS * BYTES_PER_TOKEN };
+  return {
+    mode: 'translate',
+    encode(body, context) {
+      const losses: Loss[] = [];
+      const { fields, base64 } = openBody(body);
+      const inputs = fields.need('input', (value) => readInputs(value, { media: TEXT_ALONE, losses }));
+      const { taskType, title } = readPurpose(fields, losses);
+      // Instances are in Google's snake case, parameters are not.
+      const purpose = { ...(taskType !== undefined && { task_type: taskType }), ...(title !== undefined && { title }) };
+      const parameters = readShape(fields);
+      const groups = partition(inputs, limits, ({ text = '' }) => Buffer.byteLength(text));
+      return {
+        calls: groups.map((group) => ({
+          instances: group.map(({ text }) => ({ content: text, ...purpose })),
+          ...(Object.keys(parameters).length > 0 && { parameters }),
+        })),
+        parallel: parallelCalls,
+        losses: [...losses, ...fields.losses(REASONS)],
+        decode: (replies) =>
+          toReply(
+            groups.flatMap(({ length }, call) => readPredictions(replies[call], length).map(decodePrediction)),
+            { ...context, base64 },
+          ),
+      };
+    },
+  };
+}
+
+function decodePrediction({ embeddings }: JsonObject, at: number): Embedding {
+  const { values, statistics } = isObject(embeddings) ? embeddings : {};
+  const counts = isObject(statistics) ? statistics : {};
+  return {
+    values: readVector(values, `the vector of prediction ${at}`),
+    tokens: countOf(counts['token_count']),
+    truncated: counts['truncated'] === true,
+  };
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from '../../../formats/conversation.ts';
+import { RequestFault } from '../../../formats/format.ts';
+import { toCamel } from '../../../formats/gemini/wire.ts';
+import { readArray, readBoolean, readNumber, readObject, readString } from '../../../formats/openai-chat/read.ts';
+
+interface Field {
+  /** As the caller spelled it. */
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/**
+ * A caller's body, field by field. OpenAI writes its names in snake_case and Google in camelCase, and callers of either write
+ * the fields of the other in both; whoever has read what it can say is left with what would be lost.
+ */
+export class Fields {
+  readonly #left = new Map<string, Field>();
+
+  constructor(body: JsonObject) {
+    for (const [key, value] of Object.entries(body)) {
+      // What OpenAI's SDKs send for "not set".
+      if (value === null || value === undefined) continue;
+      const name = toCamel(key);
+      const other = this.#left.get(name);
+      if (other) throw new RequestFault('invalid_request', `\`${other.key}\` and \`${key}\` are one field.`, key);
+      this.#left.set(name, { key, value });
+    }
+  }
+
+  /** @param names in camelCase: the same field under the names that different models have for it */
+  take(...names: string[]): Field | undefined {
+    const found = names.filter((name) => this.#left.has(name)).map((name) => this.#left.get(name)!);
+    const [field, other] = found;
+    if (field && other)
+      throw new RequestFault('invalid_request', `\`${field.key}\` and \`${other.key}\` are one field.`, other.key);
+    for (const name of names) this.#left.delete(name);
+    return field;
+  }
+
+  string(...names: string[]): string | undefined {
+    const field = this.take(...names);
+    return field && readString(field.value, field.key);
+  }
+
+  number(name: string): number | undefined {
+    const field = this.take(name);
+    return field && readNumber(field.value, field.key);
+  }
+
+  /** A whole number within bounds; the fault names the field as it was spelled. */
+  integer(name: string, min: number, max: number): number | undefined {
+    const field = this.take(name);
+    const number = field && readNumber(field.value, field.key);
+    if (field === undefined || number === undefined) return undefined;
+    if (Number.isInteger(number) && number >= min && number <= max) return number;
+    throw new RequestFault(
+      'invalid_value',
+      `\`${field.key}\` must be a whole number from ${min} to ${max}.`,
+      field.key,
+    );
+  }
+
+  boolean(name: string): boolean | undefined {
+    const field = this.take(name);
+    return field && readBoolean(field.value, field.key);
+  }
+
+  object(name: string): JsonObject | undefined {
+    const field = this.take(name);
+    return field && readObject(field.value, field.key);
+  }
+
+  list(name: string): readonly unknown[] | undefined {
+    const field = this.take(name);
+    return field && readArray(field.value, field.key);
+  }
+
+  /** Keys nobody has taken, as the caller spelled them. */
+  rest(): string[] {
+    return [...this.#left.values()].map(({ key }) => key);
+  }
+}

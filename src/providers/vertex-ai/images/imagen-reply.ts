@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../../formats/conversation.ts';
+import { ReplyFault } from '../../../formats/format.ts';
+import { decodeInnerFailure } from '../../../formats/gemini/errors.ts';
+import { asString, isObject } from '../../../formats/gemini/wire.ts';
+import { compact } from '../../../formats/openai-chat/read.ts';
+import type { CodecContext, TaskReply } from '../../codec.ts';
+import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
+
+/**
+ * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry at all, down to the body `{}`; and an
+ * entry can be there to rate the prompt alone (wire.md C9). So what counts are the entries with an image in them.
+ * @param asked images the request was for
+ */
+export function decodeImagen(body: unknown, asked: number, context: CodecContext): TaskReply {
+  if (!isObject(body)) throw new ReplyFault('the reply is not a JSON object');
+  const error = body['error'] ?? undefined;
+  if (error !== undefined) return { ok: false, failure: decodeInnerFailure(error) };
+  const predictions = body['predictions'] ?? [];
+  if (!Array.isArray(predictions)) throw new ReplyFault('the predictions of the reply are no list');
+  const entries = predictions.filter(isObject);
+  const images = entries.flatMap((entry) => imageOf(entry) ?? []);
+  const reasons = sentences(entries.flatMap((entry) => asString(entry['raiFilteredReason']) ?? []));
+  if (images.length === 0) return { ok: false, failure: contentPolicyViolation(reasons) };
+  return imagesReply({ images, missing: Math.max(0, asked - images.length), reasons }, context);
+}
+
+function imageOf(entry: JsonObject): Image | undefined {
+  const data = asString(entry['bytesBase64Encoded']) || undefined;
+  if (data === undefined) return undefined;
+  return compact({ data, mime: asString(entry['mimeType']), revisedPrompt: asString(entry['prompt']) });
+}

@@ -1,0 +1,87 @@
+import type { JsonObject } from '../../../formats/conversation.ts';
+import { addDerived, checkLabels } from '../../../formats/gemini/labels.ts';
+import { LossReport } from '../../../formats/gemini/losses.ts';
+import { compact, readString } from '../../../formats/openai-chat/read.ts';
+import type { CodecContext, TranslatingCodec } from '../../codec.ts';
+import { asImageEvents } from '../../openai/image-events.ts';
+import { Fields } from './fields.ts';
+import { decodeImagen } from './imagen-reply.ts';
+import type { ImagenModel } from './models.ts';
+import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
+
+/** OpenAI's two qualities as Portkey maps them, and the later names next to them (wire.md D14). */
+const COMPRESSION_OF = new Map([
+  ['hd', 100],
+  ['high', 100],
+  ['standard', 75],
+  ['medium', 75],
+]);
+
+/** Imagen by `:predict` (wire.md C9, D14). */
+export function imagenCodec(model: ImagenModel): TranslatingCodec {
+  return {
+    mode: 'translate',
+    encode(body, context) {
+      const losses = new LossReport();
+      const fields = new Fields(body);
+      const options = { model, maxImages: model.maxImages, compressionOf: COMPRESSION_OF };
+      const request = readRequest(fields, options, losses);
+      const call = encodeImagen(fields, request, { model, context, losses });
+      return {
+        calls: [call],
+        parallel: 1,
+        losses: losses.list(),
+        decode: ([reply]) => decodeImagen(reply, request.n, context),
+        ...(request.stream && { stream: asImageEvents }),
+      };
+    },
+  };
+}
+
+interface Encoding {
+  readonly model: ImagenModel;
+  readonly context: CodecContext;
+  readonly losses: LossReport;
+}
+
+function encodeImagen(fields: Fields, request: ImagesRequest, { model, context, losses }: Encoding): JsonObject {
+  const { prompt, n, shape, output, personGeneration } = request;
+  checkResponseFormat(fields);
+  const parameters = compact({
+    sampleCount: n,
+    aspectRatio: shape.aspectRatio,
+    sampleImageSize: shape.imageSize,
+    sampleImageStyle: readStyle(fields, model, losses),
+    personGeneration,
+    ...readExtensions(fields),
+    outputOptions: Object.keys(output).length > 0 ? output : undefined,
+    // Without it a filtered image is missing without a word (wire.md C9).
+    includeRaiReason: true,
+  });
+  // Says what happens anyway.
+  fields.take('includeRaiReason');
+  reportRest(fields, losses, 'Imagen');
+  const labels = addDerived(checkLabels(request.labels ?? {}), context.labels, losses);
+  return { instances: [{ prompt }], parameters, ...(Object.keys(labels).length > 0 && { labels }) };
+}
+
+function readStyle(fields: Fields, model: ImagenModel, losses: LossReport): string | undefined {
+  const field = fields.take('style', 'sampleImageStyle');
+  if (field === undefined || model.styles) return field && readString(field.value, field.key);
+  losses.dropped(field.key, 'only imagegeneration@002 has styles');
+  return undefined;
+}
+
+/** Imagen's own parameters. Which of its versions takes which, and with what, is left to Imagen to say. */
+function readExtensions(fields: Fields): JsonObject {
+  return {
+    seed: fields.number('seed'),
+    negativePrompt: fields.string('negativePrompt'),
+    safetySetting: fields.string('safetySetting'),
+    addWatermark: fields.boolean('addWatermark'),
+    enhancePrompt: fields.boolean('enhancePrompt'),
+    language: fields.string('language'),
+    guidanceScale: fields.number('guidanceScale'),
+    includeSafetyAttributes: fields.boolean('includeSafetyAttributes'),
+  };
+}

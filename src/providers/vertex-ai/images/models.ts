@@ -1,0 +1,55 @@
+/** What Google's image models differ in (wire.md C9, D14, finding 5). */
+export interface ImageModel {
+  /** Shapes it draws, as Google names them. */
+  readonly ratios: readonly string[];
+  /** Resolutions it can be asked for by name, smallest first. */
+  readonly resolutions: readonly Resolution[];
+}
+
+export type Resolution = '1K' | '2K' | '4K';
+
+export interface ImagenModel extends ImageModel {
+  /** Images one request may ask for. */
+  readonly maxImages: number;
+  /** Only the second version has styles to choose from. */
+  readonly styles: boolean;
+}
+
+export interface GeminiImageModel extends ImageModel {
+  readonly modalities: readonly string[];
+}
+
+const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
+const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
+
+/** `imagen-4.0-ultra-generate-001`, `imagen-3.0-fast-generate-001`, `imagegeneration@006`. */
+const IMAGEN = /^(?:imagen-|imagegeneration@)/;
+
+export function imagenModel(model: string): ImagenModel | undefined {
+  const name = model.toLowerCase();
+  if (!IMAGEN.test(name)) return undefined;
+  const second = name === 'imagegeneration@002';
+  return {
+    ratios: IMAGEN_RATIOS,
+    resolutions: /^imagen-[4-9]/.test(name) ? ['1K', '2K'] : ['1K'],
+    maxImages: second ? 8 : 4,
+    styles: second,
+  };
+}
+
+/** `gemini-2.0-flash-preview-image-generation`, `gemini-2.5-flash-image`, `gemini-3-pro-image-preview`. */
+const GEMINI_IMAGE = /^gemini-.*image/;
+
+/** Before the third generation images came with words or not at all, and in one resolution. */
+const EARLY = /^gemini-2/;
+
+export function geminiImageModel(model: string): GeminiImageModel | undefined {
+  const name = model.toLowerCase();
+  if (!GEMINI_IMAGE.test(name)) return undefined;
+  const early = EARLY.test(name);
+  return {
+    ratios: GEMINI_RATIOS,
+    resolutions: early ? ['1K'] : ['1K', '2K', '4K'],
+    modalities: early ? ['TEXT', 'IMAGE'] : ['IMAGE'],
+  };
+}

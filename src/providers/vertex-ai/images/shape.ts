@@ -1,0 +1,49 @@
+import { RequestFault } from '../../../formats/format.ts';
+import type { LossReport } from '../../../formats/gemini/losses.ts';
+import type { ImageModel, Resolution } from './models.ts';
+
+/** What Google's models are told instead of a size in pixels. */
+export interface Shape {
+  readonly aspectRatio?: string;
+  /** Left out for the smallest, which every model draws unasked. */
+  readonly imageSize?: Resolution;
+}
+
+const PIXELS: Readonly<Record<Resolution, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 };
+
+/**
+ * OpenAI's `size` as the nearest shape and resolution a model has (wire.md D14): 1024x1024 is 1:1, 1792x1024 is 16:9, and
+ * 1536x1024 is 3:2 or, where there is none, 4:3. Only a square comes out in the pixels asked for; all else is a reported
+ * loss. What is no size is refused.
+ */
+export function shapeOf(size: string | undefined, model: ImageModel, losses: LossReport): Shape {
+  if (size === undefined || size === 'auto') return {};
+  const [width, height] = readPixels(size);
+  const aspectRatio = nearest(model.ratios, ratioOf, width / height);
+  const resolution = nearest(model.resolutions, (name) => PIXELS[name], Math.sqrt(width * height));
+  const exact = width === height && width === PIXELS[resolution];
+  if (!exact)
+    losses.downgraded('size', `the model draws shapes and not pixels: ${aspectRatio} in ${resolution} is nearest`);
+  return { aspectRatio, ...(resolution !== model.resolutions[0] && { imageSize: resolution }) };
+}
+
+function readPixels(size: string): [number, number] {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? [];
+  if (Number(width) > 0 && Number(height) > 0) return [Number(width), Number(height)];
+  throw new RequestFault(
+    'invalid_value',
+    '`size` must be `auto` or a width and a height, such as `1024x1024`.',
+    'size',
+  );
+}
+
+function ratioOf(name: string): number {
+  const [width, height] = name.split(':');
+  return Number(width) / Number(height);
+}
+
+/** By proportion: 2:1 is as far from 1:1 as 1:2 is. */
+function nearest<T>(choices: readonly T[], valueOf: (choice: T) => number, wanted: number): T {
+  const distance = (choice: T): number => Math.abs(Math.log(valueOf(choice) / wanted));
+  return choices.reduce((best, choice) => (distance(choice) < distance(best) ? choice : best));
+}

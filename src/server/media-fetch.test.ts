@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { Cancellation, GatewayError, UpstreamError, type RemoteMediaSettings } from '../plugin/index.ts';
+import { createFakeClock } from '../plugin/testing/index.ts';
+import type { Download, DownloadRequest } from '../upstream/types.ts';
+import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
+import { MediaHosts } from './media-hosts.ts';
+
+const SETTINGS: RemoteMediaSettings = {
+  hosts: ['a.example', 'b.example'],
+  maxBytes: 100,
+  maxItems: 10,
+  timeoutMs: 1000,
+  allowInsecure: false,
+};
+const OK: Download = { status: 200, headers: {}, body: Buffer.from('x') };
+const to = (location: string, status = 302): Download => ({ status, headers: { location }, body: Buffer.alloc(0) });
+
+type Answer = Download | Error | ((request: DownloadRequest) => Download | Error);
+
+/** Fetches with these answers, one for each hop. */
+async function fetching(
+  url: string,
+  answers: readonly Answer[],
+  parts: Partial<FetchContext> & { places?: number } = {},
+) {
+  const clock = createFakeClock();
+  const asked: DownloadRequest[] = [];
+  const context: FetchContext = {
+    async download(request) {
+      const answer = answers[asked.push(request) - 1]!;
+      const outcome = typeof answer === 'function' ? answer(request) : answer;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    },
+    clock,
+    settings: SETTINGS,
+    hosts: new MediaHosts(SETTINGS),
+    budget: new ByteBudget(SETTINGS.maxBytes),
+    until: 1000,
+    deadline: 5000,
+    cancellation: new Cancellation(),
+    accept: 'image/png',
+    ...parts,
+  };
+  const outcome: unknown = await fetchMedia(url, parts.places ?? 1, context).catch((error: unknown) => error);
+  return { outcome, asked, urls: asked.map(({ url: { href } }) => href) };
+}
+
+describe('media by address', () => {
+  it('are asked for with nothing of the caller’s, and in no content coding', async () => {
+    const { outcome, asked } = await fetching('https://a.example/x?y=1#z', [OK]);
+    expect(outcome).toBe(OK);
+    expect(asked).toMatchObject([{ allowInsecure: false, timeoutMs: 1000 }]);
+    expect(Object.keys(asked[0]!.headers)).toEqual(['accept', 'accept-encoding', 'user-agent']);
+    expect(asked[0]!.headers).toMatchObject({ accept: 'image/png', 'accept-encoding': 'identity' });
+  });
+
+  it.each([
+    ['http://a.example/x', 'only https URLs without credentials can'],
+    ['gs://bucket/x', 'only https URLs without credentials can'],
+    ['https://me:secret@a.example/x', 'only https URLs without credentials can'],
+    ['https://', 'only https URLs without credentials can'],
+    ['https://c.example/x', 'does not allow c.example'],
+    ['https://a.example:8443/x', 'does not allow a.example:8443'],
+    ['https://127.0.0.1/x', 'does not allow 127.0.0.1'],
+  ])('that say %s are not asked for', async (url, why) => {
+    const { outcome, asked } = await fetching(url, []);
+    expect(outcome).toBeInstanceOf(MediaRefused);
+    expect(outcome).toMatchObject({ message: expect.stringContaining(why) as string });
+    expect(asked).toEqual([]);
+  });
+
+  it('are followed over three redirects, each of them checked, relative ones too', async () => {
+    const { outcome, urls } = await fetching('https://a.example/1', [
+      to('/2', 301),
+      to('https://b.example/3', 303),
+      to('4', 308),
+      OK,
+    ]);
+    expect(outcome).toBe(OK);
+    expect(urls).toEqual(['https://a.example/1', 'https://a.example/2', 'https://b.example/3', 'https://b.example/4']);
+  });
+
+  it.each([
+    [
+      'a host that is not allowed',
+      to('https://inside.example/secret'),
+      'a host that `remote_media.hosts` does not allow',
+    ],
+    ['plain http', to('http://a.example/x'), 'an address that may not be used'],
+    ['another scheme', to('file:///etc/passwd'), 'an address that may not be used'],
+    ['credentials', to('https://u:p@a.example/'), 'an address that may not be used'],
+    ['no address', to('https://'), 'an address that may not be used'],
+    ['nowhere', { ...OK, status: 302 }, 'a.example answered with the status 302'],
+  ])('that lead to %s are not followed, and where that is stays inside', async (_, answer, why) => {
+    const { outcome, asked } = await fetching('https://a.example/1', [answer]);
+    expect(outcome).toBeInstanceOf(MediaRefused);
+    expect(outcome).toMatchObject({ message: expect.stringContaining(why) as string });
+    expect(String(outcome)).not.toMatch(/inside|passwd|u:p/);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('that are redirected a fourth time are given up', async () => {
+    const { outcome, asked } = await fetching(
+      'https://a.example/1',
+      Array.from({ length: 9 }, () => to('/again')),
+    );
+    expect(outcome).toMatchObject({ message: expect.stringContaining('more than 3 times') as string });
+    expect(asked).toHaveLength(4);
+  });
+
+  it.each([404, 403, 500, 204, 206, 304])('that are answered with %i are not there', async (status) => {
+    const { outcome } = await fetching('https://a.example/1', [{ ...OK, status }]);
+    expect(outcome).toMatchObject({ message: `cannot be fetched: a.example answered with the status ${status}` });
+  });
+
+  it.each([
+    ['egress_refused', 'a.example resolves to a special-purpose address (private use, RFC 1918)'],
+    ['connection_failed', 'No connection to a.example:443 (ECONNREFUSED).'],
+    ['connection_failed', 'a.example cannot be resolved (ENOTFOUND).'],
+    ['tls_failed', 'TLS with a.example failed: certificate of db.internal'],
+    ['stream_interrupted', 'The connection to a.example broke'],
+  ] as const)('that fail by %s say the same, whatever it is inside: %s', async (code, message) => {
+    const cause = new UpstreamError(code, message);
+    const { outcome } = await fetching('https://a.example/1', [cause]);
+    expect(outcome).toBeInstanceOf(MediaRefused);
+    expect(outcome).toMatchObject({ message: 'cannot be fetched: a.example cannot be reached', cause });
+  });
+
+  it('that are too large say how large they may be', async () => {
+    const { outcome } = await fetching('https://a.example/1', [new UpstreamError('reply_too_large', 'x')]);
+    expect(outcome).toMatchObject({ message: expect.stringContaining('100 bytes (remote_media.max_bytes)') as string });
+  });
+
+  it('that are not there in time are refused; in the total time of their target, its own timeout is told', async () => {
+    const late = new UpstreamError('timeout_total', 'x');
+    const own = await fetching('https://a.example/1', [late]);
+    expect(own.outcome).toBeInstanceOf(MediaRefused);
+    expect(own.outcome).toMatchObject({ message: expect.stringContaining('remote_media.timeout') as string });
+    const total = await fetching('https://a.example/1', [late], { deadline: 900 });
+    expect(total.asked).toMatchObject([{ timeoutMs: 900 }]);
+    expect(total.outcome).toBeInstanceOf(GatewayError);
+    expect(total.outcome).toMatchObject({ code: 'timeout_total', status: 504 });
+    const over = await fetching('https://a.example/1', [], { until: 0 });
+    expect([over.asked, over.outcome]).toMatchObject([
+      [],
+      { message: expect.stringContaining('not there in time') as string },
+    ]);
+  });
+
+  it('end with the request they are for, by its own reason', async () => {
+    const gone = new GatewayError('client_closed', 'The client left.');
+    expect((await fetching('https://a.example/1', [gone])).outcome).toBe(gone);
+  });
+
+  it('count once for each place they will stand in', async () => {
+    const budget = new ByteBudget(100);
+    const { asked } = await fetching('https://a.example/1', [OK], { budget, places: 3 });
+    const { room, admit } = asked[0]!;
+    expect([room(), admit(30), room(), admit(4), admit(3), budget.left]).toEqual([33, true, 3, false, true, 1]);
+  });
+});

@@ -1,0 +1,82 @@
+import { UpstreamError, type GatewayError } from '../plugin/index.ts';
+import { Dispatch } from './dispatch.ts';
+import { formatDuration } from './limits.ts';
+import type { OriginPool } from './pool.ts';
+import type { Download, DownloadRequest } from './types.ts';
+
+interface Settle {
+  resolve(download: Download): void;
+  reject(error: GatewayError): void;
+}
+
+/**
+ * One GET of media that a caller names. Every status is an answer and redirects are not followed: whoever asked decides where to
+ * go. Only the body of a 200 is read, and of that no more than `admit` lets in.
+ */
+export class MediaExchange extends Dispatch {
+  readonly #request: DownloadRequest;
+  readonly #settle: Settle;
+  readonly #pieces: Buffer[] = [];
+  #headers: Record<string, string> = {};
+  #stopTimer: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(pool: OriginPool, request: DownloadRequest, settle: Settle) {
+    const { url, headers } = request;
+    super(pool, { path: url.pathname + url.search, method: 'GET', headers, body: null });
+    this.#request = request;
+    this.#settle = settle;
+  }
+
+  begin(after: (ms: number, task: () => void) => () => void): void {
+    const { timeoutMs, cancellation } = this.#request;
+    this.#stopTimer = after(timeoutMs, () => this.onFault(this.#timeoutError()));
+    this.#stopListening = cancellation.onCancel((reason) => this.onFault(reason));
+    if (!this.over) this.start();
+  }
+
+  protected override onSent(): void {}
+
+  protected override onHeaders(status: number, headers: Record<string, string>): void {
+    this.#headers = headers;
+    if (status !== 200) {
+      this.#release();
+      this.stop();
+      this.#settle.resolve({ status, headers, body: Buffer.alloc(0) });
+      return;
+    }
+    // Said to be too large already: nothing of it need be read. A length that is not a number is undici's to refuse.
+    const announced = Number(headers['content-length'] ?? 0);
+    if (announced > this.#request.room()) this.onFault(this.#tooLarge());
+  }
+
+  protected override onBytes(bytes: Buffer): void {
+    if (this.#request.admit(bytes.length)) this.#pieces.push(bytes);
+    else this.onFault(this.#tooLarge());
+  }
+
+  protected override onComplete(): void {
+    this.#release();
+    this.#settle.resolve({ status: 200, headers: this.#headers, body: Buffer.concat(this.#pieces) });
+  }
+
+  override onFault(error: GatewayError): void {
+    this.#release();
+    this.stop();
+    this.#settle.reject(error);
+  }
+
+  #release(): void {
+    this.#stopTimer?.();
+    this.#stopListening?.();
+  }
+
+  #tooLarge(): UpstreamError {
+    return new UpstreamError('reply_too_large', `The media at ${this.pool.host} is larger than may be fetched.`);
+  }
+
+  #timeoutError(): UpstreamError {
+    const within = formatDuration(this.#request.timeoutMs);
+    return new UpstreamError('timeout_total', `The media at ${this.pool.host} was not there within ${within}.`);
+  }
+}

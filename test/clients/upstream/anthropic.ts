@@ -1,0 +1,293 @@
+import { USAGE } from '../words.ts';
+import { refuse, type Answer, type Ask } from './ask.ts';
+import { fields, isFields, list, only, text, words, type Fields } from './strict.ts';
+import { halves, RETRY_AFTER, type Wire } from './wire.ts';
+import type { SeenRequest } from '../../support/upstream.ts';
+
+/** Anthropic's Messages, at Anthropic and on Vertex AI: wire.md B2 to B7 and C3. */
+
+export const CLAUDE_SIGNATURE = 'Q2xhdWRl+/thought==';
+
+const TOP = words(
+  'max_tokens messages system stop_sequences stream temperature top_p top_k thinking output_config ' +
+    'tools tool_choice metadata service_tier cache_control',
+);
+const COUNTED = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'cache_control'];
+const BLOCKS: Readonly<Record<string, readonly string[]>> = {
+  text: ['text', 'citations'],
+  image: ['source'],
+  thinking: ['thinking', 'signature'],
+  tool_use: ['id', 'name', 'input', 'caller'],
+  tool_result: ['tool_use_id', 'content', 'is_error'],
+};
+
+interface Turn {
+  readonly role: string;
+  readonly blocks: readonly Fields[];
+}
+
+const onVertex = (url: string): boolean => url.includes('/publishers/anthropic/');
+
+function checkEnvelope({ url, headers, json: body }: SeenRequest): void {
+  if (onVertex(url)) {
+    only(body, 'request', [...TOP, 'anthropic_version']);
+    if (body['anthropic_version'] !== 'vertex-2023-10-16') refuse('anthropic_version: Field required');
+    if (url.includes(':streamRawPredict') !== (body['stream'] === true)) refuse('stream does not go with the verb.');
+  } else {
+    only(body, 'request', [...TOP, 'model']);
+    if (!text(body['model'], 'model').startsWith('claude-')) refuse('model: not one of ours');
+    if (headers['anthropic-version'] === undefined) refuse('anthropic-version: header is required');
+  }
+  if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
+}
+
+/** For a count, as B8 has it. */
+export function readCount({ url, json: body }: SeenRequest): void {
+  only(body, 'request', onVertex(url) ? [...COUNTED, 'anthropic_version'] : COUNTED);
+  if (!text(body['model'], 'model').startsWith('claude-')) refuse('model: not one of ours');
+  readTurns(body);
+}
+
+function readTurns(body: Fields): readonly Turn[] {
+  const turns: Turn[] = [];
+  for (const [index, message] of list(body['messages'], 'messages').entries()) {
+    const at = `messages.${index}`;
+    const { role, content } = only(message, at, ['role', 'content']);
+    if (role !== 'user' && role !== 'assistant') refuse(`${at}.role: must be user or assistant`);
+    const blocks = readBlocks(content, `${at}.content`);
+    // Consecutive turns of one role are one turn to the API.
+    const before = turns.at(-1);
+    if (before?.role === role) turns.splice(-1, 1, { role, blocks: [...before.blocks, ...blocks] });
+    else turns.push({ role, blocks });
+  }
+  if (turns[0]?.role !== 'user') refuse('messages: first message must use the user role');
+  turns.forEach((turn, index) => checkCalls(turn, turns[index + 1], index));
+  return turns;
+}
+
+function readBlocks(content: unknown, at: string): readonly Fields[] {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content, at);
+  return blocks.map((block, index) => {
+    const type = text(fields(block, at)['type'], `${at}.${index}.type`);
+    const known = BLOCKS[type] ?? refuse(`${at}.${index}: Input tag '${type}' is unknown`);
+    const read = onlyOf(block, `${at}.${index}`, known);
+    if (type === 'text' && text(read['text'], `${at}.text`) === '') refuse('text content blocks must be non-empty');
+    if (type === 'tool_use' && !/^[\w-]+$/.test(text(read['id'], `${at}.id`))) refuse(`${at}.id: must match pattern`);
+    if (type === 'tool_use') fields(read['input'], `${at}.input`);
+    if (type === 'thinking' && read['signature'] !== CLAUDE_SIGNATURE)
+      refuse('Invalid `signature` in `thinking` block');
+    if (type === 'image') checkImage(read['source'], `${at}.source`);
+    return read;
+  });
+}
+
+/** `citations`, `content` and `caller` are null in replies that come back. */
+const onlyOf = (block: unknown, at: string, known: readonly string[]): Fields =>
+  only(
+    Object.fromEntries(Object.entries(fields(block, at)).filter(([key, value]) => value !== null || key === 'text')),
+    at,
+    ['type', 'cache_control', ...known],
+  );
+
+function checkImage(value: unknown, at: string): void {
+  const { type, media_type: mime } = only(value, at, ['type', 'media_type', 'data']);
+  if (type !== 'base64') refuse(`${at}.type: only base64 here`);
+  if (!/^image\/(?:jpeg|png|gif|webp)$/.test(text(mime, `${at}.media_type`))) refuse(`${at}.media_type: not supported`);
+}
+
+const blocksOf = ({ blocks }: Turn, type: string): readonly Fields[] =>
+  blocks.filter((block) => block['type'] === type);
+
+function checkCalls(turn: Turn, after: Turn | undefined, index: number): void {
+  const at = `messages.${index}`;
+  const results = blocksOf(turn, 'tool_result');
+  if (turn.blocks.slice(0, results.length).some((block) => block['type'] !== 'tool_result'))
+    refuse(`${at}: tool_result blocks must come first`);
+  if (turn.role === 'user') return;
+  if (results.length > 0) refuse(`${at}: tool_result blocks can only be in user messages`);
+  const answered = after ? blocksOf(after, 'tool_result').map((block) => block['tool_use_id']) : [];
+  const asked = blocksOf(turn, 'tool_use').map((block) => block['id']);
+  if (asked.length !== answered.length || asked.some((id) => !answered.includes(id)))
+    refuse(`${at}: tool_use ids were found without tool_result blocks immediately after`);
+}
+
+function checkThinking(body: Fields, turns: readonly Turn[]): boolean {
+  const thinking = only(body['thinking'] ?? { type: 'disabled' }, 'thinking', ['type', 'budget_tokens', 'display']);
+  if (thinking['type'] === 'disabled') return false;
+  // The models of the matrix are of 4.5, which think by budget alone (D8).
+  if (thinking['type'] !== 'enabled') refuse('thinking.type: adaptive is not supported by this model');
+  const budget = Number(thinking['budget_tokens']);
+  if (!(budget >= 1024 && budget < Number(body['max_tokens'])))
+    refuse('thinking.budget_tokens: at least 1024 and less than max_tokens');
+  if ((body['temperature'] ?? 1) !== 1 || 'top_k' in body) refuse('temperature may only be set to 1 with thinking');
+  const choice = fields(body['tool_choice'] ?? { type: 'auto' }, 'tool_choice')['type'];
+  if (choice === 'any' || choice === 'tool') refuse('Thinking may not be enabled when tool_choice forces tool use.');
+  for (const turn of turns.slice(-2))
+    if (blocksOf(turn, 'tool_use').length > 0 && turn.blocks[0]?.['type'] !== 'thinking')
+      refuse('Expected `thinking`, but found `text`: a final assistant message must start with a thinking block');
+  return true;
+}
+
+function readTools(body: Fields): { tools: string[]; forced: string | undefined } {
+  const tools = list(body['tools'] ?? [], 'tools').map((tool) => {
+    const known = ['name', 'description', 'input_schema', 'type', 'strict', 'cache_control', 'eager_input_streaming'];
+    const { name, input_schema: schema } = only(tool, 'tools[]', known);
+    if (fields(schema, 'input_schema')['type'] !== 'object') refuse('tools.input_schema.type: Field required');
+    return text(name, 'tools.name');
+  });
+  const choice = only(body['tool_choice'] ?? { type: 'auto' }, 'tool_choice', [
+    'type',
+    'name',
+    'disable_parallel_tool_use',
+  ]);
+  if (choice['type'] === 'none') return { tools: [], forced: undefined };
+  if (choice['type'] === 'any') return { tools, forced: tools[0] };
+  return { tools, forced: choice['type'] === 'tool' ? text(choice['name'], 'tool_choice.name') : undefined };
+}
+
+function readFormat(body: Fields): boolean {
+  const format = only(body['output_config'] ?? {}, 'output_config', ['effort', 'format'])['format'];
+  if (format === undefined) return false;
+  const { schema } = only(format, 'output_config.format', ['type', 'schema']);
+  if (fields(schema, 'schema')['additionalProperties'] !== false)
+    refuse('output_config.format.schema: additionalProperties must be false');
+  return true;
+}
+
+const plainText = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : list(value ?? [], 'content')
+        .map((block) => (isFields(block) ? (block['text'] ?? '') : ''))
+        .join('');
+
+export const anthropic: Wire = {
+  read(request): Ask {
+    checkEnvelope(request);
+    const { json: body } = request;
+    const turns = readTurns(body);
+    const last = turns.at(-1)!;
+    const before = turns.at(-2);
+    const results = blocksOf(last, 'tool_result');
+    const source = blocksOf(last, 'image')[0]?.['source'];
+    const image = source === undefined ? undefined : fields(source, 'source');
+    return {
+      system: plainText(body['system']),
+      question:
+        turns
+          .flatMap((turn) => (turn.role === 'user' ? blocksOf(turn, 'text') : []))
+          .map(({ text }) => text)
+          .at(-1)
+          ?.toString() ?? '',
+      stream: body['stream'] === true,
+      ...readTools(body),
+      results:
+        results.length === 0 || !before
+          ? undefined
+          : blocksOf(before, 'tool_use').map(({ id }) =>
+              plainText(results.find((block) => block['tool_use_id'] === id)?.['content']),
+            ),
+      json: readFormat(body),
+      image: image && { mime: text(image['media_type'], 'media_type'), data: text(image['data'], 'data') },
+      thinks: checkThinking(body, turns),
+      signed: before !== undefined && blocksOf(before, 'thinking').length > 0,
+    };
+  },
+
+  reply: (answer) => ({ ...messageOf(answer), content: blocksFor(answer) }),
+
+  stream(answer, { url }) {
+    return [
+      ...(onVertex(url) ? ['event: vertex_event\ndata: {"usage":1}\n\n'] : []),
+      frame({
+        type: 'message_start',
+        message: {
+          ...messageOf(answer),
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: USAGE.input, output_tokens: 1 },
+        },
+      }),
+      frame({ type: 'ping' }),
+      ...blocksFor(answer).flatMap((block, index) => blockEvents(block, index)),
+      frame({
+        type: 'message_delta',
+        delta: { stop_reason: stopOf(answer), stop_sequence: null },
+        usage: { output_tokens: outputOf(answer) },
+      }),
+      frame({ type: 'message_stop' }),
+    ];
+  },
+
+  error(status, message) {
+    const known = status === 503 ? 529 : status;
+    const headers = { 'request-id': 'req_upstream', ...(status === 429 && { 'retry-after': String(RETRY_AFTER) }) };
+    return { status: known, headers, body: errorOf(TYPES[known] ?? 'api_error', message) };
+  },
+
+  streamError: frame(errorOf('overloaded_error', 'The model is overloaded.')),
+};
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  529: 'overloaded_error',
+};
+
+function errorOf(type: string, message: string) {
+  return { type: 'error', error: { type, message }, request_id: 'req_upstream' };
+}
+
+function frame(event: Fields & { readonly type: string }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+const stopOf = ({ calls }: Answer): string => (calls.length > 0 ? 'tool_use' : 'end_turn');
+const outputOf = ({ thought }: Answer): number => USAGE.output + (thought === undefined ? 0 : USAGE.thought);
+
+function messageOf(answer: Answer) {
+  return {
+    id: 'msg_up',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-sonnet-4-5-20250929',
+    stop_reason: stopOf(answer),
+    stop_sequence: null,
+    usage: { input_tokens: USAGE.input, output_tokens: outputOf(answer) },
+  };
+}
+
+function blocksFor({ thought, text, calls }: Answer): Fields[] {
+  return [
+    ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: CLAUDE_SIGNATURE }]),
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+    ...calls.map(({ name, args }, index) => ({ type: 'tool_use', id: `toolu_0${index + 1}`, name, input: args })),
+  ];
+}
+
+function blockEvents(block: Fields, index: number): string[] {
+  const events = (empty: Fields, deltas: readonly Fields[]): string[] => [
+    frame({ type: 'content_block_start', index, content_block: { ...block, ...empty } }),
+    ...deltas.map((delta) => frame({ type: 'content_block_delta', index, delta })),
+    frame({ type: 'content_block_stop', index }),
+  ];
+  if (block['type'] === 'text')
+    return events(
+      { text: '' },
+      halves(String(block['text'])).map((piece) => ({ type: 'text_delta', text: piece })),
+    );
+  if (block['type'] === 'thinking')
+    return events({ thinking: '', signature: '' }, [
+      ...halves(String(block['thinking'])).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+      { type: 'signature_delta', signature: block['signature'] },
+    ]);
+  return events({ input: {} }, [
+    { type: 'input_json_delta', partial_json: '' },
+    ...halves(JSON.stringify(block['input'])).map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+  ]);
+}

@@ -1,0 +1,17 @@
+import { refuse } from './ask.ts';
+import { fields, isFields, list, words } from './strict.ts';
+
+/** The keywords of JSON Schema that Gemini reads (wire.md D6). */
+const KEYWORDS = words(
+  '$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems ' +
+    'minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering',
+);
+
+export function checkJsonSchema(value: unknown, at: string): void {
+  const schema = fields(value, at);
+  for (const key of Object.keys(schema)) if (!KEYWORDS.includes(key)) refuse(`${at}: ${key} is not supported.`);
+  for (const [name, property] of Object.entries(fields(schema['properties'] ?? {}, `${at}.properties`)))
+    checkJsonSchema(property, `${at}.properties.${name}`);
+  if (isFields(schema['items'])) checkJsonSchema(schema['items'], `${at}.items`);
+  for (const choice of list(schema['anyOf'] ?? [], `${at}.anyOf`)) checkJsonSchema(choice, `${at}.anyOf`);
+}

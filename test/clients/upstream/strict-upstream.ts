@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http';
+import { json, startUpstream, type ScriptedUpstream, type SeenRequest } from '../../support/upstream.ts';
+import { anthropic } from './anthropic.ts';
+import { answerTo, failureOf, Refusal, type Ask, type Failure } from './ask.ts';
+import { gemini } from './gemini.ts';
+import { openai } from './openai.ts';
+import { taskOf } from './tasks.ts';
+import type { Wire } from './wire.ts';
+
+/** What the gateway has to send along; an upstream of its kind knows nobody without it. */
+export const KEYS = { openai: 'sk-upstream', anthropic: 'sk-ant-upstream', google: 'ya29.upstream' } as const;
+
+const ROUTES: readonly (readonly [RegExp, Wire])[] = [
+  [/\/models\/[^:]+:(?:streamGenerateContent\?alt=sse|generateContent)$/, gemini],
+  [/\/publishers\/anthropic\/models\/[^:]+:(?:streamRawPredict|rawPredict)$/, anthropic],
+  [/^\/v1\/messages(?:\?|$)/, anthropic],
+  [/\/chat\/completions$/, openai],
+];
+
+/** Every upstream of the matrix on one port: which one a request is for is in its path. */
+export const startStrictUpstream = (): Promise<ScriptedUpstream> => startUpstream(serve);
+
+async function serve(request: SeenRequest, res: ServerResponse): Promise<void> {
+  if (request.url === '/token') return json(res, { access_token: KEYS.google, expires_in: 3599, token_type: 'Bearer' });
+  const task = taskOf(request.url);
+  const wire = ROUTES.find(([pattern]) => pattern.test(request.url))?.[1] ?? openai;
+  try {
+    if (!hasCredential(request)) return fail(res, wire, 401, 'Invalid credentials.');
+    if (task) return json(res, task(request));
+    if (!ROUTES.some(([pattern]) => pattern.test(request.url))) return fail(res, wire, 404, `No route ${request.url}.`);
+    const ask = wire.read(request);
+    const failure = failureOf(ask.question);
+    await (failure === undefined ? answer(request, res, wire, ask) : misbehave(request, res, wire, failure));
+  } catch (error) {
+    // A fault of this file has to show as one, not as a request that hangs.
+    if (!(error instanceof Refusal)) return fail(res, wire, 500, `The scripted upstream broke: ${String(error)}`);
+    fail(res, wire, 400, error.message);
+  }
+}
+
+function hasCredential({ url, headers }: SeenRequest): boolean {
+  if (url.includes('/projects/')) return headers.authorization === `Bearer ${KEYS.google}`;
+  if (url.startsWith('/v1/messages')) return headers['x-api-key'] === KEYS.anthropic;
+  return headers.authorization === `Bearer ${KEYS.openai}`;
+}
+
+function fail(res: ServerResponse, wire: Wire, status: number, message: string): void {
+  const error = wire.error(status, message);
+  json(res, error.body, error.status, error.headers);
+}
+
+async function answer(request: SeenRequest, res: ServerResponse, wire: Wire, ask: Ask): Promise<void> {
+  if (!ask.stream) return json(res, wire.reply(answerTo(ask), request));
+  await send(res, wire.stream(answerTo(ask), request));
+  res.end();
+}
+
+const BEGUN = { thought: undefined, text: 'So far', calls: [] };
+
+async function misbehave(request: SeenRequest, res: ServerResponse, wire: Wire, failure: Failure): Promise<void> {
+  if (typeof failure === 'number') return fail(res, wire, failure, `The model says ${failure}.`);
+  if (failure === 'silence') return;
+  const frames = wire.stream(BEGUN, request);
+  const begun = frames.slice(0, frames.findIndex((frame) => frame.includes('So ')) + 1);
+  await send(res, begun);
+  if (failure === 'hang') return;
+  await send(res, [wire.streamError]);
+  res.end();
+}
+
+/** One frame per packet, as models write them. */
+async function send(res: ServerResponse, frames: readonly string[]): Promise<void> {
+  if (!res.headersSent) res.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const frame of frames) {
+    if (res.destroyed) return;
+    res.write(frame);
+    await new Promise(setImmediate);
+  }
+}

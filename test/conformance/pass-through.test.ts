@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { corpusIsThere, forAll, judges, modelOf, ReplayedFamily, type Recording } from './recordings.ts';
+
+/** Families that clients of the same API are served from, by the operation of theirs that the gateway has. */
+const FAMILIES = [
+  ['openai-chat', '/v1/chat/completions'],
+  ['openai-embeddings', '/v1/embeddings'],
+  ['openai-images', '/v1/images/generations'],
+] as const;
+
+describe.skipIf(!corpusIsThere).each(FAMILIES)('recorded exchanges of %s through %s', (name, path) => {
+  let family: ReplayedFamily;
+  beforeAll(async () => {
+    family = await ReplayedFamily.open(name);
+  });
+  afterAll(() => family.close());
+
+  it('pass both ways as they are, but for the model', { timeout: 300_000 }, async () => {
+    const { checkPassthrough } = await judges();
+    const records = family.records.filter((record) => record.path === path && record.request_body);
+    expect(records.length).toBeGreaterThan(0);
+    const findings = await forAll(records, async (record) => {
+      const asked = { ...record.request_body, model: modelOf(record) };
+      const answer = await family.ask(path, asked, { 'x-gateway-strict-open-ai-compliance': 'false' });
+      const sent = family.sent(record.id);
+      const found = [
+        ...(record.response_status >= 400 ? errorFindings(record, answer) : checkPassthrough(record, answer).findings),
+        ...(isDeepStrictEqual(wanted(asked), { ...sent, model: asked.model }) ? [] : [{ rule: 'sent', asked, sent }]),
+      ];
+      return found.map((finding) => ({ id: record.id, ...finding }));
+    });
+    expect(findings).toEqual([]);
+  });
+});
+
+/** Usage is counted whether the client asks for it or not. */
+function wanted(asked: Readonly<Record<string, unknown>>): object {
+  if (asked['stream'] !== true || !('messages' in asked)) return asked;
+  return { ...asked, stream_options: { ...Object(asked['stream_options']), include_usage: true } };
+}
+
+/** An error keeps its status, message, code and parameter; its type is one the API has. */
+function errorFindings(record: Recording, { status, body }: { status: number; body: unknown }): object[] {
+  const { error: recorded } = record.response_body as { error: Record<string, unknown> };
+  const { error: told } = body as { error: Record<string, unknown> };
+  const same = ['message', 'param'].every((key) => (told[key] ?? null) === (recorded[key] ?? null));
+  const sameCode = recorded['code'] === null || recorded['code'] === undefined || told['code'] === recorded['code'];
+  return status === record.response_status && same && sameCode ? [] : [{ rule: 'error', recorded, told, status }];
+}

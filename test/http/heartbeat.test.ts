@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../src/plugin/testing/index.ts';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
+import type { ServerResponse } from 'node:http';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const chunk = (content: string, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+/** A gateway whose time stands still, before an upstream that says one word and then waits for the test. */
+async function start(): Promise<{
+  gateway: TestGateway;
+  upstream: ScriptedUpstream;
+  clock: ReturnType<typeof createFakeClock>;
+  reply: () => ServerResponse;
+}> {
+  let reply: ServerResponse | undefined;
+  const upstream = await startUpstream((_, res) => {
+    reply = res;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(chunk('one'));
+  });
+  const clock = createFakeClock();
+  const gateway = await startTestGateway(
+    {
+      server: { timeouts: { idle: '10m', total: '1h' } },
+      catalog: {
+        providers: [{ slug: 'own', provider: 'openai', base_url: `${upstream.url}/v1`, allow_insecure: true }],
+      },
+    },
+    { clock },
+  );
+  open.push(gateway, upstream);
+  return { gateway, upstream, clock, reply: () => reply! };
+}
+
+async function ask(url: string, path: string): Promise<ReadableStreamDefaultReader<string>> {
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+    body: JSON.stringify({ model: '@own/m', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'x' }] }),
+  });
+  return answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+}
+
+async function readUntil(reader: ReadableStreamDefaultReader<string>, piece: string): Promise<string> {
+  let text = '';
+  while (!text.includes(piece)) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+  }
+  return text;
+}
+
+describe('a stream whose model falls silent', () => {
+  it.each([
+    ['/v1/chat/completions', ': ping\n\n', 'data: [DONE]'],
+    ['/v1/messages', 'event: ping\ndata: {"type":"ping"}\n\n', 'event: message_stop'],
+  ])('is kept alive on %s', async (path, ping, end) => {
+    const { gateway, clock, reply } = await start();
+    const reader = await ask(gateway.url, path);
+    await readUntil(reader, 'one');
+    await clock.advance(15_000);
+    await clock.advance(15_000);
+    expect(await readUntil(reader, ping)).toBe(ping);
+    reply().end(`${chunk('', 'stop')}data: [DONE]\n\n`);
+    expect(await readUntil(reader, end)).not.toContain('error');
+    await reader.cancel();
+  });
+
+  it('hears nothing between words that come in time', async () => {
+    const { gateway, clock, reply } = await start();
+    const reader = await ask(gateway.url, '/v1/chat/completions');
+    await readUntil(reader, 'one');
+    for (const word of ['two', 'three', 'four']) {
+      await clock.advance(14_000);
+      reply().write(chunk(word));
+      expect(await readUntil(reader, word)).not.toContain('ping');
+    }
+    reply().end(`${chunk('', 'stop')}data: [DONE]\n\n`);
+    expect(await readUntil(reader, '[DONE]')).not.toContain('ping');
+    await reader.cancel();
+  });
+});

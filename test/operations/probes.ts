@@ -1,0 +1,115 @@
+import { PNG, TEXT, THOUGHT, type Feature } from './wires.ts';
+
+/** A request that shows whether an operation has a feature, and what must be in the reply for a yes. */
+export interface Probe {
+  readonly body: (model: string) => object;
+  /** @param told the reply's body, or the text of its stream */
+  readonly shows: (told: string) => boolean;
+  /** The models made for it, by slug, where the operation's usual ones are not; elsewhere there is none. */
+  readonly models?: Readonly<Record<string, string>>;
+}
+
+type Probes = Readonly<Partial<Record<Feature, Probe>>>;
+
+const says = (feature: Feature): string => `feature: ${feature}`;
+const holds =
+  (...pieces: readonly string[]) =>
+  (told: string): boolean =>
+    pieces.every((piece) => told.includes(piece));
+
+const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+
+const chat = (feature: Feature, more: object = {}) => ({
+  body: (model: string) => ({ model, max_tokens: 8192, messages: [{ role: 'user', content: says(feature) }], ...more }),
+});
+const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } };
+
+const chatCompletions: Probes = {
+  plain: { ...chat('plain'), shows: holds('"chat.completion"', TEXT) },
+  stream: { ...chat('stream', { stream: true }), shows: holds('"chat.completion.chunk"', TEXT, 'data: [DONE]') },
+  tools: {
+    ...chat('tools', { tools: [{ type: 'function', function: { name: 'weather', parameters } }] }),
+    shows: holds('"tool_calls"', '"weather"', 'Lisbon'),
+  },
+  thinking: { ...chat('thinking', { reasoning_effort: 'low' }), shows: holds(THOUGHT, TEXT) },
+  media: {
+    ...chat('media', { messages: [{ role: 'user', content: [{ type: 'text', text: says('media') }, picture] }] }),
+    shows: holds(TEXT),
+  },
+  errors: { ...chat('errors'), shows: holds('"rate_limit_error"', 'Slow down.', '"rate_limit_exceeded"') },
+};
+
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } };
+const tools = [{ name: 'weather', input_schema: parameters }];
+
+const messages: Probes = {
+  plain: { ...chat('plain'), shows: holds('"type":"message"', TEXT) },
+  stream: { ...chat('stream', { stream: true }), shows: holds('event: message_start', TEXT, 'event: message_stop') },
+  tools: { ...chat('tools', { tools }), shows: holds('"tool_use"', '"weather"', 'Lisbon') },
+  thinking: {
+    ...chat('thinking', { thinking: { type: 'enabled', budget_tokens: 1024 } }),
+    shows: holds('"thinking"', THOUGHT, TEXT),
+  },
+  media: {
+    ...chat('media', { messages: [{ role: 'user', content: [{ type: 'text', text: says('media') }, image] }] }),
+    shows: holds(TEXT),
+  },
+  errors: { ...chat('errors'), shows: holds('"type":"error"', '"rate_limit_error"', 'Slow down.') },
+};
+
+const counted = holds('"input_tokens":7');
+const countTokens: Probes = {
+  plain: { ...chat('plain'), shows: counted },
+  tools: { ...chat('tools', { tools }), shows: counted },
+  thinking: { ...chat('thinking', { thinking: { type: 'enabled', budget_tokens: 1024 } }), shows: counted },
+  media: { body: messages.media!.body, shows: counted },
+  errors: messages.errors!,
+};
+
+const GEMINI_MEDIA = { inlineData: { mimeType: 'image/png', data: PNG } };
+const contents = (feature: Feature, more: object = {}) => ({
+  body: () => ({ contents: [{ role: 'user', parts: [{ text: says(feature) }] }], ...more }),
+});
+const vertexCounted = holds('"totalTokens":7');
+const vertexCountTokens: Probes = {
+  plain: { ...contents('plain'), shows: vertexCounted },
+  tools: {
+    ...contents('tools', { tools: [{ functionDeclarations: [{ name: 'weather', parameters }] }] }),
+    shows: vertexCounted,
+  },
+  media: {
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: says('media') }, GEMINI_MEDIA] }] }),
+    shows: vertexCounted,
+  },
+  errors: { ...contents('errors'), shows: holds('RESOURCE_EXHAUSTED', 'Slow down.') },
+};
+
+const input = (feature: Feature) => ({ body: (model: string) => ({ model, input: says(feature) }) });
+const embeddings: Probes = {
+  plain: { ...input('plain'), shows: holds('"embedding":[0.5,0.25]') },
+  media: {
+    models: { vertex: 'multimodalembedding@001' },
+    body: (model) => ({ model, input: [{ text: says('media'), image: { base64: PNG } }] }),
+    shows: holds('[0.5,0.25]'),
+  },
+  errors: { ...input('errors'), shows: chatCompletions.errors!.shows },
+};
+
+const prompt = (feature: Feature, more: object = {}) => ({
+  body: (model: string) => ({ model, prompt: says(feature), ...more }),
+});
+const images: Probes = {
+  plain: { ...prompt('plain'), shows: holds(`"b64_json":"${PNG}"`) },
+  stream: { ...prompt('stream', { stream: true }), shows: holds('image_generation.completed', PNG) },
+  errors: { ...prompt('errors'), shows: chatCompletions.errors!.shows },
+};
+
+/** By the operation's id. A feature that is not here is none of the operation's. */
+export const PROBES: Readonly<Record<string, Probes>> = {
+  'chat.completions': chatCompletions,
+  messages,
+  'messages.count_tokens': countTokens,
+  'vertex.count_tokens': vertexCountTokens,
+  embeddings,
+  'images.generations': images,
+};

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PROVIDERS } from '../../src/providers/index.ts';
+import { ASKING, observeCells, README, tableOf, withTable, type Cell } from './table.ts';
+import { PROBES } from './probes.ts';
+import { UPSTREAMS } from './upstreams.ts';
+
+describe('the table of operations and upstreams in README', () => {
+  let cells: readonly Cell[];
+  beforeAll(async () => {
+    cells = await observeCells();
+  });
+
+  it('has every provider but the simulator, which no model is behind, and every operation that asks a model', () => {
+    const shown = new Set<string>(UPSTREAMS.map(({ provider }) => provider));
+    expect(new Set(Object.keys(PROVIDERS)).difference(shown)).toEqual(new Set(['simulator']));
+    expect(Object.keys(PROBES).toSorted()).toEqual(ASKING.map(({ id }) => id).toSorted());
+  });
+
+  it('has nothing but what works and what is refused as not to be had', () => {
+    expect(cells.filter(({ outcome }) => typeof outcome === 'object')).toEqual([]);
+  });
+
+  it('stands there as the gateway does it', () => {
+    // Anew with `node test/operations/table.ts`.
+    const readme = readFileSync(README, 'utf8');
+    expect(readme).toBe(withTable(readme, tableOf(cells)));
+  });
+});

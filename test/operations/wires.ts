@@ -1,0 +1,182 @@
+/** What real upstreams answer, by the wire they speak: the least that shows each feature (wire.md A5, A6, B5, B6, C5, C8, C9). */
+import type { ServerResponse } from 'node:http';
+import type { SeenRequest } from '../support/upstream.ts';
+
+export const FEATURES = ['plain', 'stream', 'tools', 'thinking', 'media', 'errors'] as const;
+export type Feature = (typeof FEATURES)[number];
+
+export const TEXT = 'Lisbon is sunny.';
+export const THOUGHT = 'They ask about Lisbon.';
+/** A picture of one pixel; that it arrived is told by these bytes being in the request. */
+export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const CALL = { name: 'weather', arguments: { city: 'Lisbon' } };
+
+interface Wire {
+  readonly plain: (feature: Feature) => object;
+  /** Undefined: it has no streams. */
+  readonly stream?: (feature: Feature) => string;
+  readonly refusal: object;
+}
+
+const sse = (...chunks: readonly object[]): string =>
+  chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+
+const OPENAI_ERROR = {
+  error: { message: 'Slow down.', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' },
+};
+const GOOGLE_ERROR = { error: { code: 429, message: 'Slow down.', status: 'RESOURCE_EXHAUSTED' } };
+const ANTHROPIC_ERROR = {
+  type: 'error',
+  error: { type: 'rate_limit_error', message: 'Slow down.' },
+  request_id: 'req_1',
+};
+
+const openAiCall = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: CALL.name, arguments: JSON.stringify(CALL.arguments) },
+};
+const openAiUsage = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
+
+const openai: Wire = {
+  plain: (feature) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_795_132_800,
+    model: 'm',
+    choices: [
+      {
+        index: 0,
+        finish_reason: feature === 'tools' ? 'tool_calls' : 'stop',
+        message: {
+          role: 'assistant',
+          content: feature === 'tools' ? null : TEXT,
+          ...(feature === 'tools' && { tool_calls: [openAiCall] }),
+          ...(feature === 'thinking' && { reasoning_content: THOUGHT }),
+        },
+      },
+    ],
+    usage: openAiUsage,
+  }),
+  stream: () => {
+    const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_795_132_800, model: 'm' };
+    const choice = (delta: object, finish_reason: string | null = null) => ({
+      ...chunk,
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const chunks = [choice({ role: 'assistant', content: '' }), choice({ content: TEXT }), choice({}, 'stop')];
+    return `${sse(...chunks, { ...chunk, choices: [], usage: openAiUsage })}data: [DONE]\n\n`;
+  },
+  refusal: OPENAI_ERROR,
+};
+
+const geminiReply = (parts: readonly object[]): object => ({
+  responseId: 'r',
+  modelVersion: 'm',
+  candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts } }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
+});
+
+const gemini: Wire = {
+  plain: (feature) =>
+    geminiReply([
+      ...(feature === 'thinking' ? [{ text: THOUGHT, thought: true }] : []),
+      feature === 'tools' ? { functionCall: { name: CALL.name, args: CALL.arguments } } : { text: TEXT },
+    ]),
+  stream: () => sse(geminiReply([{ text: TEXT }])).replaceAll('\n', '\r\n'),
+  refusal: GOOGLE_ERROR,
+};
+
+const message = (content: readonly object[], stop_reason: string | null) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content,
+  stop_reason,
+  stop_sequence: null,
+  usage: { input_tokens: 5, output_tokens: 4 },
+});
+
+const anthropic: Wire = {
+  plain: (feature) => {
+    if (feature === 'tools')
+      return message([{ type: 'tool_use', id: 'toolu_1', name: CALL.name, input: CALL.arguments }], 'tool_use');
+    const thinking = { type: 'thinking', thinking: THOUGHT, signature: 'c2ln' };
+    return message([...(feature === 'thinking' ? [thinking] : []), { type: 'text', text: TEXT }], 'end_turn');
+  },
+  stream: () =>
+    [
+      { type: 'message_start', message: message([], null) },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: TEXT } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 4 } },
+      { type: 'message_stop' },
+    ]
+      .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join(''),
+  refusal: ANTHROPIC_ERROR,
+};
+
+const imageUsage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
+const openAiImages: Wire = {
+  plain: () => ({ created: 1_795_132_800, data: [{ b64_json: PNG }], usage: imageUsage }),
+  stream: () => {
+    const event = { type: 'image_generation.completed', b64_json: PNG, usage: imageUsage };
+    return `event: ${event.type}\n${sse(event)}`;
+  },
+  refusal: OPENAI_ERROR,
+};
+
+const whole = (body: object, refusal: object): Wire => ({ plain: () => body, refusal });
+
+/** The wire spoken at a path, the most telling paths first. */
+const WIRES: readonly (readonly [RegExp, Wire])[] = [
+  [/count-tokens:rawPredict$|\/count_tokens$/, whole({ input_tokens: 7 }, ANTHROPIC_ERROR)],
+  [/:countTokens$/, whole({ totalTokens: 7 }, GOOGLE_ERROR)],
+  [
+    /text-embedding.*:predict$/,
+    whole({ predictions: [{ embeddings: { values: [0.5, 0.25], statistics: { token_count: 3 } } }] }, GOOGLE_ERROR),
+  ],
+  [
+    /multimodalembedding.*:predict$/,
+    whole({ predictions: [{ textEmbedding: [0.125], imageEmbedding: [0.5, 0.25] }] }, GOOGLE_ERROR),
+  ],
+  [/imagen.*:predict$/, whole({ predictions: [{ bytesBase64Encoded: PNG, mimeType: 'image/png' }] }, GOOGLE_ERROR)],
+  [
+    /\/embeddings(?:\?|$)/,
+    whole(
+      {
+        object: 'list',
+        model: 'm',
+        data: [{ object: 'embedding', index: 0, embedding: [0.5, 0.25] }],
+        usage: { prompt_tokens: 3, total_tokens: 3 },
+      },
+      OPENAI_ERROR,
+    ),
+  ],
+  [/\/images\/generations(?:\?|$)/, openAiImages],
+  [/enerateContent/, gemini],
+  [/publishers\/anthropic\/|\/v1\/messages$/, anthropic],
+  [/\/chat\/completions(?:\?|$)|publishers\/mistralai\//, openai],
+];
+
+/** Answers with the feature the request says it is about. */
+export function answer(request: SeenRequest, res: ServerResponse): void {
+  const wire = WIRES.find(([path]) => path.test(request.url))?.[1];
+  const feature = FEATURES.find((one) => request.text.includes(`feature: ${one}`));
+  if (!wire || !feature) return void res.writeHead(418).end(`nothing is scripted for ${request.url}`);
+  if (feature === 'media' && !request.text.includes(PNG)) return void res.writeHead(418).end('the picture is missing');
+  if (feature === 'tools' && !request.text.includes(`"${CALL.name}"`))
+    return void res.writeHead(418).end('the tool is missing');
+  if (feature === 'thinking' && !/"thinkingConfig"|"thinking"|"reasoning_effort"/.test(request.text))
+    return void res.writeHead(418).end('no thinking is asked for');
+  if (feature === 'errors') return json(res, 429, wire.refusal);
+  // A place without streams is asked for the whole.
+  if (feature !== 'stream' || !wire.stream) return json(res, 200, wire.plain(feature));
+  res.writeHead(200, { 'content-type': 'text/event-stream' }).end(wire.stream(feature));
+}
+
+const json = (res: ServerResponse, status: number, body: object): void =>
+  void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

@@ -1,0 +1,91 @@
+import type { Rule } from './differences.ts';
+
+const of = (subject: string, ...names: readonly string[]): readonly string[] =>
+  names.map((name) => `anthropic-${subject}/${name}`);
+
+/** What holds for all OpenAI-shaped upstreams. */
+const SHARED: readonly Rule[] = [
+  {
+    cases: of('turns', 'system-blocks'),
+    paths: ['messages[]**'],
+    reason:
+      'wire.md D13: the system prompt is one message, whatever the number of its blocks; the SDK has a message each',
+  },
+  {
+    cases: of('turns', 'empty-texts'),
+    paths: ['messages[].content'],
+    reason: 'wire.md A3 allows empty texts, so the caller’s stand; the SDK’s core leaves them out',
+  },
+  {
+    cases: of('rounds', 'result-error', 'result-error-empty'),
+    paths: ['messages[].content'],
+    reason: 'wire.md D13: a call that failed says so in its text',
+  },
+  {
+    cases: of('rounds', 'result-blocks'),
+    paths: ['messages[].content'],
+    reason: 'wire.md D13: texts are what the tool said; the SDK shows the model the JSON of its own parts',
+  },
+  {
+    cases: of('rounds', 'result-picture', 'result-picture-only', 'result-pictures-parallel'),
+    paths: ['messages[]**'],
+    reason: 'wire.md D13: pictures of results follow as the user’s; the SDK writes their base64 into the text',
+  },
+  {
+    cases: of('blocks', 'pdf-base64'),
+    paths: ['messages[].content[].file.filename'],
+    reason: 'wire.md A3 and D13: the name of a file is its title, and optional; the SDK makes one up',
+  },
+  {
+    cases: of('blocks', 'pdf-url'),
+    paths: ['refused'],
+    reason:
+      'an address goes on as image_url, the spelling this gateway names for all media (service.md 2.4); the SDK throws',
+  },
+];
+
+/** Gatehouse against `@ai-sdk/openai`, both given requests of the Messages API. */
+export const MESSAGES_TO_OPENAI_DIFFERENCES: readonly Rule[] = [
+  ...SHARED,
+  {
+    cases: of('turns', 'system-string', 'system-turn', 'system-both'),
+    paths: ['messages[].role'],
+    reason: 'wire.md A3: OpenAI’s newer models read system as developer; other servers know system only',
+  },
+  {
+    cases: of('tools', 'choice-without-tools'),
+    paths: ['tool_choice'],
+    reason: 'a choice among no tools is a 400 of both APIs, and the upstream’s to say; the SDK hides it',
+  },
+  {
+    cases: of('blocks', 'document-text', 'document-text-titled'),
+    paths: ['refused'],
+    reason: 'wire.md D13: a text document is text; the SDK throws',
+  },
+  {
+    cases: of('fields', 'sampling'),
+    paths: ['temperature', 'top_p'],
+    reason: 'which models refuse sampling is the server’s to say: an OpenAI-compatible entry can be anyone’s',
+  },
+];
+
+/** Gatehouse against `@ai-sdk/openai-compatible`. */
+export const MESSAGES_TO_LLAMA_DIFFERENCES: readonly Rule[] = [
+  ...SHARED,
+  {
+    cases: of('reasoning', 'thought-of-claude', 'thought-of-gemini'),
+    paths: ['messages[].reasoning_content'],
+    reason: 'wire.md D13: thoughts and their proofs are for the provider that made them',
+  },
+  {
+    cases: of('reasoning', 'answer-schema'),
+    paths: ['response_format.**'],
+    reason:
+      'wire.md C2 and D13: Vertex’ open models take json_schema; the SDK asks for any object unless told otherwise',
+  },
+  {
+    cases: of('fields', 'sampling'),
+    paths: ['top_k'],
+    reason: 'wire.md C2: the servers behind Vertex know the extended fields; the SDK has none',
+  },
+];
