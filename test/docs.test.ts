@@ -87,8 +87,10 @@ describe('README.md', () => {
         client_email: 'a@b.iam.gserviceaccount.com',
       }),
     );
-    writeFileSync(join(dir, 'keys.yaml'), 'keys: []\n');
-    const loaded = await loadSettings(dir, { env: { ANTHROPIC_API_KEY: 'x' } });
+    writeFileSync(join(dir, 'keys.yaml'), 'keys: [{ id: a, key: "${env:GATEWAY_KEY}" }]\n');
+    const names = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY', 'GATEWAY_KEY'];
+    const env = Object.fromEntries(names.map((name) => [name, `${name}-canary`]));
+    const loaded = await loadSettings(dir, { env });
     await checkSettings(loaded, dir);
     expect(loaded.diagnostics).toEqual([]);
   });

@@ -146,6 +146,29 @@ describe('errors', () => {
     expect(reply.headers['x-should-retry']).toBe(expected);
   });
 
+  it.each([
+    ['its own word', [1], false, 'false'],
+    ['its own word', [1], true, 'true'],
+    ['no more after a retry', [2], true, 'false'],
+    ['no more after a fallback', [1, 1], true, 'false'],
+  ])('tells SDKs of the upstream %s: %j tries, %j is %s', async (_, tries, shouldRetry, expected) => {
+    const { reply } = await fail(new UpstreamError('overloaded', 'busy', { shouldRetry }), {}, tries);
+    expect(reply.headers['x-should-retry']).toBe(expected);
+  });
+
+  it('does not take the calls of one batch for retries', async () => {
+    const exchange = createExchange();
+    createAttempt(exchange, { tries: [aTry, { ...aTry, call: 1 }] });
+    await runPlugin(errors, {
+      exchange,
+      needs: { defaultFormat: shape('default') },
+      next: () => {
+        throw new UpstreamError('overloaded', 'busy');
+      },
+    });
+    expect(exchange.reply?.headers).not.toHaveProperty('x-should-retry');
+  });
+
   it('closes the connection of a body that was not read to its end', async () => {
     expect((await fail(new GatewayError('request_too_large', 'Too large.'))).reply.headers['connection']).toBe('close');
     expect((await fail(new GatewayError('invalid_json', 'No.'))).reply.headers).not.toHaveProperty('connection');

@@ -1,4 +1,11 @@
-import { definePlugin, errorReply, toGatewayError, type Exchange, type GatewayError } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  errorReply,
+  retriesOf,
+  toGatewayError,
+  type Exchange,
+  type GatewayError,
+} from '../../src/plugin/index.ts';
 
 /** Renders every failure of the chain in the client's own format. */
 export default definePlugin({
@@ -19,7 +26,8 @@ export default definePlugin({
         if (error.code === 'internal_error')
           host.log.error({ err: thrown, request_id: exchange.id }, 'request failed inside the gateway');
         exchange.error = error;
-        const reply = errorReply(error, exchange.operation?.format ?? host.defaultFormat, exchange.id);
+        const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;
+        const reply = errorReply(error, format, exchange.id);
         Object.assign(reply.headers, retryHeaders(exchange, error));
         exchange.reply = reply;
       }
@@ -35,9 +43,12 @@ function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, s
     headers['retry-after-ms'] = String(Math.ceil(error.retryAfterMs));
   }
   // The SDKs try 408, 409, 429 and 5xx again on their own (wire.md A1); where the gateway has done so, that would multiply.
-  if (exchange.attempts.length > 1 || exchange.attempts.some((attempt) => attempt.tries.length > 1))
-    headers['x-should-retry'] = 'false';
+  const shouldRetry = hasTriedAgain(exchange) ? false : error.shouldRetry;
+  if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
   // The body of a refused request may be unread: the connection cannot be used again.
   if (error.code === 'request_too_large') headers['connection'] = 'close';
   return headers;
 }
+
+const hasTriedAgain = ({ attempts }: Exchange): boolean =>
+  attempts.length > 1 || attempts.some((attempt) => retriesOf(attempt.tries) > 0);

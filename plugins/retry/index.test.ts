@@ -95,6 +95,15 @@ describe('retry', () => {
     expect((await run({ tries: [busy(429, retryAfterMs), 'ok'] })).at).toEqual(times);
   });
 
+  it('leaves the target at once when the upstream says that no try can help, and not for its saying the contrary', async () => {
+    const says = (shouldRetry: boolean, status: number): UpstreamError =>
+      new UpstreamError('overloaded', 'no', { status, shouldRetry, retryAfterMs: 0 });
+    expect((await run({ tries: [says(false, 503), 'ok'] })).at.length).toBe(1);
+    expect((await run({ tries: [says(true, 503), 'ok'] })).at.length).toBe(2);
+    // Which statuses are tried again is the config's to say.
+    expect((await run({ tries: [says(true, 500), 'ok'] })).at.length).toBe(1);
+  });
+
   it('leaves the target at once when the upstream asks for more than the cap', async () => {
     const failure = busy(429, 1001);
     const { at, outcome, clock } = await run({ tries: [failure, 'ok'] });

@@ -41,6 +41,8 @@ function waitBefore(
 ): number | undefined {
   const { onStatusCodes, minDelayMs, maxDelayMs } = target.retry;
   if (!(error instanceof UpstreamError) || !onStatusCodes.has(error.status)) return undefined;
+  // Anthropic and OpenAI know better than a status whether another try can help: SDKs heed them, and so does this.
+  if (error.shouldRetry === false) return undefined;
   const asked = error.retryAfterMs;
   // Asked for more than the cap: trying earlier would only be refused again, so the next target has its turn.
   if (asked !== undefined) return asked <= maxDelayMs ? asked : undefined;

@@ -28,6 +28,23 @@ providers:
   # - slug: anthropic
   #   provider: anthropic
   #   api_key: \${env:ANTHROPIC_API_KEY}
+
+  # OpenAI.
+  # - slug: openai
+  #   provider: openai
+  #   api_key: \${env:OPENAI_API_KEY}
+
+  # Any server that speaks OpenAI's API: vLLM, Ollama, Groq. One that asks for no key needs no api_key here.
+  # - slug: local
+  #   provider: openai
+  #   base_url: http://127.0.0.1:11434/v1
+  #   allow_insecure: true # Plain http, or an address that is not on the internet.
+
+  # Azure OpenAI. Requests name a deployment.
+  # - slug: azure
+  #   provider: azure-openai
+  #   base_url: https://my-resource.openai.azure.com
+  #   api_key: \${env:AZURE_OPENAI_API_KEY}
 `,
   'gateway/fallback-example.yaml': `# yaml-language-server: $schema=../../schemas/gateway.json
 # A gateway config: requests choose it by the name of this file, \`x-gateway-config: fallback-example\`.

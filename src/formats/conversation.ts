@@ -262,7 +262,10 @@ export interface Conversation {
 
 /** Something the target cannot express. Reported in a header, a counter and the record; a 400 under strict params. */
 export interface Loss {
-  /** Path in the caller's body: `seed`, `messages[2].content[0]`. */
+  /**
+   * Path in the caller's body: `seed`, `messages[2].content[0]`. An encoder does not know that body and names the place in the
+   * conversation instead, as places.ts says; translate.ts finds the caller's.
+   */
   readonly param: string;
   /** dropped: not sent. clamped: sent with another value. downgraded: sent as something weaker. */
   readonly action: 'dropped' | 'clamped' | 'downgraded';

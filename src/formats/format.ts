@@ -1,5 +1,6 @@
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
+import type { Origins } from './origins.ts';
 import type { MediaByUrl, RemoteMedia } from './remote-media.ts';
 
 /** A request body that cannot be read or cannot be said in the target's format: a 400 that names the parameter. */
@@ -165,6 +166,27 @@ export interface TokenCounting {
   encodeReply(tokens: number): JsonObject;
 }
 
+/** Features of an API's models that callers ask for by name. */
+export interface ModelFeatures {
+  /** A comma list; it counts whatever API the caller speaks. */
+  readonly header: string;
+  /** The gateway's own names for it, without their prefix. */
+  readonly ownHeaders: readonly string[];
+  /** The same in the body, where a host has it there. */
+  readonly field: string;
+  /** Says whose they are, to a caller who asks another's model. */
+  readonly owner: string;
+}
+
+/** What the gateway knows of how a client wants its reply, before its body is read. */
+export interface ClientAsked {
+  /** Letters and digits, for ids of replies. */
+  readonly id: string;
+  /** What the compliance header or the config says. */
+  readonly strict: boolean;
+}
+export type ClientWishes = Omit<ClientContext, 'created' | 'model'>;
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -174,13 +196,27 @@ export interface Format {
   /** What keeps a silent stream alive; clients pass over it. */
   readonly heartbeat: string;
 
-  /** Client side: wire body → conversation. Throws RequestFault. The body has passed the operation's schema. */
-  decodeRequest(body: JsonObject): Conversation;
+  readonly features?: ModelFeatures;
+  /** Header with the version of the API that a body was written for. */
+  readonly versionHeader?: string;
+
+  /** Client side: how the reply is wanted. */
+  readClient(body: BodyView, asked: ClientAsked): ClientWishes;
+  /**
+   * Client side: wire body → conversation. Throws RequestFault. The body has passed the operation's schema. The places of what was
+   * read are noted where somebody wants them.
+   */
+  decodeRequest(body: JsonObject, origins?: Origins): Conversation;
+  /**
+   * Client side: how this API writes a field that losses and faults name as OpenAI's chat API does (places.ts), the best first.
+   * Nothing where it writes it the same.
+   */
+  respell?(place: string): readonly string[];
   /**
    * Client side: what only this format can say, in words that others have too. A conversation that stays in this format does
    * without. Throws RequestFault for what cannot be said elsewhere and would change what is asked for.
    */
-  toPortable?(conversation: Conversation): Portable;
+  toPortable?(conversation: Conversation, origins?: Origins): Portable;
   /** Upstream side: conversation → wire body. Throws RequestFault for what must be refused. Never changes its input. */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
 

@@ -68,6 +68,7 @@ const ordered = (can: Abilities): fc.Arbitrary<GeneratedReply> =>
 const UPSTREAMS: readonly (readonly [string, Format, fc.Arbitrary<GeneratedReply>])[] = [
   ['Gemini', formats.gemini, generation({ thinking: true, signatures: true, callSignatures: true, cacheUsage: true })],
   ['Gemini without signatures', formats.gemini, generation({ thinking: true })],
+  ['Gemini with pictures', formats.gemini, generation({ media: true, signatures: true })],
   ['OpenAI chat', formats['openai-chat'], ordered({ cacheUsage: true, refusal: true })],
   ['OpenAI chat with thoughts', formats['openai-chat'], ordered({ thinking: true })],
   ['Claude', messages, generation({ thinking: true, signatures: true, redacted: true, cacheUsage: true })],

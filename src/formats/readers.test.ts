@@ -109,6 +109,19 @@ describe.each<[string, Format, Format, Abilities]>([
     );
   });
 
+  it('a whole reply that is served as a stream is held up to the size of one event, and a plain one as long as it comes', () => {
+    const big = Buffer.alloc(9 * 1024 * 1024, '{');
+    const streamed = translatingReader(translation(gemini, openaiChat), true, JSON_TYPE);
+    streamed.push(big);
+    expect(streamed.signals.failure).toBeUndefined();
+    streamed.push(big);
+    expect(streamed.signals.failure).toMatchObject({ status: 502, kind: 'reply_too_large' });
+    const plain = translatingReader(translation(gemini, openaiChat), false, JSON_TYPE);
+    plain.push(big);
+    plain.push(big);
+    expect(plain.signals.failure).toBeUndefined();
+  });
+
   it('a stream that does not say that it is one is read as one all the same', () => {
     fc.assert(
       fc.property(generation(can), seed, (reply, cuts) => {

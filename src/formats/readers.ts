@@ -3,6 +3,7 @@ import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type Str
 import type { ClientContext, ReplyContext } from './format.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
+import { MAX_EVENT_BYTES } from './sse.ts';
 
 /** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
 export interface Translation {
@@ -53,12 +54,13 @@ class StreamReader implements PassThrough {
   }
 }
 
-/** A reply read whole (the caller bounds it), decoded, and written at once. */
+/** A reply read whole, decoded, and written at once. Where a plain one was asked for, the caller bounds it; in a stream it is one event. */
 class WholeReader implements PassThrough {
   readonly signals: Signals;
   readonly #translation: Translation;
   readonly #write: Write;
-  readonly #pieces: Buffer[] = [];
+  #pieces: Buffer[] = [];
+  #held = 0;
 
   constructor(translation: Translation, signals: Signals, write: Write) {
     this.#translation = translation;
@@ -68,7 +70,12 @@ class WholeReader implements PassThrough {
 
   push(bytes: Buffer): undefined {
     this.#pieces.push(bytes);
+    this.#held += bytes.length;
     this.signals.progress += 1;
+    if (this.#write === asBody || this.#held <= MAX_EVENT_BYTES) return;
+    this.#pieces = [];
+    const message = `The reply exceeds ${MAX_EVENT_BYTES} bytes, more than can be served as a stream.`;
+    this.signals.failure = { status: 502, kind: 'reply_too_large', message };
   }
 
   end(): Buffer | undefined {

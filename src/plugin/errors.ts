@@ -143,6 +143,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** Wait the upstream asked for, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The upstream's own word on whether another try is of use (`x-should-retry`, wire.md A1 and B7). */
+  readonly shouldRetry?: boolean;
   /** Catalog slug of the target that failed. */
   readonly provider?: string;
   /** The upstream's own word for the failure, for clients that are not strict and for logs. */
@@ -160,6 +162,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
+  readonly shouldRetry: boolean | undefined;
   readonly provider: string | undefined;
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
@@ -173,6 +176,7 @@ export class GatewayError extends Error {
     this.retryable = kind.retryable;
     this.param = details.param ?? null;
     this.retryAfterMs = details.retryAfterMs;
+    this.shouldRetry = details.shouldRetry;
     this.provider = details.provider;
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;

@@ -65,6 +65,8 @@ export interface Exchange {
   readonly settingsHash: string;
   /** Undefined for a path the gateway does not serve. */
   readonly operation: Operation | undefined;
+  /** What the client speaks; at a path that is not served, what its path or its headers tell. */
+  readonly clientFormat?: Format | undefined;
   readonly request: InboundRequest;
   /** Replaced by telemetry when tracing is on. */
   trace: TraceContext;
@@ -210,7 +212,7 @@ export interface Batch {
   /** So many at once. */
   readonly parallel: number;
   /** Parses the reply of one call. Throws ReplyFault. */
-  readonly read: (bytes: Buffer) => unknown;
+  readonly read: (bytes: Buffer, call: number) => unknown;
   /** What has been read, by the number of its call: a retry asks for the missing ones only. */
   readonly replies: Map<number, unknown>;
   /** Bytes of those replies as they came. */

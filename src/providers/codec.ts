@@ -44,6 +44,11 @@ export interface EncodedTask {
   readonly parallel: number;
   readonly losses: readonly Loss[];
   /**
+   * Where there are several calls: whether a reply can be read, asked when it comes, so that a retry asks that call alone again and
+   * not all of them. Throws ReplyFault, as `decode` would.
+   */
+  readonly check?: (reply: unknown, call: number) => void;
+  /**
    * @param replies 2xx bodies, parsed, in the order of `calls`
    * Throws ReplyFault for what cannot be read.
    */

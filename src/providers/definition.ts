@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
-import type { Clock, Report } from '../plugin/index.ts';
+import type { Clock, ModelTask, Report } from '../plugin/index.ts';
 import type { TokenStore } from '../state/tokens.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ProviderEntry, ProviderName } from './provider.ts';
@@ -35,17 +35,34 @@ export interface ProviderDefinition<E extends CatalogEntry> {
   create(entry: E, setup: ProviderSetup): OpenableEntry | undefined;
   /** The entry has no credentials: each request must bring its caller's. Without it, all entries have their own. */
   needsCallerToken?(entry: E): boolean;
+  /**
+   * What can be seen, before any request, of parameters that a gateway config sends to the entry. `model` is without `@slug/`;
+   * paths are relative to the parameters.
+   */
+  checkParams?(entry: E, params: Params, report: Report): void;
+  /** What the model of that name, without `@slug/`, can be asked for, as far as names tell; undefined: anything. */
+  tasksOf?(entry: E, model: string): ReadonlySet<ModelTask> | undefined;
 }
+
+type Params = Readonly<Record<string, unknown>>;
 
 /** A provider as the registry holds it, its entry type worn off. */
 export interface Provider {
   readonly name: ProviderName;
   create(entry: CatalogEntry, setup: ProviderSetup): OpenableEntry | undefined;
   needsCallerToken(entry: CatalogEntry): boolean;
+  checkParams(entry: CatalogEntry, params: Params, report: Report): void;
+  tasksOf(entry: CatalogEntry, model: string): ReadonlySet<ModelTask> | undefined;
 }
 
 export function defineProvider<E extends CatalogEntry>(definition: ProviderDefinition<E>): Provider {
   // The catalog's schema has tied the entry's shape to its `provider`, and the registry looks up by that name.
-  const { name, create, needsCallerToken = () => false } = definition;
-  return { name, create, needsCallerToken };
+  const {
+    name,
+    create,
+    needsCallerToken = () => false,
+    checkParams = () => {},
+    tasksOf = () => undefined,
+  } = definition;
+  return { name, create, needsCallerToken, checkParams, tasksOf };
 }

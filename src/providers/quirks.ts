@@ -6,8 +6,8 @@ import type { UpstreamFailure } from '../formats/events.ts';
  * and what comes back before it is read.
  */
 export interface Quirks {
-  /** Whether a name of `anthropic-beta` may be sent; the others are left out and reported. */
-  readonly takesBeta?: (name: string) => boolean;
+  /** Whether a feature of the format's (`ModelFeatures`) may be asked for by this name; the others are left out and reported. */
+  readonly takesFeature?: (name: string) => boolean;
   readonly envelope?: Envelope;
   /** A larger request is refused before anything of it is sent: megabytes on the way to a refusal help nobody. */
   readonly bodyLimit?: BodyLimit;

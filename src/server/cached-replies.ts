@@ -54,7 +54,10 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
       const stream = attempt.body.value('stream') === true;
       // What the client may see was settled when the reply was made: thoughts in it were asked for, and its id is its own.
       const settled = { hideThoughts: false, ownId: false };
-      const client = { ...clientContext(exchange, attempt, attempt.resolved, clock), ...settled };
+      const client = {
+        ...clientContext(exchange, attempt, { operation, resolved: attempt.resolved, clock }),
+        ...settled,
+      };
       const bytes = bytesFor(kept, stream, operation.format, client);
       return bytes && toReply(kept, bytes, stream, operation.format);
     },

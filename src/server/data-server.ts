@@ -8,7 +8,7 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 import { answerRefusals } from './http-refusals.ts';
 import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
-import { compileRoutes } from './routes.ts';
+import { compileRoutes, guessFormat } from './routes.ts';
 
 const routes = compileRoutes(operations);
 
@@ -29,7 +29,7 @@ export function createDataServer(
       pathAsRegExp: true,
     });
   app.use(router.routes());
-  app.use((ctx) => handle(ctx, { operation: undefined, params: {}, refusal: refusal(ctx) }));
+  app.use((ctx) => handle(ctx, { operation: undefined, format: formatOf(ctx), params: {}, refusal: refusal(ctx) }));
   // Clients that leave are no errors; failures are logged where they happen, with their request id.
   app.silent = true;
 
@@ -53,13 +53,30 @@ export function setTimeouts(server: Server, { timeouts }: ServerSettings): void 
   server.headersTimeout = Math.min(60_000, timeouts.total);
 }
 
+const formatOf = (ctx: Koa.Context) => guessFormat(operations, ctx) ?? openaiChat;
+
 function refusal(ctx: Koa.Context): GatewayError {
-  // What answers GET answers HEAD, without the content (RFC 9110, section 9.3.2).
-  const methods = routes
-    .filter(({ path }) => path.test(ctx.path))
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const methods = methodsAt(ctx.path);
   if (methods.length === 0)
-    return new GatewayError('not_found', `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.`);
+    return new GatewayError(
+      'not_found',
+      `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.${hintFor(ctx.path)}`,
+    );
   ctx.set('allow', methods.join(', '));
   return new GatewayError('method_not_allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
+}
+
+/** What answers GET answers HEAD, without the content (RFC 9110, section 9.3.2). */
+const methodsAt = (asked: string): readonly string[] =>
+  routes
+    .filter(({ path }) => path.test(asked))
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+
+/** Anthropic's clients put `/v1` into their paths, OpenAI's expect it in their base URL; either is easily given the other's. */
+function hintFor(asked: string): string {
+  const plain = asked.replace(/^\/{2,}/, '/');
+  const meant = [plain, plain.replace(/^\/v1(?=\/v1\/)/i, ''), `/v1${plain}`].find(
+    (path) => methodsAt(path).length > 0,
+  );
+  return meant === undefined ? '' : ` Did you mean ${meant.slice(0, 200)}? Look at the base URL of your client.`;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Format } from '../formats/format.ts';
 import {
   Cancellation,
   GatewayError,
@@ -27,6 +28,7 @@ const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
+  readonly clientFormat: Format | undefined;
   /** Of the operation's path. */
   readonly params: PathParams;
   readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames'>;
@@ -39,6 +41,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   readonly startedAt: number;
   readonly settingsHash: string;
   readonly operation: Operation | undefined;
+  readonly clientFormat: Format | undefined;
   readonly request: InboundRequest;
   readonly cancellation = new Cancellation();
   readonly attempts: Attempt[] = [];
@@ -54,13 +57,14 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
 
-  constructor(req: IncomingMessage, { operation, params, snapshot, clock }: ExchangeSetup) {
+  constructor(req: IncomingMessage, { operation, clientFormat, params, snapshot, clock }: ExchangeSetup) {
     super();
     const asked = req.headers['x-request-id'];
     this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
     this.startedAt = clock.now();
     this.settingsHash = snapshot.hash;
     this.operation = operation;
+    this.clientFormat = clientFormat;
     this.request = new HttpRequest(req, params, snapshot.headerNames);
     this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace() ?? traceId() };
   }

@@ -1,8 +1,9 @@
 import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts';
-import { translatingReader } from '../formats/readers.ts';
+import { translatingReader, type Translation } from '../formats/readers.ts';
+import { translateRequest } from '../formats/translate.ts';
 import type { Prepared, RequestBody } from '../plugin/index.ts';
 import { callId } from './ids.ts';
-import { isStream, placeOf, portableConversation, targetOf, type Job } from './translation-job.ts';
+import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** A request for an answer. Throws RequestFault. */
 export function prepareGeneration(job: Job): Prepared {
@@ -26,11 +27,26 @@ function passThrough(job: Job): Prepared {
       ...placeOf(job, undefined),
       body: body.encode(),
       stream,
-      contentType: undefined,
-      openReader: () => upstream.passThrough(client, stream),
+      contentType: stream ? upstream.contentType.stream : undefined,
+      openReader: ({ headers }) => {
+        const type = headers['content-type'] ?? '';
+        if (stream && JSON_TYPE.test(type)) return translatingReader(unstreamed(job), stream, type);
+        return upstream.passThrough(client, stream);
+      },
       decodeError: upstream.decodeError,
     },
   };
+}
+
+const JSON_TYPE = /^application\/json\b/i;
+
+/**
+ * A server that has no streams answers one with the whole reply, and some tell an error with 200: either is told as the stream that
+ * was asked for, as it is between two formats. Nothing is hidden and nothing renamed: the reply is in the client's own format.
+ */
+function unstreamed({ resolved, upstream, client }: Job): Translation {
+  const context = { ...client, hideThoughts: false, ownId: false };
+  return { upstream, client: upstream, reply: { model: resolved.model, newCallId: callId }, context };
 }
 
 /** What an override has put in is the operator's word and stays. */
@@ -42,13 +58,17 @@ const searchable = (body: RequestBody): SearchableBody => ({
 
 function translate(job: Job): Prepared {
   const { attempt, resolved, operation, upstream } = job;
-  const { conversation, losses } = portableConversation(job);
   const reply: ReplyContext = { model: resolved.model, newCallId: callId };
-  const encoded = upstream.encodeRequest(conversation, targetOf(job), reply);
+  const encoded = translateRequest(wholeBody(job), {
+    client: operation.format,
+    upstream,
+    target: targetOf(job),
+    reply,
+  });
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
   return {
-    losses: [...losses, ...encoded.losses],
+    losses: encoded.losses,
     outbound: {
       ...placeOf(job, encoded.headers),
       body: JSON.stringify(encoded.body),

@@ -100,6 +100,20 @@ describe('media by address', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it.each<[string, Answer, string]>([
+    ['has nothing', { ...OK, status: 404 }, 'where it is redirected to answered with the status 404'],
+    [
+      'cannot be reached',
+      new UpstreamError('egress_refused', 'b.example is inside'),
+      'where it is redirected to cannot',
+    ],
+  ])('that are redirected to a host that %s do not tell which', async (_, answer, why) => {
+    const { outcome } = await fetching('https://a.example/1', [to('https://b.example/inside'), answer]);
+    expect(outcome).toBeInstanceOf(MediaRefused);
+    expect(outcome).toMatchObject({ message: expect.stringContaining(why) as string });
+    expect(String(outcome)).not.toMatch(/b\.example|inside/);
+  });
+
   it('that are redirected a fourth time are given up', async () => {
     const { outcome, asked } = await fetching(
       'https://a.example/1',

@@ -61,18 +61,26 @@ export async function fetchMedia(address: string, places: number, context: Fetch
   for (let hop = 0; ; hop += 1) {
     if (!url || !context.hosts.isSound(url)) throw new MediaRefused(unsound(context, hop));
     if (!context.hosts.allows(url)) throw new MediaRefused(notAllowed(url, hop));
-    const reply = await get(url, places, context);
+    const who = hop > 0 ? 'where it is redirected to' : url.host;
+    const reply = await get({ url, who, places }, context);
     if (reply.status === 200) return reply;
     const location = REDIRECTS.has(reply.status) ? reply.headers['location'] : undefined;
     if (location === undefined)
-      throw new MediaRefused(`cannot be fetched: ${url.host} answered with the status ${reply.status}`);
+      throw new MediaRefused(`cannot be fetched: ${who} answered with the status ${reply.status}`);
     if (hop === MAX_REDIRECTS)
       throw new MediaRefused(`cannot be fetched: it is redirected more than ${MAX_REDIRECTS} times`);
     url = URL.parse(location, url.href);
   }
 }
 
-async function get(url: URL, places: number, context: FetchContext): Promise<Download> {
+interface Hop {
+  readonly url: URL;
+  /** Whose answer it is, as the caller may know: where a redirect leads is not their own word, and is not told. */
+  readonly who: string;
+  readonly places: number;
+}
+
+async function get({ url, who, places }: Hop, context: FetchContext): Promise<Download> {
   const { download, clock, settings, budget, cancellation, accept } = context;
   const timeoutMs = Math.min(context.until, context.deadline) - clock.now();
   if (timeoutMs <= 0) throw tooLate(context);
@@ -87,7 +95,7 @@ async function get(url: URL, places: number, context: FetchContext): Promise<Dow
       admit: (bytes) => budget.take(bytes * places),
     });
   } catch (error) {
-    throw refusalOf(error, url, context);
+    throw refusalOf(error, who, context);
   }
 }
 
@@ -95,7 +103,7 @@ async function get(url: URL, places: number, context: FetchContext): Promise<Dow
  * What a caller may know of a failed connection is that there is none: whether a name leads inside, nowhere or to a closed port
  * would be a map of the network.
  */
-function refusalOf(error: unknown, { host }: URL, context: FetchContext): unknown {
+function refusalOf(error: unknown, who: string, context: FetchContext): unknown {
   // A cancellation's reason, or a fault of the gateway's own.
   if (!(error instanceof UpstreamError)) return error;
   switch (error.code) {
@@ -107,7 +115,7 @@ function refusalOf(error: unknown, { host }: URL, context: FetchContext): unknow
     case 'timeout_total':
       return tooLate(context, error);
     default:
-      return new MediaRefused(`cannot be fetched: ${host} cannot be reached`, { cause: error });
+      return new MediaRefused(`cannot be fetched: ${who} cannot be reached`, { cause: error });
   }
 }
 
@@ -124,7 +132,6 @@ const unsound = ({ settings }: FetchContext, hop: number): string =>
     ? 'cannot be fetched: it is redirected to an address that may not be used'
     : `cannot be fetched: only ${settings.allowInsecure ? 'http and https' : 'https'} URLs without credentials can`;
 
-/** Where a redirect leads is not the caller's own word: it is not told. */
 const notAllowed = ({ host }: URL, hop: number): string =>
   hop > 0
     ? 'cannot be fetched: it is redirected to a host that `remote_media.hosts` does not allow'

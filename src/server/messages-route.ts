@@ -9,7 +9,7 @@ export function checkMessagesRoute(
   { messagesRoute }: Pick<Target, 'messagesRoute'>,
   { slug, model, format }: Pick<ResolvedTarget, 'slug' | 'model' | 'format'>,
 ): void {
-  if (operation.id !== 'messages' || messagesRoute === 'any' || format === 'anthropic-messages') return;
+  if (operation.id !== 'messages' || messagesRoute === 'any' || format === operation.format.name) return;
   throw new GatewayError(
     'unsupported_task',
     `${operation.path} serves the Claude family only here (messages_route: claude), and ${model} of @${slug} is not of it: use /v1/chat/completions.`,

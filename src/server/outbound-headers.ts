@@ -1,3 +1,4 @@
+import { formats } from '../formats/index.ts';
 import type { Exchange } from '../plugin/index.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -5,7 +6,7 @@ type Headers = Readonly<Record<string, string>>;
 export interface HeaderSources {
   /** Lower-case names of the caller's headers that the config lets through. */
   readonly forward: readonly string[];
-  /** What the caller says in headers to the API that is spoken at the target (anthropic-headers.ts). */
+  /** What the caller says in headers to the API that is spoken at the target (caller-headers.ts). */
   readonly ofCaller: Headers;
   /** What the format says in headers and not in the body. */
   readonly ofFormat: Headers | undefined;
@@ -13,7 +14,7 @@ export interface HeaderSources {
 }
 
 /** Several speakers may each ask for some of these. */
-const LISTS: readonly string[] = ['anthropic-beta'];
+const LISTS: readonly string[] = Object.values(formats).flatMap(({ features }) => (features ? [features.header] : []));
 
 /**
  * Headers of a request to an upstream, credentials apart. They start from nothing: those of the caller that the config names,

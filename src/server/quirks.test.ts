@@ -5,6 +5,9 @@ import { UpstreamError, type Outbound, type Prepared } from '../plugin/index.ts'
 import type { Envelope } from '../providers/quirks.ts';
 import { applyQuirks } from './quirks.ts';
 
+const OPENAI = { client: openaiChat, upstream: openaiChat };
+const CLAUDE = { client: openaiChat, upstream: anthropicMessages };
+
 const prepared = (changes: Partial<Outbound> = {}): Prepared => ({
   losses: [],
   outbound: {
@@ -20,17 +23,17 @@ const prepared = (changes: Partial<Outbound> = {}): Prepared => ({
     ...changes,
   },
 });
-const takesBeta = (name: string) => name.startsWith('good');
+const takesFeature = (name: string) => name.startsWith('good');
 const lost = (name: string) => ({
   param: `anthropic-beta: ${name}`,
   action: 'dropped' as const,
-  reason: 'This target does not take the beta',
+  reason: 'This target does not take it',
 });
 
 describe('applyQuirks', () => {
   it('leaves a request as it is where its place wants nothing', () => {
     const given = prepared();
-    expect(applyQuirks(given, undefined, openaiChat)).toBe(given);
+    expect(applyQuirks(given, undefined, OPENAI)).toBe(given);
   });
 
   it.each([
@@ -41,10 +44,10 @@ describe('applyQuirks', () => {
     (_, body, size) => {
       const limit = (bytes: number) => ({ bodyLimit: { bytes, words: 'the API (9 B)' } });
       const given = prepared({ body });
-      expect(applyQuirks(given, limit(size), openaiChat).outbound.body).toBe(body);
+      expect(applyQuirks(given, limit(size), OPENAI).outbound.body).toBe(body);
       let failure: unknown;
       try {
-        applyQuirks(given, limit(size - 1), openaiChat);
+        applyQuirks(given, limit(size - 1), OPENAI);
       } catch (error) {
         failure = error;
       }
@@ -66,8 +69,8 @@ describe('applyQuirks', () => {
   ])('sends of the betas %j those the place takes', (list, headers, dropped) => {
     const { outbound, losses } = applyQuirks(
       prepared({ headers: { 'anthropic-beta': list, x: 'y' } }),
-      { takesBeta },
-      anthropicMessages,
+      { takesFeature },
+      CLAUDE,
     );
     expect(outbound.headers).toEqual(headers);
     expect(losses).toEqual(dropped.map(lost));
@@ -82,7 +85,7 @@ describe('applyQuirks', () => {
     [{ anthropic_beta: ['bad-1'], a: 1 }, { a: 1 }],
   ])('does the same with those of the body: %j', (body, left) => {
     for (const encoded of [JSON.stringify(body), Buffer.from(JSON.stringify(body))]) {
-      const { outbound, losses } = applyQuirks(prepared({ body: encoded }), { takesBeta }, anthropicMessages);
+      const { outbound, losses } = applyQuirks(prepared({ body: encoded }), { takesFeature }, CLAUDE);
       expect(JSON.parse(outbound.body.toString())).toEqual(left);
       expect(losses).toEqual([lost('bad-1')]);
     }
@@ -94,7 +97,7 @@ describe('applyQuirks', () => {
     '{"messages":[{"content":"say \\"anthropic_beta\\""}]}',
     '{"metadata":{"anthropic_beta":"bad-1"}}',
   ])('leaves a body byte for byte where nothing is dropped: %s', (body) => {
-    expect(applyQuirks(prepared({ body }), { takesBeta }, anthropicMessages)).toMatchObject({
+    expect(applyQuirks(prepared({ body }), { takesFeature }, CLAUDE)).toMatchObject({
       outbound: { body },
       losses: [],
     });
@@ -102,14 +105,14 @@ describe('applyQuirks', () => {
 
   it('tells a beta once that stands in the header and in the body', () => {
     const given = prepared({ headers: { 'anthropic-beta': 'bad-1' }, body: '{"anthropic_beta":["bad-1"]}' });
-    expect(applyQuirks(given, { takesBeta }, anthropicMessages).losses).toEqual([lost('bad-1')]);
+    expect(applyQuirks(given, { takesFeature }, CLAUDE).losses).toEqual([lost('bad-1')]);
   });
 
   it('has failures explained', () => {
     const { outbound } = applyQuirks(
       prepared(),
       { explain: (failure) => ({ ...failure, message: `${failure.message} So do this.` }) },
-      openaiChat,
+      OPENAI,
     );
     expect(outbound.decodeError(403, '{"error":{"message":"No."}}')).toMatchObject({
       status: 403,
@@ -125,7 +128,7 @@ describe('applyQuirks', () => {
     '{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}';
 
   it('puts a request into its envelope and takes the reply out of it, however it is cut', () => {
-    const { outbound, losses } = applyQuirks(prepared({ body: '{"a":1}' }), { envelope }, openaiChat);
+    const { outbound, losses } = applyQuirks(prepared({ body: '{"a":1}' }), { envelope }, OPENAI);
     expect([outbound.body.toString(), outbound.contentType, losses]).toEqual([
       '<{"a":1}>',
       'application/json',
@@ -138,7 +141,7 @@ describe('applyQuirks', () => {
   });
 
   it('bounds what it holds of a stream', () => {
-    const { outbound } = applyQuirks(prepared({ stream: true }), { envelope }, openaiChat);
+    const { outbound } = applyQuirks(prepared({ stream: true }), { envelope }, OPENAI);
     const reader = outbound.openReader({ status: 200, headers: {} });
     for (let piece = 0; piece < 17 && !reader.signals.failure; piece += 1) reader.push(Buffer.alloc(1024 * 1024));
     expect(reader.signals.failure).toMatchObject({ kind: 'reply_too_large' });

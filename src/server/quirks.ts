@@ -1,20 +1,32 @@
-import type { Format } from '../formats/format.ts';
+import type { Format, ModelFeatures } from '../formats/format.ts';
 import { MAX_EVENT_BYTES } from '../formats/sse.ts';
 import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
 import type { BodyLimit, Envelope, Quirks } from '../providers/quirks.ts';
-import { lostBeta } from './anthropic-headers.ts';
+import { lostFeature } from './caller-headers.ts';
 import { namesIn } from './outbound-headers.ts';
 
+/** Who speaks on both sides. */
+interface Speakers {
+  readonly client: Format;
+  readonly upstream: Format;
+}
+
 /** What a format has written, as the target's place wants it. */
-export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, client: Format): Prepared {
+export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, { client, upstream }: Speakers): Prepared {
   if (!quirks) return prepared;
-  const { takesBeta, envelope, bodyLimit, explain } = quirks;
+  const { takesFeature, envelope, bodyLimit, explain } = quirks;
+  const { features } = upstream;
   let { outbound, losses } = prepared;
-  if (takesBeta) {
+  if (takesFeature && features) {
     const refused = new Set<string>();
-    const split = (names: readonly string[]) => names.filter((name) => takesBeta(name) || !refused.add(name));
-    outbound = { ...outbound, headers: filterHeader(outbound.headers, split), body: filterField(outbound.body, split) };
-    losses = [...losses, ...[...refused].map((name) => lostBeta(name, 'This target does not take the beta'))];
+    const split = (names: readonly string[]) => names.filter((name) => takesFeature(name) || !refused.add(name));
+    const filter = { features, split };
+    outbound = {
+      ...outbound,
+      headers: filterHeader(outbound.headers, filter),
+      body: filterField(outbound.body, filter),
+    };
+    losses = [...losses, ...[...refused].map((name) => lostFeature(features, name, 'This target does not take it'))];
   }
   if (envelope) {
     const { body, losses: lost } = envelope.wrap(toBuffer(outbound.body), outbound.stream);
@@ -39,27 +51,29 @@ function refuseLarger({ bytes, words }: BodyLimit, { body }: Outbound): void {
 
 type Split = (names: readonly string[]) => readonly string[];
 
-const HEADER = 'anthropic-beta';
-const FIELD = 'anthropic_beta';
-
-function filterHeader(headers: Outbound['headers'], split: Split): Outbound['headers'] {
-  const { [HEADER]: list, ...others } = headers;
-  if (list === undefined) return headers;
-  const kept = split(namesIn([list]));
-  return kept.length === 0 ? others : { ...others, [HEADER]: kept.join(',') };
+interface Filter {
+  readonly features: ModelFeatures;
+  readonly split: Split;
 }
 
-/** On Vertex the field of the body says the same as the header (wire.md C3). */
-function filterField(body: Outbound['body'], split: Split): Outbound['body'] {
-  if (!body.includes(`"${FIELD}"`)) return body;
+function filterHeader(headers: Outbound['headers'], { features, split }: Filter): Outbound['headers'] {
+  const { [features.header]: list, ...others } = headers;
+  if (list === undefined) return headers;
+  const kept = split(namesIn([list]));
+  return kept.length === 0 ? others : { ...others, [features.header]: kept.join(',') };
+}
+
+/** Where a host reads the field of the body, it says the same as the header (wire.md C3). */
+function filterField(body: Outbound['body'], { features: { field }, split }: Filter): Outbound['body'] {
+  if (!body.includes(`"${field}"`)) return body;
   const view = viewOf(toBuffer(body));
-  const given = view.has(FIELD) ? view.value(FIELD) : undefined;
+  const given = view.has(field) ? view.value(field) : undefined;
   if (typeof given !== 'string' && !Array.isArray(given)) return body;
   const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn([entry]) : []));
   const kept = split(names);
   if (kept.length === names.length) return body;
   const value = kept.length === 0 ? undefined : kept;
-  return view.edit([{ path: [FIELD], value, source: 'gateway' }]).encode();
+  return view.edit([{ path: [field], value, source: 'gateway' }]).encode();
 }
 
 /** It was read before, by its format or as the caller's, under the limits that hold for it. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Format } from '../formats/format.ts';
 import {
   errorReply,
   GatewayError,
@@ -32,6 +32,8 @@ export interface Routed {
   /** Undefined: no operation is at this path and method. */
   readonly operation: Operation | undefined;
   readonly params: PathParams;
+  /** Spoken by the client: the operation's, or what it seems to be where there is none. */
+  readonly format: Format;
   /** What it is refused with, whatever else it says. */
   readonly refusal?: GatewayError;
 }
@@ -46,10 +48,10 @@ export interface Routed {
  * What comes back up is a reply that has not left yet; the last lines here send it on its way.
  */
 export function createRequestPath({ live, clock, log }: RequestPathSetup) {
-  return async (ctx: Koa.Context, { operation, params, refusal }: Routed): Promise<void> => {
+  return async (ctx: Koa.Context, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
-    const exchange = new HttpExchange(ctx.req, { operation, params, snapshot, clock });
+    const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock });
     exchange.error = refusal;
     const context = withExchange(ctx, exchange);
     watchClient(ctx.res, exchange);
@@ -61,14 +63,16 @@ export function createRequestPath({ live, clock, log }: RequestPathSetup) {
       reply = exchange.reply ?? noReply();
     } catch (thrown) {
       log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
-      reply = exchange.reply = bareError(exchange, toGatewayError(thrown));
+      reply = exchange.reply = bareError(exchange, toGatewayError(thrown), format);
     }
 
     setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
+    // Where clients of the API look for it; an upstream's own id of the same name stays.
+    reply.headers[format.requestIdHeader] ??= exchange.id;
     writeReply(ctx.res, reply, {
       clock,
       requestId: exchange.id,
-      format: operation?.format ?? openaiChat,
+      format,
       error: exchange.error,
       onEnd(end: ReplyEnd) {
         exchange.end(end, (fault) =>
@@ -99,15 +103,13 @@ function noReply(): never {
 }
 
 /** For an entry chain without the `errors` plugin, or one in which it fails. */
-function bareError(exchange: HttpExchange, error: GatewayError): Reply {
+function bareError(exchange: HttpExchange, error: GatewayError, format: Format): Reply {
   exchange.error = error;
-  return errorReply(error, exchange.operation?.format ?? openaiChat, exchange.id);
+  return errorReply(error, format, exchange.id);
 }
 
 function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
   headers[names.requestId] = exchange.id;
-  // Where clients of the API look for it; an upstream's own id of the same name stays.
-  headers[(exchange.operation?.format ?? openaiChat).requestIdHeader] ??= exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
   const attempt = exchange.attempts.at(-1);
   if (!attempt) return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../operations/index.ts';
-import { compileRoutes } from './routes.ts';
+import { compileRoutes, guessFormat } from './routes.ts';
 
 const routes = compileRoutes(operations);
 
@@ -63,5 +63,23 @@ describe('routes', () => {
         expect(route(path).params?.['model']).toBe(name);
       }),
     );
+  });
+});
+
+describe('the API of a client that asks for what is not served', () => {
+  const version = { 'anthropic-version': '2023-06-01' };
+  it.each<[string, Record<string, string>, string | undefined]>([
+    ['/v1/messages/batches', {}, 'anthropic-messages'],
+    ['/V1/Messages', {}, 'anthropic-messages'],
+    ['/v1/projects/p/locations/l/publishers/google/models/m:generateContent', {}, 'gemini'],
+    ['/v1/projects/p/locations/l/publishers/google/models/m:generateContent', version, 'gemini'],
+    ['/v1/chat/completions/x', version, 'openai-chat'],
+    ['/v1/models/x', {}, 'openai-chat'],
+    ['/v1/models/x', version, 'anthropic-messages'],
+    ['/v1/files', version, 'anthropic-messages'],
+    ['/v1/files', {}, undefined],
+    ['/', {}, undefined],
+  ])('%s %j: %s', (path, headers, format) => {
+    expect(guessFormat(operations, { path, headers })?.name).toBe(format);
   });
 });

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Format } from '../formats/format.ts';
 import { GatewayError, type Operation, type PathParams } from '../plugin/index.ts';
 import type { Routed } from './request-path.ts';
 
@@ -16,8 +17,7 @@ export function compileRoutes(operations: readonly Operation[]): readonly Route[
 }
 
 function compileRoute(group: readonly Operation[]): Route {
-  // Any other is the one for requests without such a header.
-  const ordered = group.toSorted((a, b) => Number(a.header === undefined) - Number(b.header === undefined));
+  const ordered = byHeader(group);
   const { method, path } = ordered[0]!;
   const pattern = compilePath(path);
   const hasParts = path.includes('{');
@@ -25,14 +25,38 @@ function compileRoute(group: readonly Operation[]): Route {
     method,
     path: pattern,
     read({ path: asked, headers }) {
-      const operation = ordered.find(({ header }) => header === undefined || headers[header] !== undefined);
+      const operation = operationFor(ordered, headers);
+      const { format } = operation ?? ordered[0]!;
       const params = hasParts ? readParams(pattern, asked) : NO_PARTS;
-      if (params) return { operation, params };
+      if (params) return { operation, format, params };
       const refusal = new GatewayError('invalid_request', 'The path holds a `%` that encodes no character.');
-      return { operation, params: {}, refusal };
+      return { operation, format, params: {}, refusal };
     },
   };
 }
+
+/** Those that a header asks for come first: any other is the one for requests without it. */
+const byHeader = (operations: readonly Operation[]): readonly Operation[] =>
+  operations.toSorted((a, b) => Number(a.header === undefined) - Number(b.header === undefined));
+
+const operationFor = (ordered: readonly Operation[], headers: IncomingHttpHeaders): Operation | undefined =>
+  ordered.find(({ header }) => header === undefined || headers[header] !== undefined);
+
+/**
+ * The API of a client that has asked at a path, or with a method, that is not served: the one that paths of such a beginning
+ * belong to, or the one whose header it sends. Undefined where nothing tells.
+ */
+export function guessFormat(
+  operations: readonly Operation[],
+  { path, headers }: Parameters<Route['read']>[0],
+): Format | undefined {
+  const asked = path.toLowerCase();
+  const near = operations.filter((operation) => asked.startsWith(literalStart(operation)));
+  const far = operations.filter(({ header }) => header !== undefined);
+  return operationFor(byHeader(near.length > 0 ? near : far), headers)?.format;
+}
+
+const literalStart = ({ path }: Operation): string => path.split('{', 1)[0]!.toLowerCase();
 
 const NO_PARTS: PathParams = Object.freeze({});
 

@@ -47,14 +47,18 @@ function translate(job: Job, encoded: EncodedTask): Prepared {
   return { losses: encoded.losses, outbound };
 }
 
-function createBatch(bodies: readonly string[], { parallel, decode, stream }: EncodedTask): Batch {
+function createBatch(bodies: readonly string[], { parallel, check, decode, stream }: EncodedTask): Batch {
   const replies = new Map<number, unknown>();
   return {
     bodies,
     parallel,
     replies,
     bytesRead: 0,
-    read: parse,
+    read(bytes, call) {
+      const reply = parse(bytes);
+      check?.(reply, call);
+      return reply;
+    },
     join() {
       const reader = new TaskReader(() => decode(bodies.map((_, call) => replies.get(call))), stream);
       return { body: reader.end(), signals: reader.signals };

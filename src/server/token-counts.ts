@@ -1,7 +1,7 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import type { BodyEdit, TokenCounting } from '../formats/format.ts';
 import { PlainPassThrough } from '../formats/plain-pass-through.ts';
-import { lossesOfReading } from '../formats/unread.ts';
+import { translateRequest } from '../formats/translate.ts';
 import { GatewayError } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
 import { callId } from './ids.ts';
@@ -38,16 +38,21 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Cod
   return {
     mode: 'translate',
     encode(body) {
-      const conversation = job.operation.format.decodeRequest(body);
-      const maxTokens = conversation.maxTokens ?? asked.demandedMaxTokens;
-      const counted = { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
-      const reply = { model: job.resolved.model, newCallId: callId };
-      const encoded = job.upstream.encodeRequest(counted, targetOf(job), reply);
+      const encoded = translateRequest(body, {
+        client: job.operation.format,
+        upstream: job.upstream,
+        target: targetOf(job),
+        reply: { model: job.resolved.model, newCallId: callId },
+        change(conversation) {
+          const maxTokens = conversation.maxTokens ?? asked.demandedMaxTokens;
+          return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
+        },
+      });
       return {
         calls: [without(encoded.body, asked.notTaken)],
         ...(encoded.headers && { headers: encoded.headers }),
         parallel: 1,
-        losses: [...encoded.losses, ...lossesOfReading(conversation)],
+        losses: encoded.losses,
         decode: ([counts]) => ({ ok: true, body: answered.encodeReply(asked.decodeReply(counts)) }),
       };
     },

@@ -1,5 +1,4 @@
-import { RequestFault, type ClientContext, type Format, type Portable, type RequestTarget } from '../formats/format.ts';
-import { lossesOfReading } from '../formats/unread.ts';
+import { RequestFault, type ClientContext, type Format, type RequestTarget } from '../formats/format.ts';
 import {
   GatewayError,
   type Attempt,
@@ -9,7 +8,7 @@ import {
   type RequestBody,
   type ResolvedTarget,
 } from '../plugin/index.ts';
-import { anthropicHeaders } from './anthropic-headers.ts';
+import { callerHeaders } from './caller-headers.ts';
 import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** One request that is to be written as its target wants it. */
@@ -39,7 +38,7 @@ export function placeOf(
   ofFormat: HeaderSources['ofFormat'],
 ): Pick<Outbound, 'origin' | 'path' | 'headers'> {
   const { forwardHeaders: forward } = attempt.target;
-  const sources = { forward, ofCaller: anthropicHeaders(exchange, resolved), ofFormat, ofProvider: resolved.headers };
+  const sources = { forward, ofCaller: callerHeaders(exchange, resolved), ofFormat, ofProvider: resolved.headers };
   return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
 }
 
@@ -52,14 +51,6 @@ export function wholeBody({ exchange, operation, attempt }: Job): Record<string,
       param: fault.param,
     });
   return json;
-}
-
-/** The request for a target that speaks another format, and what it has lost before it gets there. */
-export function portableConversation(job: Job): Portable {
-  const { format } = job.operation;
-  const read = format.decodeRequest(wholeBody(job));
-  const { conversation, losses } = format.toPortable?.(read) ?? { conversation: read, losses: [] };
-  return { conversation, losses: [...lossesOfReading(conversation), ...losses] };
 }
 
 export function withFaults<T>(work: () => T): T {

@@ -1,7 +1,7 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
 import { GatewayError, type Clock, type Prepared, type Translator } from '../plugin/index.ts';
-import { lostBetas } from './anthropic-headers.ts';
+import { lostFeatures } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
 import { prepareGeneration } from './generations.ts';
 import { checkMessagesRoute } from './messages-route.ts';
@@ -23,11 +23,11 @@ export function createTranslator(clock: Clock): Translator {
         resolved,
         operation,
         upstream: formats[resolved.format],
-        client: clientContext(exchange, attempt, resolved, clock),
+        client: clientContext(exchange, attempt, { operation, resolved, clock }),
       };
       const { outbound, losses } = withFaults(() => prepare(job));
-      const prepared = { outbound, losses: [...losses, ...lostBetas(exchange, attempt.target, resolved)] };
-      return applyQuirks(prepared, quirksOf(resolved), operation.format);
+      const prepared = { outbound, losses: [...losses, ...lostFeatures(exchange, attempt.target, resolved)] };
+      return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
     },
   };
 }

@@ -12,7 +12,8 @@ const SOUND = {
   - { slug: sim, provider: simulator }
   - { slug: vertex-prod, provider: vertex-ai, region: us-central1, project_id: my-project }
 `,
-  'keys.yaml': 'keys: []\n',
+  'keys.yaml':
+    'keys: [{ id: own, digest: "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" }]\n',
 };
 
 interface Case {

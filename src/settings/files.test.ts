@@ -61,7 +61,10 @@ test('a file where the folder of gateway configs belongs is told', async () => {
   const dir = join(folder, 'configs');
   mkdirSync(dir);
   writeFileSync(join(dir, 'catalog.yaml'), 'providers: []\n');
-  writeFileSync(join(dir, 'keys.yaml'), 'keys: []\n');
+  writeFileSync(
+    join(dir, 'keys.yaml'),
+    'keys: [{ id: a, digest: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" }]\n',
+  );
   writeFileSync(join(dir, 'gateway'), 'name: prod\n');
   const result = await loadSettings(dir, { env: {} });
   expect(result.diagnostics.map(describe)).toEqual([`${join(dir, 'gateway')}:1:1: this is a file, not a folder`]);

@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../plugin/index.ts';
 import { toPointer, valueAt, type Path } from './pointer.ts';
 import type { Schema } from './schema-files.ts';
+import { packageSchemas } from './schemas.ts';
 import { isSchema, propertiesOf, type SchemaTree } from './schema-tree.ts';
 import { showName } from './show.ts';
 import type { Values } from './values.ts';
@@ -27,7 +28,11 @@ export function unknownKey(error: ErrorObject, place: Place): Finding {
   const properties = propertiesOf(error.parentSchema);
   const name = showName(key);
   const found: Finding = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
-  const home = homeInside(key, properties, place) ?? homeInBranch(key, place) ?? homeAround(key, place);
+  const home =
+    homeInside(key, properties, place) ??
+    homeInBranch(key, place) ??
+    homeAround(key, place) ??
+    homeOfTargets(key, properties);
   if (home !== undefined) return { ...found, message: `unknown key ${name}: it belongs ${home}` };
   // A key that is there already was not meant.
   const free = Object.keys(properties).filter((property) => !Object.hasOwn(Object(error.data), property));
@@ -78,6 +83,34 @@ function schemasAt(
     const tagOf = (property: string) => valueAt(values.json, [...path.slice(0, depth), property]);
     return tree.child(containers, key, anyTag ? undefined : tagOf);
   }, root);
+}
+
+/** Fields of requests that people look for beside `provider`, where other gateways have them. */
+const REQUEST_FIELDS: ReadonlySet<string> = new Set([
+  'labels',
+  'max_completion_tokens',
+  'max_tokens',
+  'model',
+  'reasoning_effort',
+  'response_format',
+  'seed',
+  'stop',
+  'stream',
+  'temperature',
+  'thinking',
+  'tools',
+  'top_k',
+  'top_p',
+]);
+
+/** What a gateway config says of a request has a place of its own, and what it would say of an upstream is in another file. */
+function homeOfTargets(key: string, properties: Schema): string | undefined {
+  if (!Object.hasOwn(properties, 'override_params')) return undefined;
+  if (REQUEST_FIELDS.has(key)) return 'under `override_params:`';
+  const schemas = packageSchemas();
+  const { tree } = schemas;
+  const entry = tree.child(tree.child(schemas.root('catalog'), 'providers'), 0);
+  return tree.child(entry, key).length > 0 ? 'to an entry of catalog.yaml' : undefined;
 }
 
 export function missingKey(error: ErrorObject, { path, tree }: Place): Finding {

@@ -12,11 +12,17 @@ export function schemaProblems(
   values: Place['values'],
   schemas: Pick<Place, 'tree' | 'root'>,
 ): Problem[] {
-  const findings = settleUnions(errors).flatMap((error) => {
+  const findings = settleTypes(settleUnions(errors)).flatMap((error) => {
     const path = fromPointer(error.instancePath, values.json);
     return explain(error, { path, values, ...schemas });
   });
   return mergeMisspelt(findings).filter(({ path }) => !values.origins.get(toPointer(path))?.unresolved);
+}
+
+/** What is none of the words a key may have needs no second message about its type. */
+function settleTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath));
+  return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath));
 }
 
 type Mapping = (error: ErrorObject, place: Place) => Finding | readonly Finding[];
@@ -28,8 +34,11 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   requireOneOf({ params }, { path }) {
     return { path, message: `${eitherKey(params['names'])} is missing`, missing: params['names'] };
   },
-  requireOnlyOne({ params }, { path }) {
-    return { path, message: `give either ${eitherKey(params['names'])}, not both` };
+  requireOnlyOne({ params, data }, { path }) {
+    const names: string[] = params['names'];
+    // At the later of those that are given: one of them has to go.
+    const given = Object.keys(Object(data)).findLast((key) => names.includes(key));
+    return { path: [...path, given ?? ''], on: 'key', message: `give either ${eitherKey(names)}, not both` };
   },
   enum: ({ params, data }, place) => mustBe(params['allowedValues'].map(String), data, place),
   const: ({ params, data }, place) => mustBe([String(params['allowedValue'])], data, place),

@@ -6,12 +6,27 @@ import { isSchema } from './schema-tree.ts';
  * that was meant, or say in one what all branches ask for.
  */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
-  return errors
+  const settled = errors
     .filter(isUnion)
     .reduce<ErrorObject[]>(
       (rest, union) => (requiredNames(union) ? settleRequired(union, rest) : settleBranches(union, rest)),
       [...errors],
     );
+  return settled.filter((error) => !isOfSurplus(error, settled));
+}
+
+const DEPENDENT = /\/dependencies\/([^/]+)\//;
+
+/** What a key asks for besides itself is beside the point where another problem says that the key may have to go. */
+function isOfSurplus({ keyword, instancePath, schemaPath }: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  const key = DEPENDENT.exec(schemaPath)?.[1];
+  if (key === undefined || keyword === 'requireOnlyOne') return false;
+  return errors.some(
+    (other) =>
+      other.keyword === 'requireOnlyOne' &&
+      other.instancePath === instancePath &&
+      [other.params['names']].flat().includes(key),
+  );
 }
 
 const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'oneOf' || keyword === 'anyOf';

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { knownParam } from './known-params.ts';
 
@@ -5,9 +7,18 @@ it.each([
   ['seed', 'seed'],
   ['messages[2].content[0]', 'messages'],
   ['response_format.json_schema.schema.properties.canary', 'response_format'],
+  ['anthropic-beta: files-api-2025-04-14', 'anthropic-beta'],
+  ['canary: anthropic-beta', undefined],
   ['canary-param', undefined],
   ['', undefined],
   ['__proto__', undefined],
 ])('the parameter label of %j is %j', (path, label) => {
   expect(knownParam(path)).toBe(label);
+});
+
+it('every field that the README tells to be lost somewhere is a label', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `([^`]+)` \|(.*)$/gm)].filter(([, , cells]) => /\blost\b/.test(cells!));
+  expect(rows.length).toBeGreaterThan(20);
+  expect(rows.map(([, field]) => field!).filter((field) => knownParam(field) === undefined)).toEqual([]);
 });

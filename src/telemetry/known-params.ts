@@ -21,6 +21,7 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   'prediction',
   'presence_penalty',
   'prompt_cache_key',
+  'prompt_cache_options',
   'prompt_cache_retention',
   'reasoning_effort',
   'response_format',
@@ -61,19 +62,26 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   'safety_settings',
   'thinking',
   'top_k',
-  // Anthropic messages
+  // Anthropic messages, and the one header of theirs that loses names
+  'anthropic-beta',
   'anthropic_beta',
+  'anthropic_version',
+  'cache_control',
   'container',
   'context_management',
+  'diagnostics',
+  'fallbacks',
+  'inference_geo',
   'mcp_servers',
   'output_config',
   'output_format',
+  'speed',
   'stop_sequences',
   'system',
 ]);
 
-/** `messages[2].content[0]` → `messages`; what nobody knows → undefined. */
+/** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; what nobody knows → undefined. */
 export function knownParam(path: string): string | undefined {
-  const name = path.split(/[.[]/, 1)[0] ?? '';
+  const name = path.split(/[.[:]/, 1)[0] ?? '';
   return KNOWN_PARAMS.has(name) ? name : undefined;
 }

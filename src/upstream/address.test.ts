@@ -8,6 +8,7 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
   ['10.0.0.0', '10.255.255.255', 'private use'],
   ['100.64.0.0', '100.127.255.255', 'shared address space'],
   ['127.0.0.1', '127.255.255.255', 'loopback'],
+  ['168.63.129.16', '168.63.129.16', 'Azure'],
   ['169.254.0.0', '169.254.255.255', 'link local'],
   ['169.254.169.254', '169.254.170.2', 'cloud metadata'],
   ['172.16.0.0', '172.31.255.255', 'private use'],

@@ -11,6 +11,8 @@ const SPECIAL_IPV4: readonly (readonly [string, string])[] = [
   ['10.0.0.0/8', 'private use, RFC 1918'],
   ['100.64.0.0/10', 'shared address space, RFC 6598'],
   ['127.0.0.0/8', 'loopback, RFC 1122'],
+  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public in form, the host's in truth.
+  ['168.63.129.16/32', "Azure's platform of the virtual machine"],
   ['169.254.0.0/16', 'link local and cloud metadata, RFC 3927'],
   ['172.16.0.0/12', 'private use, RFC 1918'],
   ['192.0.0.0/24', 'IETF protocol assignments, RFC 6890'],
@@ -90,6 +92,8 @@ const METADATA_SERVERS_IPV4 = buildRanges(
     ['169.254.169.254/32', 'Google, AWS, Azure, OpenStack'],
     ['169.254.170.2/32', 'AWS ECS'],
     ['169.254.170.23/32', 'AWS EKS'],
+    ['169.254.0.23/32', 'Tencent'],
+    ['168.63.129.16/32', 'Azure'],
     ['100.100.100.200/32', 'Alibaba'],
   ],
   'ipv4',
@@ -99,6 +103,7 @@ const METADATA_SERVERS_IPV6 = buildRanges(
     ['fd20:ce::254/128', 'Google'],
     ['fd00:ec2::254/128', 'AWS'],
     ['fd00:ec2::23/128', 'AWS EKS'],
+    ['fd00:c1::a9fe:a9fe/128', 'Oracle'],
     ['fe80::a9fe:a9fe/128', 'OpenStack'],
   ],
   'ipv6',
@@ -106,7 +111,7 @@ const METADATA_SERVERS_IPV6 = buildRanges(
 
 export function isMetadataServer(address: string): boolean {
   const [plain = ''] = address.split('%');
-  const ipv4 = isIPv4(plain) ? plain : isIPv6(plain) ? embeddedIpv4(plain) : undefined;
+  const ipv4 = isIPv4(plain) ? plain : isIPv6(plain) ? (embeddedIpv4(plain) ?? locallyEmbedded(plain)) : undefined;
   if (ipv4 !== undefined) return nameOf(METADATA_SERVERS_IPV4, ipv4, 'ipv4') !== undefined;
   return isIPv6(plain) && nameOf(METADATA_SERVERS_IPV6, plain, 'ipv6') !== undefined;
 }
@@ -127,6 +132,14 @@ export function embeddedIpv4(address: string): string | undefined {
   const leading = groups.slice(0, 6).join(':');
   if (leading === `0:0:0:0:0:${0xffff}` || leading === `${0x64}:${0xff9b}:0:0:0:0`) return dotted(...last);
   return first === 0x2002 ? dotted(second!, third!) : undefined;
+}
+
+/** Forms that are refused whole elsewhere, but that `allow_insecure` lets through: local NAT64 (RFC 8215), and `::a.b.c.d` (RFC 4291, deprecated). */
+function locallyEmbedded(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const leading = groups.slice(0, 6).join(':');
+  const known = leading === `${0x64}:${0xff9b}:1:0:0:0` || leading === '0:0:0:0:0:0';
+  return known ? dotted(groups[6]!, groups[7]!) : undefined;
 }
 
 function dotted(high: number, low: number): string {

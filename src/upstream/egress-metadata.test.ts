@@ -21,6 +21,11 @@ describe('the addresses of metadata servers', () => {
     '::ffff:169.254.169.254',
     '64:ff9b::a9fe:a9fe',
     '2002:a9fe:a9fe::1',
+    '64:ff9b:1::a9fe:a9fe',
+    '::169.254.169.254',
+    'fd00:c1::a9fe:a9fe',
+    '168.63.129.16',
+    '169.254.0.23',
   ])('are known in every form: %s', (address) => expect(isMetadataServer(address)).toBe(true));
 
   it.each(['127.0.0.1', '169.254.1.1', '10.0.0.1', '8.8.8.8', '::1', 'fd20:ce::255', 'fe80::1', '', 'metadata'])(

@@ -65,6 +65,8 @@ export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
   /** What `readRetryAfter` found; without it the failure's own wait holds. */
   readonly retryAfterMs?: number | undefined;
+  /** What `readShouldRetry` found. */
+  readonly shouldRetry?: boolean | undefined;
   /** Credentials the upstream was sent: a message that quotes one back is told without it. */
   readonly secrets?: readonly string[] | undefined;
 }
@@ -85,6 +87,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: failure.kind }),
     ...(failure.code !== undefined && OPENAI_WORD.test(failure.code) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
     ...(context.provider !== undefined && { provider: context.provider }),
   });
 }
@@ -129,6 +132,12 @@ export function readRetryAfter(
     readSecondsOrDate(headers['retry-after'], nowWall) ??
     failure?.retryAfterMs
   );
+}
+
+/** The header by which OpenAI and Anthropic overrule what their SDKs make of a status. */
+export function readShouldRetry(headers: Readonly<Record<string, string>>): boolean | undefined {
+  const said = headers['x-should-retry'];
+  return said === 'true' || said === 'false' ? said === 'true' : undefined;
 }
 
 function readSecondsOrDate(value: string | undefined, nowWall: number): number | undefined {

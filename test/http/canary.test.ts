@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../src/server/gateway.ts';
 import { validateCommand } from '../../src/cli/validate.ts';
 import { startTestGateway, writeSettings } from '../support/gateway.ts';
-import { geminiReply, json, startUpstream } from '../support/upstream.ts';
+import { anthropicEvents, geminiReply, json, sse, startUpstream } from '../support/upstream.ts';
 
 /** Every secret a request meets is a word of its own here; none may be found in anything that comes out. */
 const { privateKey } = generateKeyPairSync('rsa', {
@@ -36,19 +36,30 @@ describe('secrets', () => {
         return failing
           ? json(res, { error: 'invalid_grant', error_description: `assertion ${request.text}` }, 400)
           : json(res, { access_token: CANARIES.accessToken, expires_in: 3600, token_type: 'Bearer' });
-      // An upstream that repeats what it was sent must not make us repeat it.
-      if (request.url.includes('echo'))
+      // An upstream that repeats what it was sent must not make us repeat it, before its reply has begun or after.
+      const message = `bad header ${request.headers.authorization ?? request.headers['x-api-key']}`;
+      if (request.url.includes('echo') || request.text.includes('echo'))
         return json(
           res,
-          {
-            error: {
-              code: 400,
-              message: `bad header ${request.headers.authorization ?? request.headers['x-api-key']}`,
-              status: 'INVALID_ARGUMENT',
-            },
-          },
+          { error: { code: 400, message, type: 'invalid_request_error', status: 'INVALID_ARGUMENT' } },
           400,
         );
+      if (request.text.includes('late'))
+        return sse(res, [
+          ...(request.url.includes('google') ? [geminiReply('hi')] : anthropicEvents('hi').slice(0, 3)),
+          { type: 'error', error: { code: 400, message, type: 'invalid_request_error', status: 'INVALID_ARGUMENT' } },
+        ]);
+      if (request.url.includes('countTokens')) return json(res, { totalTokens: 3 });
+      if (request.url.includes(':predict'))
+        return json(res, {
+          predictions: [
+            {
+              bytesBase64Encoded: 'AAAA',
+              mimeType: 'image/png',
+              embeddings: { values: [0.1], statistics: { token_count: 1 } },
+            },
+          ],
+        });
       if (request.url.includes('messages'))
         return json(res, { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }, 401);
       return json(res, geminiReply('hi'));
@@ -106,15 +117,18 @@ describe('secrets', () => {
     const env = { CANARY_VENDOR: CANARIES.vendorKey, CANARY_KEY: CANARIES.gatewayKey };
     const gateway = await startTestGateway(settings, { env });
     const outputs: string[] = [];
-    const chat = async (model: string, headers: Record<string, string> = {}) => {
-      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: 'POST',
+    const ask = async (path: string, body: object | undefined, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${gateway.url}${path}`, {
+        method: body ? 'POST' : 'GET',
         headers: { 'content-type': 'application/json', 'x-gateway-api-key': CANARIES.gatewayKey, ...headers },
-        body: JSON.stringify({ model, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }),
+        ...(body && { body: JSON.stringify(body) }),
       });
       outputs.push(await response.text(), inspect(response.headers));
       return response.status;
     };
+    const turn = (model: string, content = 'hi') => ({ model, max_tokens: 5, messages: [{ role: 'user', content }] });
+    const chat = (model: string, headers?: Record<string, string>) => ask('/v1/chat/completions', turn(model), headers);
+    const places = ['@vertex/gemini-2.5-flash', '@vertex/anthropic.claude-haiku-4-5', '@claude/claude-haiku-4-5'];
     try {
       const authorization = `Bearer ${CANARIES.callerToken}`;
       expect(await chat('@vertex/gemini-2.5-flash')).toBe(200);
@@ -123,6 +137,31 @@ describe('secrets', () => {
       expect(await chat('@own/echo', { authorization })).toBe(400);
       expect(await chat('@nobody/x', { authorization })).toBe(400);
       expect(await chat('@vertex/x', { 'x-gateway-api-key': `${CANARIES.gatewayKey}x` })).toBe(401);
+      for (const model of places) {
+        expect(await ask('/v1/messages', turn(model, 'echo'))).toBe(400);
+        expect(await ask('/v1/messages', { ...turn(model, 'late'), stream: true })).toBe(200);
+        expect(await ask('/v1/chat/completions', { ...turn(model, 'late'), stream: true })).toBe(200);
+        expect(await ask('/v1/messages/count_tokens', turn(model, 'echo'))).toBe(400);
+      }
+      expect(await ask('/v1/messages', turn('@vertex/gemini-2.5-flash'))).toBe(200);
+      expect(await ask('/v1/messages/count_tokens', turn('@vertex/gemini-2.5-flash'))).toBe(200);
+      for (const [input, status] of [
+        ['hi', 200],
+        ['echo', 400],
+      ] as const) {
+        expect(await ask('/v1/embeddings', { model: '@vertex/gemini-embedding-001', input })).toBe(status);
+        const image = { model: '@vertex/imagen-4.0-generate-001', prompt: input };
+        expect(await ask('/v1/images/generations', image)).toBe(status);
+        const path = '/v1/projects/p-1/locations/us-central1/publishers/google/models/gemini-2.5-flash:countTokens';
+        const count = { contents: [{ role: 'user', parts: [{ text: input }] }] };
+        expect(await ask(path, count, { 'x-gateway-provider': '@own', authorization })).toBe(status);
+      }
+      for (const path of ['/v1/models', '/v1/models/@claude/x', '/v1/models/@nobody/x', '/v1/nothing']) {
+        const status = await ask(path, undefined, { 'anthropic-version': '2023-06-01', authorization });
+        expect(status).toBe(path.includes('no') ? 404 : 200);
+        // Where the SDKs of both APIs put their key.
+        await ask(path, undefined, { 'x-api-key': CANARIES.gatewayKey, 'x-gateway-api-key': '', authorization });
+      }
       outputs.push(await (await fetch(`${gateway.statusUrl}/metrics`)).text());
       outputs.push(inspect(gateway.gateway.settings, { depth: 20 }), JSON.stringify(gateway.gateway.settings));
     } finally {

@@ -31,6 +31,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     catalog: { providers: entriesFor(upstream.url) },
     gateway: {
+      fetching: { remote_media: { hosts: ['127.0.0.1:*'], allow_insecure: true, max_bytes: '30MiB' } },
       roomier: {
         strategy: { mode: 'fallback', on_status_codes: [413] },
         targets: [{ override_params: { model: DIRECT } }, { override_params: { model: VERTEX } }],
@@ -188,6 +189,29 @@ describe('a request larger than 32 MB', () => {
   it('is one that has a byte more, and no other', async () => {
     expect((await post('/v1/messages', messagesOf(LIMIT, DIRECT))).status).toBe(200);
     expect(upstream.seen.at(-1)!.text).toHaveLength(LIMIT);
+  });
+
+  it('is one too that became so by the media it names', async () => {
+    const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc((LIMIT * 3) / 4)]);
+    const media = await startUpstream(
+      (_, res) => void res.writeHead(200, { 'content-type': 'image/png' }).end(picture),
+    );
+    const asked = (model: string) =>
+      post(
+        '/v1/chat/completions',
+        {
+          model,
+          max_tokens: 10,
+          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `${media.url}/a.png` } }] }],
+        },
+        'fetching',
+      );
+    const before = upstream.seen.length;
+    const refused = await asked(DIRECT);
+    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([413, { error: { code: 'request_too_large' } }]);
+    expect(upstream.seen).toHaveLength(before);
+    expect((await asked(VERTEX)).status).toBe(200);
+    await media.close();
   });
 
   it('goes to Vertex AI, whose limits are its own, and a fallback that lists 413 finds it', async () => {

@@ -272,6 +272,21 @@ describe('retry', () => {
     expect([answer.status, answer.headers.get('retry-after'), upstream.seen.length]).toEqual([429, '60', 1]);
   });
 
+  it.each([
+    ['false', 1, 'false'],
+    ['true', 3, 'false'],
+    ['perhaps', 3, 'false'],
+  ])('heeds an upstream that says x-should-retry: %s', async (said, tries, told) => {
+    await start(busy(503, { 'x-should-retry': said }), twice({}));
+    const answer = await chat({ model: 'm' }, useIt);
+    expect([answer.status, upstream.seen.length, answer.headers.get('x-should-retry')]).toEqual([503, tries, told]);
+  });
+
+  it.each(['false', 'true'])('passes x-should-retry: %s on where nothing is repeated', async (said) => {
+    await start(busy(503, { 'x-should-retry': said }), config({ provider: '@openai' }));
+    expect((await chat({ model: 'm' }, useIt)).headers.get('x-should-retry')).toBe(said);
+  });
+
   it('repeats a connection that is reset, and one that cannot be made', async () => {
     await start((_, res, index) => void (index === 0 ? res.destroy() : json(res, openaiReply('ok'))), twice({}));
     expect((await chat({ model: 'm' }, useIt)).status).toBe(200);

@@ -13,6 +13,7 @@ import { closeInProcess } from '../../src/providers/simulator/in-process.ts';
 import { simulator as provider } from '../../src/providers/simulator/index.ts';
 import { startSimulator, type Simulator } from '../../src/providers/simulator/server.ts';
 import { noTokenCalls, testSetup } from '../../src/providers/setup.testkit.ts';
+import { KEY, startTestGateway } from '../support/gateway.ts';
 
 let simulator: Simulator;
 beforeAll(async () => {
@@ -214,7 +215,8 @@ describe('the simulator as a server', () => {
   });
 
   test.each<[string, Asking, number]>([
-    ['another path', { path: '/v1/embeddings', body: {} }, 404],
+    ['another path', { path: '/v1/images/generations', body: {} }, 404],
+    ['embeddings of nothing', { path: '/v1/embeddings', body: {} }, 400],
     ['another method', { method: 'GET' }, 405],
     ['a broken body', { body: '{"model":' }, 400],
     ['an empty body', { body: '' }, 400],
@@ -253,6 +255,15 @@ describe('the openai client', () => {
       messages: [{ role: 'user', content: 'Hi' }],
     });
     expect(completion.choices[0]?.message.content).toBe('Simulated reply to: Hi');
+  });
+
+  test('gets embeddings, which it asks for in base64 unless told otherwise', async () => {
+    const input = ['a cat', 'a dog'];
+    const { data, usage } = await client().embeddings.create({ model: 'sim', input, dimensions: 8 });
+    const floats = await client().embeddings.create({ model: 'sim', input, dimensions: 8, encoding_format: 'float' });
+    expect(data.map(({ embedding }) => embedding)).toEqual(floats.data.map(({ embedding }) => embedding));
+    expect(data[1]?.embedding).toHaveLength(8);
+    expect(usage.total_tokens).toBe(4);
   });
 
   test('streams with usage', async () => {
@@ -311,5 +322,22 @@ describe('the simulator in this process', () => {
     await expect(
       client.chat.completions.create({ model: 'sim', messages: [{ role: 'user', content: 'x' }] }),
     ).resolves.toBeDefined();
+  });
+});
+
+describe('the simulator behind a gateway', () => {
+  test('answers embeddings as OpenAI does', async () => {
+    const gateway = await startTestGateway({ catalog: { providers: [{ slug: 'sim', provider: 'simulator' }] } });
+    try {
+      const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
+      const { data, model } = await client.embeddings.create({ model: '@sim/any', input: ['a', 'b'], dimensions: 4 });
+      expect([model, ...data.map(({ embedding }) => embedding.length)]).toEqual(['any', 4, 4]);
+      await expect(client.embeddings.create({ model: '@sim/sim-error-429', input: 'a' })).rejects.toBeInstanceOf(
+        RateLimitError,
+      );
+      await expect(client.embeddings.create({ model: '@sim/any', input: '' })).rejects.toBeInstanceOf(BadRequestError);
+    } finally {
+      await gateway.close();
+    }
   });
 });

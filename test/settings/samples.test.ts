@@ -13,7 +13,12 @@ const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
 /** What the examples refer to. */
-const ENV = { ANTHROPIC_API_KEY: 'an-api-key', TEAM_SEARCH_KEY: 'a-key-for-search' };
+const ENV = {
+  ANTHROPIC_API_KEY: 'an-api-key',
+  OPENAI_API_KEY: 'another',
+  AZURE_OPENAI_API_KEY: 'a-third',
+  TEAM_SEARCH_KEY: 'a-key-for-search',
+};
 const SECRET_FILES = { '/run/secrets/vertex.json': '{}', '/run/secrets/vertex-service-account.json': '{}' };
 
 async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UPSTREAM_NAMES, UPSTREAMS, type UpstreamName } from './cases/case.ts';
 import type { WholeCase } from './cases/index.ts';
-import { MISNAMED_LOSSES } from './known-faults.ts';
-import { isRefused, send, type Client, type Family, type Json, type SeenLoss } from './outbound.ts';
+import { isRefused, send, type Client, type Family, type Json } from './outbound.ts';
 
 export type Golden =
   | {
@@ -53,7 +52,7 @@ async function forModels(upstream: UpstreamName, one: WholeCase): Promise<Record
 export async function translateFor(family: Family, model: string, one: WholeCase): Promise<Golden> {
   const sent = await send(family, { model, ...one.request }, one);
   if (isRefused(sent)) return sent;
-  const losses = sent.losses.flatMap((loss) => named(loss, MISNAMED_LOSSES[one.id]));
+  const losses = sent.losses.map(({ action, param }) => `${action} ${param}`);
   const { 'content-type': _, ...headers } = sent.headers;
   return {
     body: sent.body,
@@ -61,6 +60,3 @@ export async function translateFor(family: Family, model: string, one: WholeCase
     ...(losses.length > 0 && { losses }),
   };
 }
-
-const named = ({ action, param }: SeenLoss, misnamed: Readonly<Record<string, readonly string[]>> = {}): string[] =>
-  (misnamed[param] ?? [param]).map((place) => `${action} ${place}`);

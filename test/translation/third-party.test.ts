@@ -9,8 +9,7 @@ import { LANGCHAIN_DIFFERENCES } from './differences-langchain.ts';
 import { MESSAGES_TO_GEMINI_DIFFERENCES } from './differences-messages-gemini.ts';
 import { MESSAGES_TO_LLAMA_DIFFERENCES, MESSAGES_TO_OPENAI_DIFFERENCES } from './differences-messages-openai.ts';
 import { explains, type Rule } from './differences.ts';
-import { readGolden, translateFor } from './goldens.ts';
-import { KNOWN_FAULTS } from './known-faults.ts';
+import { translateFor } from './goldens.ts';
 import type { Client, Json } from './outbound.ts';
 import { recordTurns } from './langchain-record.ts';
 import { record, type Recorded } from './sdk-record.ts';
@@ -83,9 +82,7 @@ async function compareAll(comparison: Comparison): Promise<Compared> {
       const theirs = await recorded(family, model, one);
       if ('unspoken' in theirs) continue;
       cases.add(one.id);
-      // What src/formats is known to do wrong is no opinion of Gatehouse's: its golden is.
-      const ours =
-        one.id in KNOWN_FAULTS ? readGolden(one)![family]![model]! : await translateFor(UPSTREAMS[family], model, one);
+      const ours = await translateFor(UPSTREAMS[family], model, one);
       for (const { path, ...values } of differences(bodyOf(ours, see), reworded(bodyOf(theirs), family, spelled))) {
         const found = [...rules, ...borrowed].filter((rule) => explains(rule, { id: one.id, model, path }));
         for (const rule of found) used.add(rule);

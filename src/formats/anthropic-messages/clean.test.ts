@@ -45,6 +45,15 @@ describe('a body that is passed through to Claude', () => {
     });
   });
 
+  it('loses pictures that another provider made and signed, and keeps the user’s', () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
+    const shown = { role: 'user', content: [image] };
+    const drawn = said({ type: 'text', text: 'Here.' }, image, { ...thought('foreign.text.abc'), thinking: '' });
+    const { edits, losses } = cleaned([shown, drawn, hi])!;
+    expect(edits[0]!.value).toEqual([shown, said({ type: 'text', text: 'Here.' }), hi]);
+    expect(losses.map(({ param }) => param)).toEqual(['messages[1].content[1]', 'messages[1].content[2]']);
+  });
+
   it('is read as Python writes it', () => {
     const body = { messages: [hi, said(thought(''), { type: 'text', text: 'a' })] };
     expect(format.clean!(searchable(body, ' '))?.edits).toHaveLength(1);

@@ -1,6 +1,6 @@
 import type { JsonObject, Loss } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../format.ts';
-import { FOREIGN, isForeignThinking } from './foreign-signatures.ts';
+import { FOREIGN, isForeignThinking, textSignature } from './foreign-signatures.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { loopLostThinking } from './encode-turns.ts';
 import type { WireMessage } from './request-context.ts';
@@ -47,11 +47,21 @@ function cleanContent(content: readonly unknown[], path: string, losses: Loss[])
       changed = true;
       return [];
     }
+    if (isSignedImage(block, content[at + 1])) {
+      losses.push(dropped(`${path}[${at}]`, 'the picture of another provider'));
+      changed = true;
+      return [];
+    }
     const plain = withoutSignature(block);
     changed ||= plain !== block;
     return [plain];
   });
   return changed ? kept : content;
+}
+
+/** Claude makes no pictures, and takes none in what it said; one that another provider signed is known for it. */
+function isSignedImage(block: JsonObject, next: unknown): boolean {
+  return block.type === 'image' && isObject(next) && textSignature(next) !== undefined;
 }
 
 /** A signature proves something to its maker alone: no loss (encode-parts.ts says why). */

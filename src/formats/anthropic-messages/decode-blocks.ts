@@ -1,35 +1,51 @@
 import type { CacheMarker, JsonObject, MediaPart, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import type { Origins } from '../origins.ts';
 import { fieldsOf, opaque, withoutDirectCaller } from './block-fields.ts';
 import { textSignature, unmarkThought } from './foreign-signatures.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
 
 /** Content of a message, a result or `system`: a string says the same as one text block. */
-export function decodeContent(content: unknown, path: string): Part[] {
+export function decodeContent(content: unknown, path: string, origins?: Origins): Part[] {
   if (content === undefined || content === null) return [];
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (typeof content === 'string') return content === '' ? [] : [wholeText(content, path, origins)];
   if (!Array.isArray(content)) throw invalid(path, 'must be a string or a list of content blocks');
   const parts: Part[] = [];
   content.forEach((block: unknown, at) => {
     if (!isObject(block)) throw invalid(`${path}[${at}]`, 'must be an object');
+    const here = `${path}[${at}]`;
     const signed = textSignature(block);
-    if (signed === undefined) parts.push(...decodeBlock(block, `${path}[${at}]`));
-    else signText(parts, signed);
+    const decoded = signed === undefined ? decodeBlock(block, here, origins) : signText(parts, signed, origins);
+    for (const part of decoded) origins?.note(part, here);
+    parts.push(...decoded);
   });
   return parts;
 }
 
-/** Puts the signature back on the text it was taken from (foreign-signatures.ts). */
-function signText(parts: Part[], signature: string): void {
-  const at = parts.findLastIndex((part) => part.type !== 'opaque' || !part.attached);
-  const part = parts[at];
-  if (part?.type === 'text' && part.signature === undefined) parts[at] = { ...part, signature };
-  // Google signs the end of an answer on a part without words, too.
-  else parts.push({ type: 'text', text: '', signature });
+function wholeText(text: string, path: string, origins: Origins | undefined): Part {
+  const part: Part = { type: 'text', text };
+  origins?.note(part, path);
+  return part;
 }
 
-function decodeBlock(block: JsonObject, path: string): Part[] {
+/** Puts the signature back on what it was taken from (foreign-signatures.ts), or gives the part that has it alone. */
+function signText(parts: Part[], signature: string, origins: Origins | undefined): Part[] {
+  const at = parts.findLastIndex((part) => part.type !== 'opaque' || !part.attached);
+  const part = parts[at];
+  // Google signs the end of an answer on a part without words, too.
+  if (!part || !isSignable(part) || part.signature !== undefined) return [{ type: 'text', text: '', signature }];
+  const signed = { ...part, signature };
+  origins?.carry(part, signed);
+  parts[at] = signed;
+  return [];
+}
+
+function isSignable(part: Part): part is Extract<Part, { type: 'text' | 'media' }> {
+  return part.type === 'text' || part.type === 'media';
+}
+
+function decodeBlock(block: JsonObject, path: string, origins: Origins | undefined): Part[] {
   switch (block.type) {
     case 'text': {
       const part: Part = { type: 'text', text: text(block, 'text', path), ...cache(block) };
@@ -42,7 +58,7 @@ function decodeBlock(block: JsonObject, path: string): Part[] {
     case 'tool_use':
       return decodeToolUse(block, path);
     case 'tool_result':
-      return withFields(decodeResult(block, path), block, ['tool_use_id', 'content', 'is_error']);
+      return withFields(decodeResult(block, path, origins), block, ['tool_use_id', 'content', 'is_error']);
     case 'image':
     case 'document':
       return decodeMedia(block, path);
@@ -73,12 +89,12 @@ function decodeToolUse(block: JsonObject, path: string): Part[] {
   return withFields(call, withoutDirectCaller(block), ['id', 'name', 'input']);
 }
 
-function decodeResult(block: JsonObject, path: string): ToolResultPart {
+function decodeResult(block: JsonObject, path: string, origins: Origins | undefined): ToolResultPart {
   const isError = booleanOf(block.is_error);
   return {
     type: 'tool_result',
     callId: splitSignature(text(block, 'tool_use_id', path)).id,
-    content: decodeContent(block.content, `${path}.content`),
+    content: decodeContent(block.content, `${path}.content`, origins),
     ...(isError !== undefined && { isError }),
     ...cache(block),
   };

@@ -8,6 +8,7 @@ import type {
   Sampling,
   Turn,
 } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { decodeContent, invalid } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { isObject, numberOf, objectOf, rest, stringOf } from './json.ts';
@@ -33,13 +34,13 @@ const PLACED = [
 ];
 
 /** Messages API body → conversation (wire.md B2, D13). The model is not in the body on Vertex. */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const { tools, extras } = decodeTools(body.tools);
   const maxTokens = numberOf(body.max_tokens);
   const user = stringOf(objectOf(body.metadata)?.user_id);
   return {
     model: stringOf(body.model) ?? '',
-    turns: [...decodeSystem(body.system), ...decodeMessages(body.messages)],
+    turns: [...decodeSystem(body.system, origins), ...decodeMessages(body.messages, origins)],
     ...(maxTokens !== undefined && { maxTokens }),
     sampling: decodeSampling(body),
     ...(tools && { tools }),
@@ -54,27 +55,35 @@ export function decodeRequest(body: JsonObject): Conversation {
   };
 }
 
-function decodeSystem(system: unknown): Turn[] {
-  const parts = decodeContent(system, 'system');
-  return parts.length > 0 ? [{ role: 'system', parts }] : [];
+function decodeSystem(system: unknown, origins: Origins | undefined): Turn[] {
+  const parts = decodeContent(system, 'system', origins);
+  const turns: Turn[] = parts.length > 0 ? [{ role: 'system', parts }] : [];
+  for (const turn of turns) origins?.note(turn, 'system');
+  return turns;
 }
 
-function decodeMessages(messages: unknown): Turn[] {
+function decodeMessages(messages: unknown, origins: Origins | undefined): Turn[] {
   if (!Array.isArray(messages)) throw invalid('messages', 'must be a list');
   return messages.flatMap((message: unknown, at) => {
     const path = `messages[${at}]`;
     if (!isObject(message)) throw invalid(path, 'must be an object');
-    const parts = decodeContent(message.content, `${path}.content`);
-    switch (message.role) {
-      case 'user':
-        return decodeUser(parts);
-      case 'assistant':
-      case 'system':
-        return [{ role: message.role, parts }];
-      default:
-        throw invalid(`${path}.role`, 'must be one of user, assistant, system');
-    }
+    const turns = decodeMessage(message, path, origins);
+    for (const turn of turns) origins?.note(turn, path);
+    return turns;
   });
+}
+
+function decodeMessage(message: JsonObject, path: string, origins: Origins | undefined): Turn[] {
+  const parts = decodeContent(message.content, `${path}.content`, origins);
+  switch (message.role) {
+    case 'user':
+      return decodeUser(parts);
+    case 'assistant':
+    case 'system':
+      return [{ role: message.role, parts }];
+    default:
+      throw invalid(`${path}.role`, 'must be one of user, assistant, system');
+  }
 }
 
 /** Results and what the user adds to them are two turns: results first, as the API wants them (D13). */

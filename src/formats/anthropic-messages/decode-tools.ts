@@ -38,7 +38,8 @@ function decodeTool(tool: JsonObject, at: number, extras: JsonObject): Tool {
   const description = stringOf(tool.description);
   const parameters = objectOf(tool.input_schema);
   const strict = booleanOf(tool.strict);
-  const others = rest(tool, ['name', 'description', 'input_schema', 'strict', 'cache_control']) ?? {};
+  // `custom` is what a tool without a type is.
+  const others = rest(tool, ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']) ?? {};
   for (const [key, value] of Object.entries(others)) extras[`tools[${at}].${key}`] = value;
   return {
     type: 'function',

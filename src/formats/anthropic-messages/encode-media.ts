@@ -9,6 +9,10 @@ export function encodeMedia(part: MediaPart, path: string, context: RequestConte
   if (part.detail !== undefined && part.detail !== 'auto') {
     context.losses.dropped(`${path}.image_url.detail`, 'Claude has no image detail setting');
   }
+  const parameters = parametersOf(part);
+  if (parameters !== undefined && !CHARSET.test(parameters)) {
+    context.losses.dropped(path, `Claude takes media types without parameters: ${parameters}`);
+  }
   const { source } = part;
   switch (source.kind) {
     case 'data':
@@ -43,10 +47,27 @@ function encodeData(part: MediaPart, data: string, { path, context }: Place): Bl
   if (mime.startsWith('text/')) {
     // Claude knows plain text only; service.md 2.4 has other text types treated as such.
     if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${mime} as plain text`);
-    const text = Buffer.from(data, 'base64').toString('utf8');
-    return document(part, { type: 'text', media_type: 'text/plain', data: text });
+    return document(part, { type: 'text', media_type: 'text/plain', data: textIn(data, parametersOf(part), path) });
   }
   throw unsupported(path, mime);
+}
+
+/** Not lost: text is read by it. */
+const CHARSET = /^charset="?([^";]+)"?$/i;
+
+/** Of a data URI, or of a type that was said beside the data. */
+function parametersOf({ mime = '', parameters }: MediaPart): string | undefined {
+  const at = mime.indexOf(';');
+  return parameters ?? (at < 0 ? undefined : mime.slice(at + 1).trim());
+}
+
+function textIn(data: string, parameters: string | undefined, path: string): string {
+  const [, charset = 'utf-8'] = CHARSET.exec(parameters ?? '') ?? [];
+  try {
+    return new TextDecoder(charset, { ignoreBOM: true }).decode(Buffer.from(data, 'base64'));
+  } catch {
+    throw new RequestFault('invalid_value', `\`${path}\` is text in \`${charset}\`, which cannot be read.`, path);
+  }
 }
 
 /** Vertex has no Files API (wire.md C3). */

@@ -10,7 +10,7 @@ import { isFromGoogle } from './signature-maker.ts';
 
 type Place = 'system' | 'user' | 'assistant' | 'tool_result';
 
-/** Parts of one turn → blocks. `path` is the turn's place in the caller's body. */
+/** Parts of one turn → blocks. `path` is the turn's place (places.ts). */
 export function encodeParts(parts: readonly Part[], path: string, place: Place, context: RequestContext): Block[] {
   const blocks: Block[] = [];
   // Whether the part before made the last block, which may get further fields then.
@@ -29,7 +29,6 @@ export function encodeParts(parts: readonly Part[], path: string, place: Place, 
   return blocks;
 }
 
-/** Attached fields have no place of their own: they stand in the block before, in the caller's body too. */
 function isAttached(part: Part): boolean {
   return part.type === 'opaque' && part.attached === true;
 }
@@ -41,13 +40,9 @@ interface Located {
 
 function locate(parts: readonly Part[], path: string, context: RequestContext): readonly Located[] {
   let calls = 0;
-  let at = 0;
-  let here = path;
-  return parts.map((part) => {
-    if (isAttached(part)) return { part, here };
-    here = placeOf(part, path, part.type === 'tool_call' ? calls++ : at, context);
-    at += 1;
-    return { part, here };
+  return parts.map((part, at) => {
+    const index = part.type === 'tool_call' ? calls++ : at;
+    return { part, here: placeOf(part, path, index, context) };
   });
 }
 
@@ -142,7 +137,7 @@ function parseArguments(text: string, path: string, { losses }: RequestContext):
   return { value };
 }
 
-function encodeResult(part: ToolResultPart, path: string, context: RequestContext): Block {
+export function encodeResult(part: ToolResultPart, path: string, context: RequestContext): Block {
   const content = encodeParts(part.content, path, 'tool_result', context);
   return cached(
     {

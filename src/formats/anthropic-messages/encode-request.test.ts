@@ -263,7 +263,7 @@ describe('encodeRequest: messages', () => {
       role: 'assistant',
       content: [search, { type: 'text', text: 'It rains.', citations: [{ type: 'char_location' }] }],
     });
-    expect(losses).toEqual(['dropped messages[1].content[3]']);
+    expect(losses).toEqual(['dropped messages[1].content[4]']);
   });
 });
 
@@ -323,6 +323,53 @@ describe('a body of this format on its way to Claude again', () => {
   });
 });
 
+describe('encodeRequest: computer use, which Claude gets in a fallback', () => {
+  const computer = { type: 'function', name: 'computer_use', parameters: {} } as const;
+  const screen: Part = { type: 'media', media: 'image', mime: 'image/png', source: { kind: 'data', data: 'iVBO' } };
+  const text: Part = { type: 'text', text: 'Opened.' };
+  const opened = [call('c1', '{}', 'open_web_browser'), call('c2', '{}', 'click_at')];
+  const turns: Turn[] = [user('q'), { role: 'assistant', parts: opened }, { role: 'user', parts: [text, screen] }];
+  const last = (fields: Partial<Conversation>) => (encode({ turns, ...fields }).body.messages as JsonObject[])[2];
+
+  it('has what the user says to its actions as their results, the picture with the last', () => {
+    expect(last({ tools: [computer] })).toEqual({
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'Opened.' }] },
+        {
+          type: 'tool_result',
+          tool_use_id: 'c2',
+          content: [
+            { type: 'text', text: 'Opened.' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('has results that were given, and only the others of what is said', () => {
+    const answered: Turn[] = [turns[0]!, turns[1]!, { role: 'tool', parts: [result('c2', 'ok')] }, turns[2]!];
+    expect(last({ tools: [computer], turns: answered })).toMatchObject({
+      content: [
+        { type: 'tool_result', tool_use_id: 'c1' },
+        { type: 'tool_result', tool_use_id: 'c2', content: [{ text: 'ok' }] },
+      ],
+    });
+  });
+
+  it('loses what a message of several results loses once, at its place in the message', () => {
+    const quoted: Part = { type: 'opaque', format: 'gemini', value: {} };
+    const said: Turn = { role: 'user', parts: [screen, quoted] };
+    const { losses } = encode({ tools: [computer], turns: [turns[0]!, turns[1]!, said] });
+    expect(losses).toEqual(['dropped messages[2].content[1]']);
+  });
+
+  it('is nobody’s where the tool is not declared', () => {
+    expect(last({ tools: [tool] })).toMatchObject({ content: [{ type: 'text' }, { type: 'image' }] });
+  });
+});
+
 describe('encodeRequest: media', () => {
   const media = (part: Partial<MediaPart>): Turn[] => [
     { role: 'user', parts: [{ type: 'media', media: 'image', source: { kind: 'data', data: 'aGk=' }, ...part }] },
@@ -342,6 +389,19 @@ describe('encodeRequest: media', () => {
     [{ source: { kind: 'file', id: 'file_1' } }, { type: 'image', source: { type: 'file', file_id: 'file_1' } }],
   ] as const)('sends %o as Claude’s block', (part, block) => {
     expect(first(media(part))).toEqual(block);
+  });
+
+  it('reads a text by its charset, and loses other parameters of types', () => {
+    const text = { media: 'document', mime: 'text/plain', source: { kind: 'data', data: '6Q==' } } as const;
+    expect(first(media({ ...text, parameters: 'charset=iso-8859-1' }))).toMatchObject({ source: { data: 'é' } });
+    expect(faultOf(() => first(media({ ...text, parameters: 'charset=klingon' })))).toMatchObject({
+      code: 'invalid_value',
+      param: 'messages[0].content[0]',
+    });
+    expect(encode({ turns: media({ mime: 'image/png', parameters: 'q=1' }) }).losses).toEqual([
+      'dropped messages[0].content[0]',
+    ]);
+    expect(encode({ turns: media({ ...text, parameters: 'charset=iso-8859-1' }) }).losses).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,10 @@
 import type { Turn } from '../conversation.ts';
+import { OpenActions } from '../open-actions.ts';
+import { messagesOf } from '../places.ts';
 import { isOwnOpaque } from './block-fields.ts';
-import { encodeParts } from './encode-parts.ts';
+import { encodeParts, encodeResult } from './encode-parts.ts';
 import { stringOf } from './json.ts';
+import { LossReport } from './losses.ts';
 import type { Block, RequestContext, WireMessage } from './request-context.ts';
 
 export interface EncodedTurns {
@@ -13,12 +16,13 @@ export interface EncodedTurns {
 export function encodeTurns(context: RequestContext): EncodedTurns {
   const system: Block[] = [];
   const messages: WireMessage[] = [];
+  const actions = new OpenActions(context.native ? undefined : context.conversation.tools);
   let at = 0;
   for (const turn of context.conversation.turns) {
     const from = at;
     const path = `messages[${from}]`;
-    // OpenAI's tool messages in a row are one turn here.
-    at += turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
+    at += messagesOf(turn);
+    const answers = answersIn(turn, path, actions, context);
     if (turn.name !== undefined) context.losses.dropped(`${path}.name`, 'Claude knows no names of participants');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
@@ -33,7 +37,7 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       });
     } else if (turn.role === 'assistant') {
       add(messages, 'assistant', encodeParts(turn.parts, path, 'assistant', context));
-    } else add(messages, 'user', encodeParts(turn.parts, path, 'user', context));
+    } else add(messages, 'user', answers ?? encodeParts(turn.parts, path, 'user', context));
   }
   arrange(messages, context);
   return { system, messages: messages.filter((message) => message.content.length > 0) };
@@ -45,6 +49,21 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
  */
 function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
   return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
+}
+
+/** What the user says to actions of computer use that no result has answered: their results, which the API demands (B3). */
+function answersIn(turn: Turn, path: string, actions: OpenActions, context: RequestContext): Block[] | undefined {
+  const answers = actions.answeredBy(turn);
+  for (const part of turn.parts) {
+    if (part.type === 'tool_result') actions.answered(part);
+    else if (part.type === 'tool_call') actions.called(part);
+  }
+  return answers?.map(({ part, textOnly }) => {
+    if (!textOnly) return encodeResult(part, path, context);
+    const words = { ...part, content: part.content.filter(({ type }) => type !== 'media') };
+    // What they lose, the last one tells.
+    return encodeResult(words, path, { ...context, losses: new LossReport() });
+  });
 }
 
 /** The API merges neighbours of one role; merging here lets results come first in the merged message. */

@@ -7,8 +7,8 @@ import { isFromGoogle } from './signature-maker.ts';
  * marked: Claude answers a foreign one with a 400, so what carries one must be told from Claude's own without guessing, in bodies
  * that are passed through too.
  *
- * Only thinking has a signature here. Google's on a text stands in a thinking block without words behind that text, and is put
- * back on it when it returns.
+ * Only thinking has a signature here. Google's on a text or a picture stands in a thinking block without words behind it, and is
+ * put back when it returns.
  */
 const THOUGHT = 'foreign.thought.';
 const TEXT = 'foreign.text.';
@@ -27,7 +27,7 @@ export function unmarkThought(signature: string | undefined): string | undefined
   return signature?.startsWith(THOUGHT) ? signature.slice(THOUGHT.length) : signature;
 }
 
-/** The signature of the text before, where the block is there to carry one. */
+/** The signature of the text or picture before, where the block is there to carry one. */
 export function textSignature(block: JsonObject): string | undefined {
   const signature = block.type === 'thinking' ? stringOf(block.signature) : undefined;
   return signature?.startsWith(TEXT) ? signature.slice(TEXT.length) : undefined;

@@ -1,6 +1,7 @@
 import type { Format } from '../format.ts';
 import { counting } from './counting.ts';
 import { clean } from './clean.ts';
+import { readClient } from './client-wishes.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -12,6 +13,7 @@ import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { toPortable } from './portable.ts';
 import { remoteMedia } from './remote-media.ts';
+import { respell } from './respell.ts';
 
 /** Anthropic's Messages API (wire.md B), spoken by Anthropic itself and by Claude on Vertex. */
 export const anthropicMessages: Format = {
@@ -19,7 +21,17 @@ export const anthropicMessages: Format = {
   contentType: { body: 'application/json', stream: 'text/event-stream; charset=utf-8' },
   requestIdHeader: 'request-id',
   heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
+  features: {
+    header: 'anthropic-beta',
+    // `familya` is the neutral name of the Claude family (service.md, section 2.2).
+    ownHeaders: ['anthropic-beta', 'familya-beta'],
+    field: 'anthropic_beta',
+    owner: 'Only Claude has betas',
+  },
+  versionHeader: 'anthropic-version',
+  readClient,
   decodeRequest,
+  respell,
   toPortable,
   encodeRequest,
   decodeReply,

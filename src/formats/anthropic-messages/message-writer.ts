@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext } from '../format.ts';
+import { mediaKind } from '../media.ts';
 import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish } from './finish.ts';
@@ -19,9 +20,9 @@ const BESIDE_DELTA = ['context_management'];
 /**
  * Events → steps of a message (wire.md D13). One machine for streams and plain replies, so that they cannot disagree.
  *
- * Not sayable in this API and left out: answers beyond the first, generated media, log probabilities, blocks of other
- * formats. A signature on a call travels in its id (tool-ids.ts), one on a text in a thinking block (foreign-signatures.ts),
- * both marked as what Claude must not be given.
+ * Not sayable in this API and left out: answers beyond the first, generated sound, log probabilities, blocks of other
+ * formats. A signature on a call travels in its id (tool-ids.ts), one on a text or a picture in a thinking block
+ * (foreign-signatures.ts), both marked as what Claude must not be given.
  */
 export class MessageWriter {
   readonly #sink: MessageSink;
@@ -128,8 +129,17 @@ export class MessageWriter {
         return blocks.cite({ type, url, title, cited_text: '', encrypted_index: '' });
       }
       case 'media':
+        return this.#media(event);
       case 'logprobs':
     }
+  }
+
+  /** Claude makes no pictures: they come as the blocks in which the API takes them. */
+  #media({ mime, data, block, signature }: Event<'media'>): void {
+    if (mediaKind(mime) !== 'image') return;
+    this.#blocks.whole({ type: 'image', source: { type: 'base64', media_type: mime, data } });
+    // Asked for or not: Gemini's image models refuse to go on from a picture that has lost it.
+    if (signature !== undefined) this.#blocks.signature(block, signature);
   }
 
   #opaque({ format, value, attached }: Event<'opaque'>): void {

@@ -53,7 +53,10 @@ describe('a conversation for a model of another API', () => {
       'Result of mcp: x',
     ],
   ])('is told %s as text, which is reported', (_, block, text) => {
-    expect(partsOf(block)).toEqual({ parts: [{ type: 'text', text }], losses: ['downgraded messages[0].content[1]'] });
+    const losses = ['downgraded messages[0].content[1]'];
+    // Behind another text, on lines of its own.
+    expect(partsOf(block)).toEqual({ parts: [{ type: 'text', text: `\n${text}` }], losses });
+    expect(partsOf(block, 'user')).toEqual({ parts: [{ type: 'text', text }], losses });
   });
 
   it.each<[string, JsonObject]>([

@@ -1,5 +1,7 @@
-import type { Conversation, JsonObject, Loss, OpaquePart, Part, Tool, ToolResultPart, Turn } from '../conversation.ts';
+import type { Conversation, JsonObject, Loss, OpaquePart, Part, Tool, Turn } from '../conversation.ts';
 import { RequestFault, type Portable } from '../format.ts';
+import type { Origins } from '../origins.ts';
+import { messagesOf } from '../places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { LossReport } from './losses.ts';
@@ -8,10 +10,15 @@ import { LossReport } from './losses.ts';
  * A conversation written in this format, for a model that speaks another (wire.md D13): what the server tools found is told as
  * text, thoughts that were never Claude's are left out, and tools without a schema are refused.
  */
-export function toPortable(conversation: Conversation): Portable {
+export function toPortable(conversation: Conversation, origins?: Origins): Portable {
   conversation.tools?.forEach(refuseTyped);
   const losses = new LossReport();
-  const turns = conversation.turns.flatMap((turn, at) => portableTurn(turn, `messages[${at}]`, losses));
+  const turns: Turn[] = [];
+  let at = 0;
+  for (const turn of conversation.turns) {
+    turns.push(...portableTurn(turn, at, { told: new Set(), losses, origins }));
+    at += messagesOf(turn);
+  }
   const { responseFormat } = conversation;
   // Claude's structured output always holds to its schema; elsewhere that has to be said (D13).
   const strict = responseFormat?.type === 'json_schema' ? { responseFormat: { strict: true, ...responseFormat } } : {};
@@ -31,29 +38,63 @@ function refuseTyped(tool: Tool, at: number): void {
   );
 }
 
-/** A turn of nothing but left-out thoughts says nothing, and other APIs refuse empty ones. */
-function portableTurn(turn: Turn, path: string, losses: LossReport): Turn[] {
-  const parts = portableParts(turn.parts, `${path}.content`, losses);
-  return parts.length === 0 && turn.parts.length > 0 ? [] : [{ ...turn, parts }];
+interface Notes {
+  /** Texts that tell of other blocks. */
+  readonly told: Set<Part>;
+  readonly losses: LossReport;
+  readonly origins: Origins | undefined;
 }
 
-function portableParts(parts: readonly Part[], path: string, losses: LossReport): Part[] {
-  return parts.flatMap((part, at): Part[] => {
-    const here = `${path}[${at}]`;
-    if (part.type === 'tool_result') return [portableResult(part, `${here}.content`, losses)];
+/** A turn of nothing but left-out thoughts says nothing, and other APIs refuse empty ones. */
+function portableTurn(turn: Turn, at: number, notes: Notes): Turn[] {
+  const placeOf =
+    turn.role === 'tool'
+      ? (index: number) => `messages[${at + index}]`
+      : (index: number) => `messages[${at}].content[${index}]`;
+  const read = portableParts(turn.parts, placeOf, notes);
+  const parts = turn.role === 'assistant' ? setApart(read, notes) : read;
+  if (parts.length === 0 && turn.parts.length > 0) return [];
+  const portable = { ...turn, parts };
+  notes.origins?.carry(turn, portable);
+  return [portable];
+}
+
+function portableParts(parts: readonly Part[], placeOf: (index: number) => string, notes: Notes): Part[] {
+  return parts.flatMap((part, index): Part[] => {
     // No loss: the gateway wrote it for the client to see (message-writer.ts), and its maker does not want it back.
     if (part.type === 'thinking' && part.signature === undefined) return [];
-    if (!isOwnOpaque(part) || part.attached) return [part];
-    const text = textOf(part);
-    if (text === undefined) return [part];
-    losses.downgraded(here, `only Claude has \`${String(part.value.type)}\` blocks: sent as text`);
-    return [{ type: 'text', text }];
+    const portable = portablePart(part, placeOf(index), notes);
+    notes.origins?.carry(part, portable);
+    return [portable];
   });
 }
 
-function portableResult(part: ToolResultPart, path: string, losses: LossReport): ToolResultPart {
-  return { ...part, content: portableParts(part.content, path, losses) };
+function portablePart(part: Part, place: string, notes: Notes): Part {
+  if (part.type === 'tool_result') {
+    return { ...part, content: portableParts(part.content, (index) => `${place}.content[${index}]`, notes) };
+  }
+  if (!isOwnOpaque(part) || part.attached) return part;
+  const text = textOf(part);
+  if (text === undefined) return part;
+  notes.losses.downgraded(place, `only Claude has \`${String(part.value.type)}\` blocks: sent as text`);
+  const told: Part = { type: 'text', text };
+  notes.told.add(told);
+  return told;
 }
+
+/** Other APIs take the texts of an answer for one (D13): what is told of other blocks stands on lines of its own there. */
+function setApart(parts: readonly Part[], { told, origins }: Notes): readonly Part[] {
+  if (told.size === 0) return parts;
+  const [first, last] = [parts.findIndex(isText), parts.findLastIndex(isText)];
+  return parts.map((part, at) => {
+    if (part.type !== 'text' || !told.has(part)) return part;
+    const apart = { ...part, text: `${at > first ? '\n' : ''}${part.text}${at < last ? '\n' : ''}` };
+    origins?.carry(part, apart);
+    return apart;
+  });
+}
+
+const isText = ({ type }: Part): boolean => type === 'text';
 
 /** What a block says in words; undefined for one that says nothing (a call of a server tool, a file in a container). */
 function textOf({ value }: OpaquePart): string | undefined {

@@ -1,4 +1,5 @@
 import type { BuiltinTool, JsonObject } from '../conversation.ts';
+import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from './losses.ts';
 import { isObject, pick, toCamel } from './wire.ts';
 
@@ -32,7 +33,7 @@ export const BUILTINS: { readonly [K in Kind]: Builtin } = {
   },
   computer_use: {
     field: 'computerUse',
-    names: ['computer_use', 'computerUse'],
+    names: COMPUTER_USE_NAMES,
     options: ['environment', 'excludedPredefinedFunctions'],
   },
   google_maps: {

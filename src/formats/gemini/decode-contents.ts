@@ -1,19 +1,25 @@
 import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media.ts';
+import type { Origins } from '../origins.ts';
 import { toBase64 } from './thought-signature.ts';
 import { asList, asString, isObject, leftover, objectsOf, optional, pick } from './wire.ts';
 
 /** `systemInstruction` and `contents` → turns. */
-export function decodeContents(systemInstruction: unknown, contents: unknown): Turn[] {
-  const decoder = new ContentsDecoder();
+export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): Turn[] {
+  const decoder = new ContentsDecoder(origins);
   const turns: Turn[] = [];
   const system = decoder.system(systemInstruction);
-  if (system) turns.push(system);
+  if (system) {
+    origins?.note(system, 'systemInstruction');
+    turns.push(system);
+  }
   asList(contents).forEach((content, index) => {
     const param = `contents[${index}]`;
     if (!isObject(content)) throw new RequestFault('invalid_request', `${param} is not an object.`, param);
-    turns.push(...decoder.content(content, param));
+    const decoded = decoder.content(content, param);
+    for (const turn of decoded) origins?.note(turn, param);
+    turns.push(...decoded);
   });
   return turns;
 }
@@ -22,6 +28,11 @@ class ContentsDecoder {
   /** Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (wire.md finding 8). */
   #open: { readonly id: string; readonly name: string }[] = [];
   #count = 0;
+  readonly #origins: Origins | undefined;
+
+  constructor(origins: Origins | undefined) {
+    this.#origins = origins;
+  }
 
   system(instruction: unknown): Turn | undefined {
     if (instruction === undefined || instruction === null) return undefined;
@@ -45,7 +56,11 @@ class ContentsDecoder {
   #parts(parts: unknown, param: string): Part[] {
     return asList(parts).map((part, index) => {
       const place = `${param}.parts[${index}]`;
-      if (isObject(part)) return this.#part(part, place);
+      if (isObject(part)) {
+        const decoded = this.#part(part, place);
+        this.#origins?.note(decoded, place);
+        return decoded;
+      }
       throw new RequestFault('invalid_request', `${place} is not an object.`, place);
     });
   }
@@ -94,6 +109,7 @@ class ContentsDecoder {
     );
     const { text, isError } = outputOf(pick(response, 'response'));
     const content: Part[] = text === '' && media.length > 0 ? media : [{ type: 'text', text }, ...media];
+    for (const part of content) this.#origins?.note(part, place);
     return { type: 'tool_result', callId, name, content, ...(isError && { isError }) };
   }
 

@@ -1,4 +1,5 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeTools } from './decode-tools.ts';
@@ -18,9 +19,13 @@ const TIERS = new Map<unknown, string>([
  * Body of generateContent or streamGenerateContent → conversation. Model and streaming are in the URL of this API; the
  * operation that reads it puts them into the body as `model` and `stream`, as all other APIs have them.
  */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const { fields, rest } = decodeConfig(pick(body, 'generationConfig'));
-  const { tools, toolChoice, extras: toolExtras } = decodeTools(pick(body, 'tools'), pick(body, 'toolConfig'));
+  const {
+    tools,
+    toolChoice,
+    extras: toolExtras,
+  } = decodeTools({ tools: pick(body, 'tools'), toolConfig: pick(body, 'toolConfig') }, origins);
   const tier = pick(body, 'serviceTier');
   const serviceTier = TIERS.get(typeof tier === 'string' ? tier.toLowerCase() : tier);
   const known = serviceTier === undefined ? KNOWN : new Set([...KNOWN, 'serviceTier']);
@@ -29,7 +34,7 @@ export function decodeRequest(body: JsonObject): Conversation {
   return {
     model: (asString(body['model']) ?? '').replace(/^models\//, ''),
     stream: body['stream'] === true,
-    turns: decodeContents(pick(body, 'systemInstruction'), pick(body, 'contents')),
+    turns: decodeContents(pick(body, 'systemInstruction'), pick(body, 'contents'), origins),
     ...fields,
     ...optional('tools', tools),
     ...optional('toolChoice', toolChoice),

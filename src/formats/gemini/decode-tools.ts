@@ -1,7 +1,8 @@
 import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
 import { fromOpenApi } from './openapi-schema.ts';
-import { asString, isObject, leftover, objectsOf, optional, pick, stringsOf } from './wire.ts';
+import { asString, isObject, leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
 
 export interface DecodedTools {
   readonly tools?: readonly Tool[];
@@ -10,12 +11,22 @@ export interface DecodedTools {
   readonly extras: JsonObject;
 }
 
-export function decodeTools(tools: unknown, toolConfig: unknown): DecodedTools {
+export function decodeTools(
+  { tools, toolConfig }: { readonly tools: unknown; readonly toolConfig: unknown },
+  origins?: Origins,
+): DecodedTools {
   const calling = isObject(toolConfig) ? pick(toolConfig, 'functionCallingConfig') : undefined;
   const mode = isObject(calling) ? asString(calling['mode'])?.toUpperCase() : undefined;
   const strict = mode === 'VALIDATED';
   const rests: JsonObject = {};
-  const decoded = objectsOf(tools).flatMap((tool) => decodeTool(tool, strict, rests));
+  const decoded = objectsOf(tools).flatMap((tool, at) => {
+    const offered = decodeTool(tool, strict, rests);
+    offered.forEach((one, index) => {
+      const place = one.type !== 'builtin' ? `functionDeclarations[${index}]` : fieldOf(one, tool);
+      origins?.note(one, place === undefined ? `tools[${at}]` : `tools[${at}].${place}`);
+    });
+    return offered;
+  });
   const toolChoice = isObject(calling) ? decodeChoice(mode, calling) : undefined;
   const config = isObject(toolConfig) ? restOfConfig(toolConfig) : undefined;
   return {
@@ -26,6 +37,12 @@ export function decodeTools(tools: unknown, toolConfig: unknown): DecodedTools {
       ...optional('toolConfig', config),
     },
   };
+}
+
+/** The field of a Tool object that a tool Google runs was read from. */
+function fieldOf({ kind, options }: Extract<Tool, { type: 'builtin' }>, tool: JsonObject): string | undefined {
+  const field = kind === 'opaque' ? Object.keys(options ?? {})[0] : BUILTINS[kind].field;
+  return Object.keys(tool).find((name) => toCamel(name) === field);
 }
 
 /** One kind per Tool object is the rule of the wire; a client that puts several into one is understood. */

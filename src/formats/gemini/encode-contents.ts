@@ -10,8 +10,9 @@ import type {
 } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
+import { OpenActions } from '../open-actions.ts';
+import { messagesOf } from '../places.ts';
 import { losesDigits } from '../rounding.ts';
-import { OpenActions, saidIn } from './computer-use.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from './losses.ts';
@@ -71,8 +72,7 @@ class ContentsEncoder {
     let at = 0;
     for (const turn of turns) {
       this.#turn(turn, at);
-      // OpenAI's tool messages in a row are one turn here.
-      at += turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
+      at += messagesOf(turn);
     }
     this.#flushResults();
     this.#placeSystem();
@@ -107,7 +107,7 @@ class ContentsEncoder {
   /** What the user says to actions of computer use that no result has answered: their results. */
   #answersOf(turn: Turn, param: string): readonly PendingResult[] | undefined {
     for (const part of turn.parts) if (part.type === 'tool_result') this.#actions.answered(part);
-    return turn.role === 'user' ? this.#actions.answeredBy(saidIn(turn), param) : undefined;
+    return this.#actions.answeredBy(turn)?.map((result) => ({ ...result, param }));
   }
 
   #systemTurn(turn: Turn, param: string): void {

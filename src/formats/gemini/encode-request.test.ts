@@ -493,3 +493,22 @@ describe('everything else', () => {
     );
   });
 });
+
+describe('computer use', () => {
+  const asked = (more: Partial<Conversation>, strict: boolean) => {
+    const conversation = { ...base, tools: functions('computer_use'), ...more };
+    const target = requestTarget({ model: 'gemini-2.5-computer-use-preview-10-2025', strict });
+    const { losses, hint } = encodeRequest(deepFreeze(conversation), target, replyContext());
+    return { losses: losses.map(({ action, param }) => `${action} ${param}`), hint };
+  };
+
+  it('is told to be open to signatures only where that is of help', () => {
+    expect(asked({}, true)).toMatchObject({
+      losses: ['downgraded tools[0]'],
+      hint: expect.stringContaining('x-gateway-strict-open-ai-compliance') as string,
+    });
+    expect(asked({}, false)).toEqual({ losses: [], hint: undefined });
+    // Its calls carry their signatures in their ids.
+    expect(asked({ extrasFormat: 'anthropic-messages' }, true)).toEqual({ losses: [], hint: undefined });
+  });
+});

@@ -1,6 +1,6 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
-import { hintOfComputerUse, LAX, placeOfComputerUse } from './computer-use.ts';
+import { hidesSignatures, hintOfComputerUse, LAX, placeOfComputerUse } from './computer-use.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
@@ -17,7 +17,7 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
   const { tools, toolConfig, customTools } = encodeTools(conversation, traits, losses);
   const generationConfig = encodeConfig(conversation, traits, target, losses);
   reportOpenAiOnly(conversation, target, losses);
-  reportHiddenSignatures(conversation.tools, target, losses);
+  reportHiddenSignatures(conversation, target, losses);
   const tier = encodeServiceTier(conversation.serviceTier, target, losses);
   const body: JsonObject = {
     contents,
@@ -34,7 +34,7 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...(tier.headers && { headers: tier.headers }),
     losses: losses.list(),
     reply: customTools.length > 0 ? { ...reply, customTools } : reply,
-    ...optional('hint', hintOfComputerUse(conversation.tools, target)),
+    ...optional('hint', hintOfComputerUse(conversation, target)),
   };
 }
 
@@ -46,8 +46,8 @@ function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, los
 }
 
 /** Computer use works over many turns, and a strict client never sees the signatures it must send back (service.md 2.5, 4.1). */
-function reportHiddenSignatures(tools: Conversation['tools'], { strict }: RequestTarget, losses: LossReport): void {
-  const place = strict ? placeOfComputerUse(tools) : undefined;
+function reportHiddenSignatures(conversation: Conversation, target: RequestTarget, losses: LossReport): void {
+  const place = hidesSignatures(conversation, target) ? placeOfComputerUse(conversation.tools) : undefined;
   if (place !== undefined) {
     losses.downgraded(place, `computer use needs ${LAX}: thought signatures are hidden from strict clients`);
   }

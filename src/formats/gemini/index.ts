@@ -1,5 +1,6 @@
 import type { Format } from '../format.ts';
 import { counting } from './counting.ts';
+import { readClient } from './client-wishes.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -8,6 +9,7 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
+import { respell } from './respell.ts';
 
 /** Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API (wire.md C4–C6, C11, D). */
 export const gemini: Format = {
@@ -15,7 +17,9 @@ export const gemini: Format = {
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   heartbeat: ': ping\n\n',
+  readClient,
   decodeRequest,
+  respell,
   encodeRequest,
   decodeReply,
   decodeStream,

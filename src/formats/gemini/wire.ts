@@ -61,7 +61,7 @@ export function toCamel(name: string): string {
   return name.includes('_') ? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name;
 }
 
-function toSnake(name: string): string {
+export function toSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

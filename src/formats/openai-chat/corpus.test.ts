@@ -15,6 +15,7 @@ import {
   seed,
 } from '../laws.testkit.ts';
 import { openaiChat } from './index.ts';
+import { withJoinedTexts } from './joined-texts.testkit.ts';
 import { isObject } from './read.ts';
 
 const file = resolve(import.meta.dirname, '../../../../shared/corpus/dev/openai-chat.jsonl');
@@ -207,7 +208,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
         replyContext(),
       );
       expect(losses).toEqual([]);
-      expect(openaiChat.decodeRequest(written)).toEqual(conversation);
+      expect(openaiChat.decodeRequest(written)).toEqual(withJoinedTexts(conversation));
     },
   );
 

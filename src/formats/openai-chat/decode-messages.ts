@@ -1,22 +1,25 @@
 import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 
 /** Messages in order (wire.md A3). Tool messages in a row answer one assistant turn: they make one turn. */
-export function decodeMessages(messages: readonly unknown[]): readonly Turn[] {
+export function decodeMessages(messages: readonly unknown[], origins?: Origins): readonly Turn[] {
   const turns: Turn[] = [];
   const legacy = new LegacyCalls();
   /** Parts of the tool turn that is being collected: one list, as there may be thousands of results. */
   let results: Part[] | undefined;
   messages.forEach((item, at) => {
     const path = `messages[${at}]`;
-    const turn = decodeMessage(required(readObject(item, path), path), path, legacy);
+    const turn = decodeMessage(required(readObject(item, path), path), path, { legacy, origins });
     if (turn.role === 'tool' && results) {
       results.push(...turn.parts);
       return;
     }
     results = turn.role === 'tool' ? [...turn.parts] : undefined;
-    turns.push(results ? { ...turn, parts: results } : turn);
+    const whole = results ? { ...turn, parts: results } : turn;
+    origins?.note(whole, path);
+    turns.push(whole);
   });
   return turns;
 }
@@ -40,23 +43,30 @@ class LegacyCalls {
   }
 }
 
-function decodeMessage(message: JsonObject, path: string, legacy: LegacyCalls): Turn {
+interface Reading {
+  readonly legacy: LegacyCalls;
+  readonly origins: Origins | undefined;
+}
+
+function decodeMessage(message: JsonObject, path: string, reading: Reading): Turn {
+  const { legacy, origins } = reading;
+  const contentOf = (): Part[] => decodeContent(message.content, `${path}.content`, origins);
   const role = required(readString(message.role, `${path}.role`), `${path}.role`);
   switch (role) {
     case 'developer':
     case 'system':
-      return turn('system', message, decodeContent(message.content, `${path}.content`), path);
+      return turn({ role: 'system', parts: contentOf() }, message, path, origins);
     case 'user':
-      return turn('user', message, decodeContent(message.content, `${path}.content`), path);
+      return turn({ role: 'user', parts: contentOf() }, message, path, origins);
     case 'assistant':
-      return turn('assistant', message, decodeAssistant(message, path, legacy), path);
+      return turn({ role: 'assistant', parts: decodeAssistant(message, path, reading) }, message, path, origins);
     case 'tool': {
       const callId = required(readString(message.tool_call_id, `${path}.tool_call_id`), `${path}.tool_call_id`);
-      return { role, parts: [decodeResult(message, callId, path)] };
+      return { role, parts: [decodeResult(message, callId, path, origins)] };
     }
     case 'function': {
       const name = required(readString(message.name, `${path}.name`), `${path}.name`);
-      return { role: 'tool', parts: [decodeResult(message, legacy.answered(name), path)] };
+      return { role: 'tool', parts: [decodeResult(message, legacy.answered(name), path, origins)] };
     }
     default:
       throw invalidValue(
@@ -66,45 +76,57 @@ function decodeMessage(message: JsonObject, path: string, legacy: LegacyCalls): 
   }
 }
 
-function turn(role: Turn['role'], message: JsonObject, parts: Part[], path: string): Turn {
+function turn({ role, parts }: Turn, message: JsonObject, path: string, origins: Origins | undefined): Turn {
   const cache = decodeCache(message, path);
   return compact({
     role,
-    parts: cache ? markLast(parts, cache) : parts,
+    parts: cache ? markLast(parts, cache, origins) : parts,
     name: readString(message.name, `${path}.name`),
   });
 }
 
 /** A marker on the message means "up to here": it belongs on the last part that can carry one. */
-function markLast(parts: Part[], cache: CacheMarker): Part[] {
+function markLast(parts: readonly Part[], cache: CacheMarker, origins: Origins | undefined): readonly Part[] {
   const at = parts.findLastIndex((part) => part.type === 'text' || part.type === 'media' || part.type === 'tool_call');
-  return parts.map((part, index) => (index === at ? { ...part, cache } : part));
+  return parts.map((part, index) => {
+    if (index !== at) return part;
+    const marked = { ...part, cache };
+    origins?.carry(part, marked);
+    return marked;
+  });
 }
 
-function decodeResult(message: JsonObject, callId: string, path: string): Part {
-  return compact({
+function decodeResult(message: JsonObject, callId: string, path: string, origins: Origins | undefined): Part {
+  const result: Part = compact({
     type: 'tool_result' as const,
     callId,
     name: readString(message.name, `${path}.name`),
-    content: decodeContent(message.content, `${path}.content`),
+    content: decodeContent(message.content, `${path}.content`, origins),
     cache: decodeCache(message, path),
   });
+  origins?.note(result, path);
+  return result;
 }
 
-function decodeAssistant(message: JsonObject, path: string, legacy: LegacyCalls): Part[] {
-  const parts = decodeSpoken(message, path);
+function decodeAssistant(message: JsonObject, path: string, { legacy, origins }: Reading): Part[] {
+  const parts = decodeSpoken(message, path, origins);
+  const add = <P extends Part>(part: P, place: string): P => {
+    origins?.note(part, place);
+    parts.push(part);
+    return part;
+  };
   const refusal = readString(message.refusal, `${path}.refusal`);
-  if (refusal) parts.push({ type: 'refusal', text: refusal });
+  if (refusal) add({ type: 'refusal', text: refusal }, `${path}.refusal`);
   const audio = readObject(message.audio, `${path}.audio`);
   // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
-  if (audio) parts.push({ type: 'opaque', format: 'openai-chat', value: { audio } });
+  if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, `${path}.audio`);
   const calls = (readArray(message.tool_calls, `${path}.tool_calls`) ?? []).map((item, at) => {
     const place = `${path}.tool_calls[${at}]`;
-    return decodeCall(required(readObject(item, place), place), place);
+    return add(decodeCall(required(readObject(item, place), place), place), place);
   });
-  parts.push(...calls, ...blockCalls(message, path, calls));
+  for (const [place, call] of blockCalls(message, path, calls)) add(call, place);
   const call = readObject(message.function_call, `${path}.function_call`);
-  if (call) parts.push(decodeLegacyCall(call, `${path}.function_call`, legacy));
+  if (call) add(decodeLegacyCall(call, `${path}.function_call`, legacy), `${path}.function_call`);
   return parts;
 }
 
@@ -114,18 +136,31 @@ function decodeAssistant(message: JsonObject, path: string, legacy: LegacyCalls)
  * `reasoning_content` (DeepSeek, vLLM) is unsigned thinking: kept only when there is no better, as a part, so that a target
  * that cannot take it back reports the loss.
  */
-function decodeSpoken(message: JsonObject, path: string): Part[] {
-  const content = decodeContent(message.content, `${path}.content`);
+function decodeSpoken(message: JsonObject, path: string, origins: Origins | undefined): Part[] {
+  const content = decodeContent(message.content, `${path}.content`, origins);
   // Calls come after what was said: decodeAssistant reads them.
   const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`)?.filter((item) => !isToolUse(item));
   const items = optionalParts(message.content_parts, `${path}.content_parts`) ?? [];
+  const note = origins && noteItems(message, path, origins);
   const rich = blocks
-    ? decodeParts(interleave(blocks, items), `${path}.content_blocks`, 'anthropic-messages')
-    : decodeParts(items, `${path}.content_parts`, 'openai-chat');
+    ? decodeParts(interleave(blocks, items), `${path}.content_blocks`, { owner: 'anthropic-messages', note })
+    : decodeParts(items, `${path}.content_parts`, { owner: 'openai-chat', note });
   const spoken = rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
   const reasoning = readString(message.reasoning_content, `${path}.reasoning_content`);
   if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
-  return [{ type: 'thinking', text: reasoning, unnamed: true }, ...spoken];
+  const thought: Part = { type: 'thinking', text: reasoning, unnamed: true };
+  origins?.note(thought, `${path}.reasoning_content`);
+  return [thought, ...spoken];
+}
+
+/** `content_blocks` and `content_parts` are read as one list: each item is where it is in its own. */
+function noteItems(message: JsonObject, path: string, origins: Origins): (part: Part, item: JsonObject) => void {
+  const places = new Map<unknown, string>();
+  for (const list of ['content_blocks', 'content_parts'] as const) {
+    readArray(message[list], `${path}.${list}`)?.forEach((item, at) => places.set(item, `${path}.${list}[${at}]`));
+  }
+  // What was put together of fragments is in no single one of them.
+  return (part, item) => origins.note(part, places.get(item) ?? `${path}.content_blocks`);
 }
 
 function isToolUse(block: unknown): block is JsonObject {
@@ -168,7 +203,11 @@ export function callSignature(call: JsonObject, body: JsonObject): string | unde
 }
 
 /** Calls that stand only in `content_blocks`: clients that replay Anthropic's blocks whole. `tool_calls` has the others. */
-function blockCalls(message: JsonObject, path: string, calls: readonly ToolCallPart[]): ToolCallPart[] {
+function blockCalls(
+  message: JsonObject,
+  path: string,
+  calls: readonly ToolCallPart[],
+): (readonly [place: string, call: ToolCallPart])[] {
   const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`) ?? [];
   const known = new Set(calls.map((call) => call.id));
   return blocks.flatMap((block, at) => {
@@ -178,7 +217,7 @@ function blockCalls(message: JsonObject, path: string, calls: readonly ToolCallP
     if (known.has(id)) return [];
     const name = required(readString(block.name, `${place}.name`), `${place}.name`);
     const input = readObject(block.input, `${place}.input`);
-    return [{ type: 'tool_call', id, name, arguments: input ? JSON.stringify(input) : '' }];
+    return [[place, { type: 'tool_call', id, name, arguments: input ? JSON.stringify(input) : '' }]];
   });
 }
 

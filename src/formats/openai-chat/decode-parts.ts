@@ -8,27 +8,39 @@ import type {
   Part,
   TextPart,
 } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 
 /** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
-export function decodeContent(content: unknown, path: string): Part[] {
+export function decodeContent(content: unknown, path: string, origins?: Origins): Part[] {
   if (content === undefined || content === null || content === '') return [];
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (typeof content === 'string') {
+    const part: Part = { type: 'text', text: content };
+    origins?.note(part, path);
+    return [part];
+  }
   if (!Array.isArray(content)) throw invalidValue(path, `\`${path}\` must be a string or an array of parts.`);
-  return decodeParts(content, path, 'openai-chat');
+  const note = origins && ((part: Part, _: JsonObject, place: string) => origins.note(part, place));
+  return decodeParts(content, path, { owner: 'openai-chat', note });
 }
 
-/** `owner`: the format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
-export function decodeParts(items: readonly unknown[], path: string, owner: FormatName): Part[] {
+interface PartsReading {
+  /** The format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
+  readonly owner: FormatName;
+  /** Is told of every part, the item it was read from, and the place of that in the list. */
+  readonly note?: ((part: Part, item: JsonObject, place: string) => void) | undefined;
+}
+
+export function decodeParts(items: readonly unknown[], path: string, { owner, note }: PartsReading): Part[] {
   return items.flatMap((item, at) => {
     const place = `${path}[${at}]`;
     const part = required(readObject(item, place), place);
-    const decoded = decodePart(part, place, owner);
-    return decoded.type === 'text' && Array.isArray(part.citations)
-      ? [decoded, citationsOf(part.citations)]
-      : [decoded];
+    const decoded = [decodePart(part, place, owner)];
+    if (decoded[0]!.type === 'text' && Array.isArray(part.citations)) decoded.push(citationsOf(part.citations));
+    if (note) for (const one of decoded) note(one, part, place);
+    return decoded;
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort, Sampling } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeResponseFormat } from './decode-response-format.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
@@ -54,17 +55,17 @@ const PLACED: ReadonlySet<string> = new Set([
 ]);
 
 /** POST /v1/chat/completions (wire.md A2–A4) → conversation. */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const extras = unplaced(body);
   const unread = unreadFields(body);
   const decoded: Conversation = compact({
     model: required(readString(body.model, 'model'), 'model'),
-    turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages')),
+    turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages'), origins),
     // `max_tokens` is the deprecated alias; wire.md A2 chooses the newer name where both are sent.
     maxTokens:
       readNumber(body.max_completion_tokens, 'max_completion_tokens') ?? readNumber(body.max_tokens, 'max_tokens'),
     sampling: decodeSampling(body),
-    tools: decodeTools(readArray(body.tools, 'tools'), readArray(body.functions, 'functions')),
+    tools: decodeTools(readArray(body.tools, 'tools'), readArray(body.functions, 'functions'), origins),
     toolChoice: decodeToolChoice(body.tool_choice, body.function_call),
     parallelToolCalls: readBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     responseFormat: decodeResponseFormat(readObject(body.response_format, 'response_format')),

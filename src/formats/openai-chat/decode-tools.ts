@@ -7,6 +7,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../conversation.ts';
+import type { Origins } from '../origins.ts';
 import { decodeCache } from './decode-parts.ts';
 import { compact, invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
 
@@ -34,12 +35,16 @@ const BUILTIN_BY_TYPE: ReadonlyMap<string, BuiltinTool['kind']> = new Map<string
 export function decodeTools(
   tools: readonly unknown[] | undefined,
   functions: readonly unknown[] | undefined,
+  origins?: Origins,
 ): readonly Tool[] | undefined {
   const decoded = [
     ...(tools ?? []).map((tool, at) => decodeTool(requireObject(tool, `tools[${at}]`), `tools[${at}]`)),
-    ...(functions ?? []).map((fn, at) =>
-      decodeFunction(requireObject(fn, `functions[${at}]`), `functions[${at}]`, undefined),
-    ),
+    ...(functions ?? []).map((fn, at) => {
+      const place = `functions[${at}]`;
+      const decodedFunction = decodeFunction(requireObject(fn, place), place, undefined);
+      origins?.note(decodedFunction, place);
+      return decodedFunction;
+    }),
   ];
   return decoded.length > 0 ? decoded : undefined;
 }

@@ -1,18 +1,22 @@
 import type { JsonObject, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
+import { messagesOf } from '../places.ts';
 import type { LossReport } from './losses.ts';
 import { compact, isObject } from './read.ts';
 
 interface Place {
   readonly path: string;
+  readonly at: number;
   readonly target: RequestTarget;
   readonly report: LossReport;
 }
 
 export function encodeMessages(turns: readonly Turn[], target: RequestTarget, report: LossReport): JsonObject[] {
-  return turns.flatMap((turn, at) => {
-    const place: Place = { path: `messages[${at}]`, target, report };
+  let at = 0;
+  return turns.flatMap((turn) => {
+    const place: Place = { path: `messages[${at}]`, at, target, report };
+    at += messagesOf(turn);
     switch (turn.role) {
       case 'system':
       case 'user':
@@ -33,6 +37,14 @@ function encodeContent(turn: Turn, place: Place): string | JsonObject[] {
     return encoded ? [encoded] : [];
   });
   return plainText(parts) ?? parts;
+}
+
+/** Several texts of an answer or a result as one (wire.md D13): many servers read only a string there. */
+function joined(parts: readonly JsonObject[], between: string): string | undefined {
+  const texts = parts.map(({ type, text, ...others }) =>
+    type === 'text' && typeof text === 'string' && Object.keys(others).length === 0 ? text : undefined,
+  );
+  return texts.length > 1 && !texts.includes(undefined) ? texts.join(between) : undefined;
 }
 
 function plainText(parts: readonly JsonObject[]): string | undefined {
@@ -88,21 +100,31 @@ function encodeAssistant(turn: Turn, place: Place): JsonObject {
       return;
     }
     const path = `${place.path}.content[${at}]`;
-    if (calls.length > 0) place.report.downgraded(path, 'OpenAI chat puts tool calls after everything that was said.');
-    if (part.type === 'opaque' && part.format === 'openai-chat' && isObject(part.value.audio)) audio = part.value.audio;
-    else spoken.push(...encodeSpoken(part, path, place));
+    const sound = audioOf(part);
+    const said = sound === undefined ? encodeSpoken(part, path, place) : [];
+    // What is not sent has no order to lose.
+    if (calls.length > 0 && (said.length > 0 || sound !== undefined))
+      place.report.downgraded(path, 'OpenAI chat puts tool calls after everything that was said.');
+    audio = sound ?? audio;
+    spoken.push(...said);
   });
   const { content, refusal } = splitRefusal(spoken);
   const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
   return compact({
     role: 'assistant',
     // null only where something else stands instead of text (wire.md A3).
-    content: content.length === 0 && elsewhere ? null : (plainText(content) ?? content),
+    content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
     refusal,
     audio,
     name: turn.name,
     tool_calls: calls.length > 0 ? calls : undefined,
   });
+}
+
+/** An answer in sound, which OpenAI has by its id. */
+function audioOf(part: Part): JsonObject | undefined {
+  const audio = part.type === 'opaque' && part.format === 'openai-chat' ? part.value.audio : undefined;
+  return isObject(audio) ? audio : undefined;
 }
 
 function encodeSpoken(part: Part, path: string, { report }: Place): JsonObject[] {
@@ -150,7 +172,7 @@ function encodeCall(part: ToolCallPart, path: string, { target, report }: Place)
 function encodeResults(turn: Turn, place: Place): JsonObject[] {
   const attached: JsonObject[] = [];
   const messages = turn.parts.flatMap((part, at) => {
-    const path = `${place.path}.content[${at}]`;
+    const path = `messages[${place.at + at}]`;
     if (part.type !== 'tool_result') {
       place.report.dropped(path, `OpenAI chat has no ${part.type} part in a tool message.`);
       return [];
@@ -180,5 +202,10 @@ function encodeResult(result: ToolResultPart, path: string, to: { place: Place; 
     const said = first?.type === 'text' && typeof first.text === 'string' ? first.text : undefined;
     texts.splice(0, said === undefined ? 0 : 1, { type: 'text', text: `Error: ${said ?? ''}` });
   }
-  return compact({ role: 'tool', tool_call_id: result.callId, name: result.name, content: plainText(texts) ?? texts });
+  return compact({
+    role: 'tool',
+    tool_call_id: result.callId,
+    name: result.name,
+    content: joined(texts, '\n') ?? plainText(texts) ?? texts,
+  });
 }

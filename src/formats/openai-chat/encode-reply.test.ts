@@ -205,7 +205,12 @@ describe('what only some providers have', () => {
           refusal: null,
           annotations: [],
           tool_calls: [
-            { id: 'c', type: 'function', function: { name: 'f', arguments: '{}', thought_signature: 'Y2FsbA' } },
+            {
+              id: 'c',
+              type: 'function',
+              function: { name: 'f', arguments: '{}', thought_signature: 'Y2FsbA' },
+              extra_content: { google: { thought_signature: 'Y2FsbA' } },
+            },
           ],
           content_blocks: [
             { type: 'thinking', thinking: 'Hm', signature: 'c2ln' },

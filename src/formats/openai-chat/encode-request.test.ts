@@ -5,6 +5,7 @@ import { RequestFault } from '../format.ts';
 import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
+import { withJoinedTexts } from './joined-texts.testkit.ts';
 
 const talk = (fields: Partial<Conversation>): Conversation => ({
   model: 'model-asked',
@@ -183,7 +184,7 @@ it('says all that OpenAI can say, without loss, and reads it back the same', () 
     fc.property(conversation, (asked) => {
       const { body, losses } = encodeRequest(deepFreeze(asked), requestTarget(), replyContext());
       expect(losses).toEqual([]);
-      expect(decodeRequest(JSON.parse(JSON.stringify(body)))).toEqual(asked);
+      expect(decodeRequest(JSON.parse(JSON.stringify(body)))).toEqual(withJoinedTexts(asked));
     }),
     { numRuns: 400 },
   );
@@ -213,17 +214,22 @@ describe('fields', () => {
   });
 
   it.each([
-    [{ type: 'enabled', budgetTokens: 0 }, 'none', 1],
-    [{ type: 'enabled', budgetTokens: 1024 }, 'low', 1],
-    [{ type: 'enabled', budgetTokens: 8192 }, 'medium', 1],
-    [{ type: 'enabled', budgetTokens: 8193 }, 'high', 1],
-    [{ type: 'adaptive' }, 'high', 1],
-    [{ type: 'disabled' }, 'none', 0],
+    [{ type: 'enabled', budgetTokens: 0 }, 'none', ['thinking', 'reasoning_effort']],
+    [{ type: 'enabled', budgetTokens: 1024 }, 'low', ['thinking', 'reasoning_effort']],
+    [{ type: 'enabled', budgetTokens: 8192 }, 'medium', ['thinking', 'reasoning_effort']],
+    [{ type: 'enabled', budgetTokens: 8193 }, 'high', ['thinking', 'reasoning_effort']],
+    [{ type: 'adaptive' }, 'high', ['thinking']],
+    [{ type: 'disabled' }, 'none', ['reasoning_effort']],
   ] as const)('says thinking %j as effort %s', (thinking, effort, losses) => {
     const encoded = encode({ reasoning: { effort: 'max', thinking } });
-    expect(encoded.losses).toHaveLength(losses);
+    expect(encoded.losses.map(({ param }) => param)).toEqual(losses);
     expect(encoded.body.reasoning_effort).toBe(thinking.type === 'adaptive' ? 'max' : effort);
     expect(encode({ reasoning: { thinking } }).body.reasoning_effort).toBe(effort);
+  });
+
+  it('does not lose an effort that agrees with the budget', () => {
+    const { losses } = encode({ reasoning: { effort: 'low', thinking: { type: 'enabled', budgetTokens: 1024 } } });
+    expect(losses.map(({ param }) => param)).toEqual(['thinking']);
   });
 
   it('reports fields of other APIs and of Google', () => {
@@ -354,10 +360,29 @@ describe('messages', () => {
       { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] },
     ]);
     expect(losses).toEqual([
-      'downgraded messages[0].content[0].content[1]',
-      'downgraded messages[0].content[0].is_error',
-      'downgraded messages[0].content[1].is_error',
+      'downgraded messages[0].content[1]',
+      'downgraded messages[0].is_error',
+      'downgraded messages[1].is_error',
     ]);
+  });
+
+  it('joins the texts of an answer, and those of a result by lines', () => {
+    const texts: Part[] = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    const call: Part = { type: 'tool_call', id: 'c', name: 'f', arguments: '{}' };
+    expect(messageOf({ role: 'assistant', parts: [...texts, call] }).messages).toMatchObject([{ content: 'ab' }]);
+    const result: Part = { type: 'tool_result', callId: 'c', content: texts, isError: true };
+    expect(messageOf({ role: 'tool', parts: [result] }).messages).toMatchObject([{ content: 'Error: a\nb' }]);
+    expect(messageOf({ role: 'user', parts: texts }).messages).toEqual([{ role: 'user', content: texts }]);
+  });
+
+  it('loses fields attached to a call once', () => {
+    const call: Part = { type: 'tool_call', id: 'c', name: 'f', arguments: '{}' };
+    const value = { type: 'tool_use', caller: { type: 'code_execution_20250825' } };
+    const fields: Part = { type: 'opaque', format: 'anthropic-messages', value, attached: true };
+    expect(messageOf({ role: 'assistant', parts: [call, fields] }).losses).toEqual(['dropped messages[0].content[1]']);
   });
 
   it('keeps what a failed result holds beside text', () => {

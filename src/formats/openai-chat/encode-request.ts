@@ -73,10 +73,20 @@ function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | 
 function encodeEffort(reasoning: Reasoning | undefined, report: LossReport): ReasoningEffort | undefined {
   const thinking = reasoning?.thinking;
   if (!thinking) return reasoning?.effort;
-  if (thinking.type === 'disabled') return 'none';
-  report.downgraded('thinking', 'OpenAI chat knows only levels of effort: sent as reasoning_effort.');
-  if (thinking.budgetTokens !== undefined) return effortOf(thinking.budgetTokens);
-  return reasoning.effort ?? 'high';
+  const { effort } = reasoning;
+  if (thinking.type !== 'disabled')
+    report.downgraded('thinking', 'OpenAI chat knows only levels of effort: sent as reasoning_effort.');
+  const sent = explicitEffort(thinking);
+  if (sent === undefined) return effort ?? 'high';
+  if (effort !== undefined && effort !== sent)
+    report.dropped('reasoning_effort', 'The explicit `thinking` setting wins.');
+  return sent;
+}
+
+/** Undefined where it does not say how much. */
+function explicitEffort({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): ReasoningEffort | undefined {
+  if (type === 'disabled') return 'none';
+  return budgetTokens === undefined ? undefined : effortOf(budgetTokens);
 }
 
 /** Thresholds of wire.md D8 and D13; a budget of 0 switches thinking off (service.md 2.3). */

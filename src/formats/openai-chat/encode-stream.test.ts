@@ -296,8 +296,10 @@ describe('what only some providers have', () => {
     { type: 'finish', choice: 0, reason: 'tool_calls', native: 'tool_use' },
     end,
   ];
-  const call = (signature: string) =>
-    delta(`{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":""${signature}}}]}`);
+  const call = (signature: string, beside = '') =>
+    delta(
+      `{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":""${signature}}${beside}}]}`,
+    );
   const args = delta('{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}');
 
   it('is kept from a strict client', () => {
@@ -319,7 +321,7 @@ describe('what only some providers have', () => {
         delta(
           '{"content_parts":[{"type":"text","text":"Yes"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO"},"signature":"bWVk"}]}',
         ),
-        call(',"thought_signature":"Y2FsbA"'),
+        call(',"thought_signature":"Y2FsbA"', ',"extra_content":{"google":{"thought_signature":"Y2FsbA"}}'),
         args,
         '{"index":0,"delta":{},"groundingMetadata":{"q":1},"finish_reason":null}',
         '{"index":0,"delta":{},"finish_reason":"tool_calls","native_finish_reason":"tool_use"}',

@@ -1,4 +1,5 @@
 import type { Format } from '../format.ts';
+import { readClient } from './client-wishes.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -9,6 +10,7 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { remoteMedia } from './remote-media.ts';
+import { respell } from './respell.ts';
 
 /** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */
 export const openaiChat: Format = {
@@ -16,7 +18,9 @@ export const openaiChat: Format = {
   contentType: { body: 'application/json', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   heartbeat: ': ping\n\n',
+  readClient,
   decodeRequest,
+  respell,
   encodeRequest,
   decodeReply,
   decodeStream,

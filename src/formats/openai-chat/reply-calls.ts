@@ -35,13 +35,19 @@ export function encodeCalls(parts: readonly Part[], client: Client): JsonObject 
 
 function encodeCall(part: ToolCallPart, strict: boolean): JsonObject {
   const { id, name, custom } = part;
-  const signature = strict ? undefined : part.signature;
-  if (custom) {
-    return { id, type: 'custom', custom: compact({ name, input: part.arguments, thought_signature: signature }) };
-  }
+  const { inside, beside } = signatureFields(strict ? undefined : part.signature);
+  if (custom) return { id, type: 'custom', custom: { name, input: part.arguments, ...inside }, ...beside };
   // Clients parse the arguments: none is the empty object.
-  const fn = compact({ name, arguments: part.arguments || '{}', thought_signature: signature });
-  return { id, type: 'function', function: fn };
+  return { id, type: 'function', function: { name, arguments: part.arguments || '{}', ...inside }, ...beside };
+}
+
+/**
+ * In this gateway's spelling and in that of Google's OpenAI layer (wire.md D9): some clients (@ai-sdk/openai-compatible) hand only
+ * the latter back.
+ */
+function signatureFields(thought_signature: string | undefined): { inside?: JsonObject; beside?: JsonObject } {
+  if (thought_signature === undefined) return {};
+  return { inside: { thought_signature }, beside: { extra_content: { google: { thought_signature } } } };
 }
 
 interface CallState {
@@ -74,10 +80,10 @@ export class CallWriter {
     this.#calls.set(event.call, { form, index, empty: true });
     const { id, name } = event;
     if (form === 'legacy') return JSON.stringify({ function_call: { name, arguments: '' } });
-    const signature = this.#client.strict ? undefined : event.signature;
+    const { inside, beside } = signatureFields(this.#client.strict ? undefined : event.signature);
     const field = form === 'custom' ? 'input' : 'arguments';
-    const body = compact({ name, [field]: '', thought_signature: signature });
-    return JSON.stringify({ tool_calls: [{ index, id, type: form, [form]: body }] });
+    const body = { name, [field]: '', ...inside };
+    return JSON.stringify({ tool_calls: [{ index, id, type: form, [form]: body, ...beside }] });
   }
 
   /** The hot path of calls. Undefined where there is nothing to say. */

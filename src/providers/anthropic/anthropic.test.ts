@@ -37,6 +37,16 @@ describe('an anthropic entry', () => {
     });
   });
 
+  test.each([
+    ['https://api.anthropic.com/v1', 'https://api.anthropic.com'],
+    ['https://api.anthropic.com/v1/messages/', 'https://api.anthropic.com'],
+    ['https://proxy.example/a/v1/messages/count_tokens', 'https://proxy.example/a'],
+  ])('refuses the base_url %s, to which the gateway would add the same again', (base_url, suggestion) => {
+    const { entry, problems } = create({ base_url });
+    expect(entry).toBeUndefined();
+    expect(problems).toEqual([{ path: ['base_url'], message: expect.stringContaining('/v1'), suggestion }]);
+  });
+
   test('sends its key as x-api-key, whoever calls', () => {
     expect(create().entry?.authorize({ upstreamToken: new Secret('mine') })).toEqual({ 'x-api-key': 'sk-ant-CANARY' });
   });

@@ -1,4 +1,5 @@
 import type { AnthropicEntry as AnthropicSettings } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
 import { readApiKey } from '../api-key.ts';
 import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
@@ -13,6 +14,8 @@ const PATHS: Readonly<Partial<Record<Call['task'], string>>> = {
   generate: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
 };
+
+const TASKS: ReadonlySet<Call['task']> = new Set(['generate', 'count_tokens']);
 
 /**
  * "32 MB" of a Messages request (wire.md B3, B7), counted as the API counts: its own refusals give 5 MB as 5242880 bytes. What
@@ -58,11 +61,41 @@ class AnthropicEntry implements OpenableEntry {
   }
 }
 
+/** What Anthropic's documents show is the address of an endpoint, and other SDKs are given the version. */
+const ENDPOINT = /\/v1(?:\/messages(?:\/count_tokens)?)?$/;
+
+function readApiBase(entry: AnthropicSettings, report: Report): Base | undefined {
+  const base = readBase(entry, 'https://api.anthropic.com', report);
+  const endpoint = ENDPOINT.exec(base?.prefix ?? '')?.[0];
+  if (!base || endpoint === undefined) return base;
+  const rest = base.prefix.slice(0, -endpoint.length);
+  const message = `base_url ends with ${endpoint}; /v1 and the rest are added to it for each request`;
+  report({ path: ['base_url'], message, suggestion: base.origin + rest });
+  return undefined;
+}
+
+/** Names as Vertex has them, and those of others. Behind a `base_url` any name may be meant. */
+function checkParams({ base_url: url }: AnthropicSettings, { model }: Params, report: Report): void {
+  if (typeof model !== 'string' || url !== undefined) return;
+  if (/^(?:claude[-*]|\*)/.test(model) && !VERTEX_DATE.test(model)) return;
+  const suggestion = model.replace(VERTEX_PREFIX, '').replace(VERTEX_DATE, '-');
+  const message = "this is no name of Anthropic's: they begin with claude- and end with their date after a -";
+  const problem = { path: ['model'], severity: 'warning', message } as const;
+  report(suggestion === model ? problem : { ...problem, suggestion });
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+const VERTEX_PREFIX = /^(?:anthropic|familya)\./;
+const VERTEX_DATE = /@(?=[0-9]{8}$)/;
+
 export const anthropic = defineProvider<AnthropicSettings>({
   name: 'anthropic',
   create(entry, { report }) {
-    const base = readBase(entry, 'https://api.anthropic.com', report);
+    const base = readApiBase(entry, report);
     const apiKey = readApiKey(entry.api_key, report);
     return base && apiKey !== undefined ? new AnthropicEntry(entry, base, apiKey) : undefined;
   },
+  checkParams,
+  tasksOf: () => TASKS,
 });

@@ -9,7 +9,7 @@ const OWN_PREFIX = '/v1';
 const VERSION = /\/v\d+[a-z0-9]*(?=\/|$)/;
 const VERSION_TWICE = /(\/v\d+[a-z0-9]*)\1$/;
 /** What vendors' documents show as the address is often the whole endpoint. */
-const ENDPOINT = /\/(?:(?:chat\/)?completions|embeddings|images\/generations|responses)$/;
+const ENDPOINT = /\/(?:(?:chat\/)?completions|messages|embeddings|images\/generations|responses)$/;
 
 /**
  * The base an OpenAI SDK would be given: with the version, without the endpoint. A base without a version is nearly always one

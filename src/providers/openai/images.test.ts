@@ -64,6 +64,11 @@ describe('a plain reply', () => {
     ['cut', '{"created":1,"data":[{"b64_j', { kind: 'unreadable_reply', status: 502 }],
     ['without images', '{"created":1}', { kind: 'unreadable_reply', status: 502 }],
     ['with none of them', '{"created":1,"data":[]}', { kind: 'unreadable_reply', status: 502 }],
+    [
+      'with empty ones',
+      '{"data":[{"revised_prompt":"x"},{"b64_json":""},null]}',
+      { kind: 'unreadable_reply', status: 502 },
+    ],
     ['an error after all', '{"error":{"message":"no","type":"server_error"}}', { status: 500, message: 'no' }],
   ])('that is %s never leaves', (_, text, failure) => {
     const { out, signals } = read(text, { stream: false });

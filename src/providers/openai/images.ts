@@ -19,8 +19,12 @@ export const openAiImages: PassThroughCodec = {
 function decodeImages(body: unknown): GenerationEvent[] {
   const failure = failureOfEvent(undefined, body);
   if (failure) return [{ type: 'error', failure }];
-  if (!isObject(body) || !Array.isArray(body.data) || body.data.length === 0)
+  if (!isObject(body) || !Array.isArray(body.data) || !body.data.some(hasImage))
     throw new ReplyFault('there are no images in it');
   const usage = decodeImageUsage(body.usage);
   return [...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'end' }];
 }
+
+/** Its bytes or its address. */
+const hasImage = (entry: unknown): boolean =>
+  isObject(entry) && [entry.b64_json, entry.url].some((value) => typeof value === 'string' && value !== '');

@@ -23,6 +23,18 @@ describe('a simulator entry', () => {
     expect(entry?.authorize({ upstreamToken: undefined })).toEqual({});
   });
 
+  test('answers embeddings, and says what it cannot be asked', () => {
+    const { entry } = create({ base_url: 'https://sim.example/x' });
+    expect(entry?.locate('m', { task: 'embeddings', stream: false })).toMatchObject({
+      path: '/x/v1/embeddings',
+      codec: { mode: 'pass-through' },
+    });
+    for (const task of ['images', 'count_tokens'] as const)
+      expect(() => entry?.locate('m', { task, stream: false })).toThrowError(
+        expect.objectContaining({ code: 'unsupported_task' }),
+      );
+  });
+
   test('with a base_url is another process, guarded like any upstream', async () => {
     const { entry } = create({ base_url: 'https://sim.example/x' });
     expect(entry?.locate('m', { task: 'generate', stream: true })).toMatchObject({

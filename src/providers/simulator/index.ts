@@ -2,9 +2,12 @@ import type { SimulatorEntry as SimulatorSettings } from '../../../schemas/types
 import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
+import { openAiEmbeddings } from '../openai/embeddings.ts';
 import type { Call, Location } from '../provider.ts';
 import { inProcessUrl, openInProcess } from './in-process.ts';
-import { CHAT_PATH } from './server.ts';
+import { CHAT_PATH, EMBEDDINGS_PATH } from './server.ts';
+
+const PATHS: Readonly<Partial<Record<Call['task'], string>>> = { generate: CHAT_PATH, embeddings: EMBEDDINGS_PATH };
 
 const NOTHING = Object.freeze({});
 
@@ -24,14 +27,16 @@ class SimulatorEntry implements OpenableEntry {
 
   locate(model: string, { task }: Call): Location {
     checkModelName(model);
-    if (task !== 'generate') throw unsupportedTask(model, task);
+    const path = PATHS[task];
+    if (path === undefined) throw unsupportedTask(model, task);
     return {
       origin: this.#base?.origin ?? inProcessUrl(),
-      path: this.#base ? `${this.#base.prefix}${CHAT_PATH}` : CHAT_PATH,
+      path: `${this.#base?.prefix ?? ''}${path}`,
       format: 'openai-chat',
       model,
       host: 'direct',
       headers: NOTHING,
+      ...(task === 'embeddings' && { codec: openAiEmbeddings }),
     };
   }
 

@@ -7,6 +7,7 @@ import { Simulation } from './simulate.ts';
 import { errorBody } from './wire.ts';
 
 export const CHAT_PATH = '/v1/chat/completions';
+export const EMBEDDINGS_PATH = '/v1/embeddings';
 const MAX_BODY = 64 * 1024 * 1024;
 /** Longer than any pool of ours keeps a connection, so that reuse never meets a socket this side has just closed. */
 const KEEP_ALIVE_MS = 120_000;
@@ -36,7 +37,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** An OpenAI chat upstream on a real socket, so that timeouts, aborts, retries and cut streams are real. */
+/** An OpenAI upstream on a real socket, so that timeouts, aborts, retries and cut streams are real. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1';
   const clock = options.clock ?? systemClock;
@@ -108,10 +109,14 @@ async function serve(request: IncomingMessage, response: ServerResponse, room: R
 
 async function stepsFor(request: IncomingMessage, simulation: Simulation): Promise<readonly Step[]> {
   const path = (request.url ?? '').replace(/\?.*$/s, '');
-  if (path !== CHAT_PATH) return refusal(404, `There is no ${request.method} ${path} here, only POST ${CHAT_PATH}.`);
-  if (request.method !== 'POST') return refusal(405, `${CHAT_PATH} takes POST only.`);
+  if (path !== CHAT_PATH && path !== EMBEDDINGS_PATH) {
+    const here = `POST ${CHAT_PATH} and POST ${EMBEDDINGS_PATH}`;
+    return refusal(404, `There is no ${request.method} ${path} here, only ${here}.`);
+  }
+  if (request.method !== 'POST') return refusal(405, `${path} takes POST only.`);
   const body = await readBody(request);
-  return body ? simulation.run(body) : refusal(413, `The body exceeds ${MAX_BODY} bytes.`);
+  if (!body) return refusal(413, `The body exceeds ${MAX_BODY} bytes.`);
+  return path === CHAT_PATH ? simulation.run(body) : simulation.embed(body);
 }
 
 const refusal = (status: number, message: string): Step[] =>

@@ -38,6 +38,66 @@ const choice = (body: Json) => reply(body).choices[0];
 const calls = (body: Json) => choice(body)?.message['tool_calls'];
 const asking = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 
+describe('simulated embeddings', () => {
+  const embed = (body: Json) => {
+    const steps = new Simulation(() => 0).embed(Buffer.from(JSON.stringify({ model: 'sim', ...body })));
+    const status = steps.find((step) => step.kind === 'head')?.status;
+    const text = steps.map((step) => (step.kind === 'send' ? String(step.bytes) : '')).join('');
+    // The reply is the simulator's own JSON.
+    return {
+      status,
+      ...(JSON.parse(text) as { data: { index: number; embedding: number[] }[]; error: Json; usage: Json }),
+    };
+  };
+  const vectors = (body: Json) => embed(body).data.map(({ embedding }) => embedding);
+  const closeness = (a: readonly number[], b: readonly number[]) => a.reduce((sum, x, at) => sum + x * b[at]!, 0);
+
+  test('are one vector of unit length for each input, in its order and always the same', () => {
+    const { data, usage } = embed({ input: ['one two', 'three'] });
+    expect(data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
+      [0, 256],
+      [1, 256],
+    ]);
+    for (const { embedding } of data) expect(closeness(embedding, embedding)).toBeCloseTo(1, 5);
+    expect(usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+    expect(vectors({ input: 'three' })).toEqual([data[1]?.embedding]);
+  });
+
+  test('of texts that share words are near each other', () => {
+    const [cat, same, other] = vectors({ input: ['a black cat', 'the cat is black', 'stock market report'] });
+    expect(closeness(cat!, same!)).toBeGreaterThan(closeness(cat!, other!) + 0.3);
+  });
+
+  test('are as long as asked, and the same in base64', () => {
+    const [floats] = vectors({ input: 'x', dimensions: 5 });
+    const [text] = vectors({ input: 'x', dimensions: 5, encoding_format: 'base64' });
+    const bytes = Buffer.from(String(text), 'base64');
+    expect(bytes.length).toBe(20);
+    expect(floats).toEqual(Array.from({ length: 5 }, (_, at) => bytes.readFloatLE(at * 4)));
+  });
+
+  test('take tokens too', () => {
+    expect(vectors({ input: [1, 2] })).toHaveLength(1);
+    expect(vectors({ input: [[1, 2], [3]] })).toHaveLength(2);
+  });
+
+  test.each([
+    [{ input: '' }, 'input'],
+    [{ input: [] }, 'input'],
+    [{ input: ['a', 1] }, 'input'],
+    [{}, 'input'],
+    [{ input: 'a', dimensions: 0 }, 'dimensions'],
+    [{ input: 'a', encoding_format: 'hex' }, 'encoding_format'],
+  ])('are refused for %j', (body, param) => {
+    expect(embed(body)).toMatchObject({ status: 400, error: { param } });
+  });
+
+  test('fail as the name of the model says', () => {
+    expect(embed({ model: 'sim-error-503', input: 'x' }).status).toBe(503);
+    expect(embed({ model: 'sim-error-midstream', input: 'x' }).status).toBe(500);
+  });
+});
+
 describe('the simulated model', () => {
   test('answers with what it was told last', () => {
     expect(choice({})).toMatchObject({

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { answer } from './answer.ts';
-import { readBehaviour } from './behaviours.ts';
+import { readBehaviour, type Behaviour } from './behaviours.ts';
 import { readChatRequest, Refusal } from './chat-request.ts';
+import { embeddingReply } from './embedding.ts';
+import { readEmbeddingRequest } from './embedding-request.ts';
 import { fastScript } from './fast.ts';
 import { plainScript, replyScript, streamScript, type Step } from './script.ts';
 import { errorBody, plainReply, streamEvents, type ReplyHead } from './wire.ts';
@@ -19,36 +21,44 @@ export class Simulation {
     this.#wall = wall;
   }
 
+  /** A request for chat completions. */
   run(body: Buffer): readonly Step[] {
-    try {
-      return this.#run(body);
-    } catch (error) {
-      if (error instanceof Refusal)
-        return plainScript(error.status, errorBody(error.status, error.message, error.param));
-      throw error;
-    }
+    return withRefusals(() => this.#chat(body));
   }
 
-  #run(body: Buffer): readonly Step[] {
+  /** A request for embeddings. */
+  embed(body: Buffer): readonly Step[] {
+    return withRefusals(() => {
+      const request = readEmbeddingRequest(parse(body));
+      const behaviour = readBehaviour(request.model);
+      return this.#failure(behaviour, body, false) ?? replyScript(embeddingReply(request), behaviour);
+    });
+  }
+
+  #chat(body: Buffer): readonly Step[] {
     const request = readChatRequest(parse(body));
     const behaviour = readBehaviour(request.model);
-    switch (behaviour.kind) {
-      case 'fast':
-        return fastScript(request, behaviour.writes);
-      case 'error':
-        return errorScript(behaviour.status, behaviour.retryAfterMs);
-      case 'flaky':
-        if (this.#failsAgain(body, behaviour.failures)) return errorScript(503, undefined);
-        break;
-      case 'error-midstream':
-        if (!request.stream) return errorScript(500, undefined);
-        break;
-      default:
-    }
+    if (behaviour.kind === 'fast') return fastScript(request, behaviour.writes);
+    const failure = this.#failure(behaviour, body, request.stream);
+    if (failure) return failure;
     const head = this.#head(body);
     const completion = answer(request);
     if (request.stream) return streamScript(streamEvents(request, completion, head), behaviour);
     return replyScript(plainReply(request, completion, head), behaviour);
+  }
+
+  /** Undefined: it answers, now. */
+  #failure(behaviour: Behaviour, body: Buffer, stream: boolean): readonly Step[] | undefined {
+    switch (behaviour.kind) {
+      case 'error':
+        return errorScript(behaviour.status, behaviour.retryAfterMs);
+      case 'flaky':
+        return this.#failsAgain(body, behaviour.failures) ? errorScript(503, undefined) : undefined;
+      case 'error-midstream':
+        return stream ? undefined : errorScript(500, undefined);
+      default:
+        return undefined;
+    }
   }
 
   /** Counted by body: a retry sends the same bytes. Starts anew after the success. */
@@ -70,6 +80,15 @@ export class Simulation {
       created: Math.floor(this.#wall() / 1_000),
       callId: (choice, call) => `call_${hash(`${seed} ${choice} ${call}`).slice(0, 24)}`,
     };
+  }
+}
+
+function withRefusals(run: () => readonly Step[]): readonly Step[] {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Refusal) return plainScript(error.status, errorBody(error.status, error.message, error.param));
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { betaFilter } from './betas.ts';
+import type { Problem } from '../../plugin/index.ts';
+import { betaFilter, checkBetas } from './betas.ts';
 
 describe('betaFilter', () => {
   test.each([
@@ -37,4 +38,12 @@ describe('betaFilter', () => {
     expect([takes('something-2030-01-01'), takes('context-1m-2025-08-07')]).toEqual([true, false]);
     expect(betaFilter({ deny: [] })('something-2030-01-01')).toBe(true);
   });
+});
+
+test('a star in a list of betas is told to stand for nothing', () => {
+  const problems: Problem[] = [];
+  checkBetas({ deny: ['files-api-2025-04-14', 'mcp-*'] }, (problem) => problems.push(problem));
+  checkBetas({ allow: ['files-api-2025-04-14'] }, (problem) => problems.push(problem));
+  checkBetas(undefined, (problem) => problems.push(problem));
+  expect(problems).toMatchObject([{ path: ['anthropic_betas', 'deny', 1], severity: 'warning' }]);
 });

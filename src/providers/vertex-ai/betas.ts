@@ -1,4 +1,5 @@
 import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
 
 /**
  * Betas Claude takes on Vertex. There an unknown one is no hint that is passed over but a 400 ("Unexpected value(s) … for the
@@ -28,4 +29,13 @@ export function betaFilter({ allow, deny }: NonNullable<VertexSettings['anthropi
   }
   const allowed = new Set(allow ?? SERVED);
   return (name) => allowed.has(name);
+}
+
+/** A `*` is a letter like any other in the name of a header's value, and no beta has one. */
+export function checkBetas(betas: VertexSettings['anthropic_betas'], report: Report): void {
+  for (const [list, names] of Object.entries(betas ?? {})) {
+    const index = names.findIndex((name) => name.includes('*'));
+    const message = 'names are compared whole, and `*` stands for nothing here; `deny: []` sends every beta';
+    if (index >= 0) report({ path: ['anthropic_betas', list, index], severity: 'warning', message });
+  }
 }

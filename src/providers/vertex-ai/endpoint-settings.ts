@@ -3,7 +3,7 @@ import type { Report } from '../../plugin/index.ts';
 import type { Call } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
-import { ENDPOINT_METHODS, type Spot } from './families.ts';
+import { ENDPOINT_METHODS, ENDPOINT_PREFIX, type Spot } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './permission.ts';
 import { predictEnvelope } from './predict.ts';
@@ -25,6 +25,9 @@ export function readEndpoints(
   const sound = names.map((name) => {
     const settings = endpoints[name]!;
     const path = ['endpoints', name];
+    if (!checkName(name, path, report)) return false;
+    if (settings.method === 'predict' && settings.stream_usage !== undefined)
+      report({ path: [...path, 'stream_usage'], ...NO_STREAM });
     if (!isEndpointId(settings.id)) {
       report({ path: [...path, 'id'], message: 'id is not the id of an endpoint' });
       return false;
@@ -35,6 +38,21 @@ export function readEndpoints(
   });
   if (sound.includes(false)) return undefined;
   return new Map(names.map((name) => [name, deployedModel(endpoints[name]!, baseUrl !== undefined)]));
+}
+
+const NO_STREAM = {
+  on: 'key',
+  severity: 'warning',
+  message: 'stream_usage has no effect: `predict` answers at once',
+} as const;
+
+/** What a request would have to write for it is `endpoints.endpoints.NAME`, or nothing that can be written. */
+function checkName(name: string, path: readonly string[], report: Report): boolean {
+  if (name !== '' && !name.startsWith(ENDPOINT_PREFIX)) return true;
+  const message = `the name of an endpoint is what requests write after \`${ENDPOINT_PREFIX}\``;
+  const bare = name.slice(ENDPOINT_PREFIX.length);
+  report({ path, on: 'key', message, ...(bare !== '' && { suggestion: bare }) });
+  return false;
 }
 
 interface Surroundings {

@@ -110,6 +110,9 @@ export const ENDPOINT_METHODS: Readonly<Record<EndpointMethod, Family>> = {
   },
 };
 
+/** Before the name or the id of an endpoint. */
+export const ENDPOINT_PREFIX = 'endpoints.';
+
 /** A model deployed to an endpoint that the settings say nothing of. */
 const endpoint: Family = (id, call, settings) => {
   if (!isEndpointId(id)) throw unusable(`endpoints.${id}`, 'names no endpoint: after `endpoints.` comes its id');

@@ -1,3 +1,5 @@
+import type { Report } from '../../plugin/index.ts';
+
 /** Schema pattern of `region` in catalog.json: nothing else may become part of a host name. */
 const REGION = /^[a-z]+(-[a-z]+[0-9]+)?$/;
 /** Longest label of a host name (RFC 1035) less `-aiplatform`. */
@@ -15,6 +17,18 @@ const MULTI_REGIONS: Readonly<Record<string, string>> = {
 };
 
 export const isRegion = (text: string): boolean => text.length <= MAX_REGION && REGION.test(text);
+
+/** One word is the form of a multi-region; what is none leads to a host that is not there, unless Google has a new one. */
+export function checkLocation(key: string, region: string, report: Report): void {
+  const known = Object.keys(MULTI_REGIONS);
+  if (region.includes('-') || known.includes(region)) return;
+  report({
+    path: [key],
+    severity: 'warning',
+    message: `${key} is no region, such as us-central1, and no multi-region that is known: ${known.join(', ')}`,
+  });
+}
+
 export const isEndpointId = (text: string): boolean => ENDPOINT_ID.test(text);
 export const isProjectId = (text: string): boolean => text.length <= 128 && PROJECT.test(text);
 

@@ -5,11 +5,13 @@ import { readBase } from '../base-url.ts';
 import { defineProvider, type OpenableEntry, type ProviderSetup } from '../definition.ts';
 import { quote } from '../model-name.ts';
 import type { Call, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
-import { betaFilter } from './betas.ts';
+import { betaFilter, checkBetas } from './betas.ts';
+import { checkParams } from './check-params.ts';
+import { tasksOf } from './tasks.ts';
 import { callerCredentials, keyCredentials } from './credentials.ts';
 import { readEmbeddingSettings } from './embeddings/settings.ts';
 import { readEndpoints } from './endpoint-settings.ts';
-import { EXPRESS_HOST, isProjectId, isRegion, vertexHost } from './hosts.ts';
+import { checkLocation, EXPRESS_HOST, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
 import { ExpressLocations, VertexLocations, type Locations, type Place } from './locations.ts';
 
@@ -71,19 +73,23 @@ export const vertexAi = defineProvider<VertexSettings>({
     if (!base || !identity || !endpoints) return undefined;
     const claudeCounts = readCountPlace(entry, setup);
     if (claudeCounts === 'refused') return undefined;
+    checkLocation('region', region, setup.report);
+    checkBetas(entry.anthropic_betas, setup.report);
     const locations = new VertexLocations({
       base,
       version,
       projectId: identity.projectId,
       region,
       claudeCounts,
-      takesBeta: betaFilter(entry.anthropic_betas),
+      takesFeature: betaFilter(entry.anthropic_betas),
       endpoints,
       embeddings: readEmbeddingSettings(entry.embeddings),
     });
     return new VertexEntry(slug, entry.allow_insecure ?? false, locations, identity);
   },
   needsCallerToken,
+  checkParams,
+  tasksOf: (_, model) => tasksOf(model),
 });
 
 /** Not every region that serves Claude counts its tokens (wire.md C2). An entry's own address stays: only its paths change. */
@@ -94,6 +100,7 @@ function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): Place
     report({ path: ['count_tokens_region'], message: 'count_tokens_region is no location of Google Cloud' });
     return 'refused';
   }
+  checkLocation('count_tokens_region', region, report);
   const base = readBase(entry, `https://${vertexHost(region)}`, report);
   return base ? { base, region } : 'refused';
 }
@@ -130,7 +137,7 @@ export function createAdHocVertex(
     version: 'v1',
     projectId,
     region,
-    takesBeta: betaFilter(),
+    takesFeature: betaFilter(),
     endpoints: new Map(),
     embeddings: readEmbeddingSettings(),
   });

@@ -24,7 +24,7 @@ const at = (region: string, changes: Partial<Place> = {}) =>
     version: 'v1',
     projectId: 'my-project',
     region,
-    takesBeta: betaFilter(),
+    takesFeature: betaFilter(),
     endpoints: new Map(),
     embeddings: readEmbeddingSettings(),
     ...changes,
@@ -166,11 +166,11 @@ describe('VertexLocations', () => {
   });
 
   test('filters betas for Claude alone', () => {
-    const takesBeta = (name: string) => name === 'mine';
-    const locations = at('global', { takesBeta });
-    expect(locations.locate('anthropic.claude-x', PLAIN).quirks?.takesBeta).toBe(takesBeta);
+    const takesFeature = (name: string) => name === 'mine';
+    const locations = at('global', { takesFeature });
+    expect(locations.locate('anthropic.claude-x', PLAIN).quirks?.takesFeature).toBe(takesFeature);
     for (const model of ['gemini-2.5-pro', 'meta.llama-x', 'mistralai.m', 'endpoints.1'])
-      expect(locations.locate(model, PLAIN).quirks?.takesBeta).toBeUndefined();
+      expect(locations.locate(model, PLAIN).quirks?.takesFeature).toBeUndefined();
   });
 
   test.each([

@@ -4,7 +4,8 @@ import type { Call, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
-import { claude, google, readFamily } from './families.ts';
+import { claude, ENDPOINT_PREFIX, google, readFamily, type Family } from './families.ts';
+import { explainPrefix, forgottenPrefix } from './forgotten-prefix.ts';
 import { explainPermission } from './permission.ts';
 
 export type ApiVersion = 'v1' | 'v1beta1';
@@ -17,7 +18,7 @@ export interface Place {
   readonly region: string;
   /** Where the tokens of Claude are counted when that is elsewhere. */
   readonly claudeCounts?: Pick<Place, 'base' | 'region'> | undefined;
-  readonly takesBeta: (name: string) => boolean;
+  readonly takesFeature: (name: string) => boolean;
   /** By the name after `endpoints.`. */
   readonly endpoints: ReadonlyMap<string, DeployedModel>;
   readonly embeddings: EmbeddingSettings;
@@ -34,7 +35,6 @@ interface Parent {
 }
 
 const NO_HEADERS = Object.freeze({});
-const ENDPOINT_PREFIX = 'endpoints.';
 
 /** Where the models of one project and location live. */
 export class VertexLocations implements Locations {
@@ -47,7 +47,7 @@ export class VertexLocations implements Locations {
   readonly #quirks: Quirks = { explain: explainPermission };
   readonly #quirksOfClaude: Quirks;
 
-  constructor({ base, version, projectId, region, claudeCounts, takesBeta, endpoints, embeddings }: Place) {
+  constructor({ base, version, projectId, region, claudeCounts, takesFeature, endpoints, embeddings }: Place) {
     const under = (location: string): string => `/${version}/projects/${projectId}/locations/${location}/`;
     this.#base = base;
     this.#parent = under(region);
@@ -56,7 +56,7 @@ export class VertexLocations implements Locations {
       : { base, parent: this.#parent };
     this.#endpoints = endpoints;
     this.#embeddings = embeddings;
-    this.#quirksOfClaude = { ...this.#quirks, takesBeta };
+    this.#quirksOfClaude = { ...this.#quirks, takesFeature };
   }
 
   locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
@@ -71,8 +71,13 @@ export class VertexLocations implements Locations {
     const { path, ...spot } = family(model, call, this.#embeddings);
     const counts = family === claude && call.task === 'count_tokens';
     const { base, parent } = counts ? this.#claudeCounts : { base: this.#base, parent: this.#parent };
-    const quirks = family === claude ? this.#quirksOfClaude : this.#quirks;
+    const quirks = family === claude ? this.#quirksOfClaude : this.#quirksOf(model, family);
     return { origin: base.origin, path: base.prefix + parent + path, ...spot, host: 'vertex', headers, quirks };
+  }
+
+  #quirksOf(model: string, family: Family): Quirks {
+    if (family !== google || forgottenPrefix(model) === undefined) return this.#quirks;
+    return { ...this.#quirks, explain: (failure) => explainPrefix(explainPermission(failure), model) };
   }
 
   #deployed(name: string): DeployedModel | undefined {

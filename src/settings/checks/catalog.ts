@@ -1,43 +1,54 @@
-import { isIP } from 'node:net';
 import type { CatalogEntry, CatalogFile } from '../../../schemas/types.generated.ts';
+import { Globs } from '../../catalog/globs.ts';
 import type { Report } from '../../plugin/index.ts';
 import { readBase } from '../../providers/base-url.ts';
-import { createNetworkTest } from '../networks.ts';
-import { checkTimeouts } from './times.ts';
+import { PROVIDERS } from '../../providers/index.ts';
+import { compileTimeouts } from '../gateway-config.ts';
+import type { Known } from './known.ts';
+import { isLocalHost, isMetadataServer } from './local-host.ts';
+import { checkTimeouts, serverTimeouts } from './times.ts';
 
 /** Duplicate slugs and credentials are the catalog's to judge, when it compiles the entries. */
-export function checkCatalog({ providers }: CatalogFile, report: Report): void {
+export function checkCatalog({ providers }: CatalogFile, known: Known, report: Report): void {
+  const around = serverTimeouts(known.server);
   for (const [index, entry] of providers.entries()) {
     const path = ['providers', index];
     const reportHere: Report = (problem) => report({ ...problem, path: [...path, ...problem.path] });
     // As the provider reads it; that it says the same when the catalog is compiled makes one diagnostic, not two.
     const base = readBase(entry, '', reportHere);
-    if (base && !entry.allow_insecure) checkHost(entry, reportHere);
-    checkTimeouts(entry.timeouts, { path: [...path, 'timeouts'], report });
+    if (base) checkHost(entry, reportHere);
+    const effective = { ...around, ...compileTimeouts(entry.timeouts ?? {}) };
+    checkTimeouts(entry.timeouts, effective, { path: [...path, 'timeouts'], report });
+    checkModels(entry, reportHere);
   }
 }
 
-/** Addresses no provider on the internet has: https://datatracker.ietf.org/doc/html/rfc6890 and RFC 1918, RFC 4193. */
-const isLocal = createNetworkTest([
-  '10.0.0.0/8',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '::1/128',
-  'fc00::/7',
-  'fe80::/10',
-]);
-
-/** Only what is plain to see in the file; every address is checked again, by all ranges, when a connection is made. */
-function checkHost({ base_url: baseUrl }: CatalogEntry, report: Report): void {
+function checkHost({ base_url: baseUrl, allow_insecure: insecure }: CatalogEntry, report: Report): void {
   if (baseUrl === undefined) return;
   const { hostname } = new URL(baseUrl);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const isLoopbackName = host === 'localhost' || host.endsWith('.localhost');
-  if (!isLoopbackName && !(isIP(host) !== 0 && isLocal(host))) return;
-  report({
-    path: ['base_url'],
-    message: 'base_url is a loopback or private address: set allow_insecure: true if that is meant',
-  });
+  const path = ['base_url'];
+  if (isMetadataServer(hostname)) report({ path, message: 'base_url is a metadata server, which is never asked' });
+  else if (!insecure && isLocalHost(hostname))
+    report({
+      path,
+      message: 'base_url is a loopback or private address: set allow_insecure: true if that is meant',
+    });
+}
+
+/** The list of an entry's models: what stands in it under no name that requests would use, and what it shuts out. */
+function checkModels(entry: CatalogEntry, report: Report): void {
+  const { models } = entry;
+  if (!models) return;
+  for (const [index, model] of models.entries()) {
+    PROVIDERS[entry.provider].checkParams(entry, { model }, (problem) => {
+      // A pattern is no name: what no name may hold is none of its mistakes.
+      if (problem.severity === 'warning') report({ ...problem, path: ['models', index] });
+    });
+  }
+  const served = new Globs(models);
+  for (const name of Object.keys((entry.provider === 'vertex-ai' && entry.endpoints) || {})) {
+    if (served.matches(`endpoints.${name}`)) continue;
+    const message = `\`models\` of this entry does not list \`endpoints.${name}\`, so no request can name it`;
+    report({ path: ['endpoints', name], on: 'key', severity: 'warning', message });
+  }
 }

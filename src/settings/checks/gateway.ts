@@ -1,13 +1,16 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report, Route } from '../../plugin/index.ts';
 import { headerPrefixes } from '../header-prefixes.ts';
-import { compileGatewayConfig } from '../gateway-config.ts';
-import type { Path } from '../pointer.ts';
+import { compileGatewayConfig, compileTimeouts } from '../gateway-config.ts';
+import { valueAt, type Path } from '../pointer.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
 import { checkProviderName, providerNames, slugOf, withSuggestion, type Known } from './known.ts';
 import { checkNeededPlugins } from './needed-plugins.ts';
-import { checkEntryUse, checkStatusCodes, checkWeights } from './targets.ts';
-import { checkDelays, checkRequestTimeout, checkTimeouts } from './times.ts';
+import { checkRemoteMedia } from './media.ts';
+import { checkParams } from './params.ts';
+import { checkTasks } from './tasks.ts';
+import { checkAttempts, checkEntryUse, checkStatusCodes, checkTwins, checkWeights, entryOfTarget } from './targets.ts';
+import { checkDelays, checkRequestTimeout, checkTimeouts, serverTimeouts } from './times.ts';
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
@@ -32,12 +35,22 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
     checkStrategy(node.file, place);
     checkProvider(node, known, place);
     checkModel(node, known, place);
-    checkTimes(node, place);
+    checkTimes(node, known, place);
     checkWeights(node.file, place);
     checkStatusCodes(node.file, place);
     checkForwardHeaders(node.file.forward_headers, { ...place, prefixes });
-    if (node.route.kind === 'target') checkEntryUse(node.route, known, place);
+    checkParams(node.file, place);
+    checkAttempts(node, place);
+    checkTwins(node.route, place);
+    if (node.route.kind !== 'target') continue;
+    const entry = entryOfTarget(node.route, known);
+    if (entry) checkEntryUse(node.route, entry, { ...place, placeOf: (param) => placeOf(param, node, nodes) });
   }
+  checkTasks(
+    nodes.flatMap(({ route, path }) => (route.kind === 'target' ? [{ route, path }] : [])),
+    known,
+    report,
+  );
   checkNeededPlugins(file, known.server, report);
   checkBounds(nodes, report);
 }
@@ -52,6 +65,13 @@ function nodesOf(node: Node): Node[] {
     path: [...path, 'targets', index],
   }));
   return [node, ...members.flatMap(nodesOf)];
+}
+
+/** The nearest place, at the node or around it, where a parameter of the node is written. */
+function placeOf(param: Path, { path }: Node, nodes: readonly Node[]): Path {
+  const around = nodes.filter((other) => other.path.every((segment, index) => path[index] === segment));
+  const writer = around.findLast(({ file }) => valueAt(file.override_params, param) !== undefined);
+  return [...(writer?.path ?? path), 'override_params', ...param];
 }
 
 function checkBounds(nodes: readonly Node[], report: Report): void {
@@ -130,11 +150,19 @@ function checkModel({ file, route }: Node, known: Known, { path, report }: Place
   }
 }
 
-function checkTimes({ file, route }: Node, { path, report }: Place): void {
+function checkTimes({ file, route }: Node, known: Known, { path, report }: Place): void {
   const { request_timeout, timeouts, retry } = file;
   checkRequestTimeout(request_timeout, { path, report });
-  checkTimeouts(timeouts, { path: [...path, 'timeouts'], report });
-  if (route.kind === 'target') checkDelays(retry, route.retry, { path, report });
+  const target = route.kind === 'target' ? route : undefined;
+  const entry = target && entryOfTarget(target, known);
+  const effective = {
+    ...serverTimeouts(known.server),
+    ...compileTimeouts(entry?.timeouts ?? {}),
+    ...(target?.timeouts ?? compileTimeouts({ total: request_timeout, ...timeouts })),
+  };
+  checkTimeouts(timeouts, effective, { path: [...path, 'timeouts'], report });
+  checkRemoteMedia(file.remote_media, effective.total, { path: [...path, 'remote_media'], report });
+  if (target) checkDelays(retry, target.retry, { path, report });
   if (request_timeout === undefined || timeouts?.total === undefined) return;
   const message = '`request_timeout` and `timeouts.total` are the same thing; keep one of them';
   report({ path: [...path, 'request_timeout'], on: 'key', message });

@@ -22,7 +22,7 @@ export function checkMeaning(settings: ReadableSettings, reporter: (file: string
   const { server, catalog, keys, gateway, configIds, now } = settings;
   const known: Known = { entries: catalog?.providers, configIds, server, now };
   if (server) checkServer(server, known, reporter('server.yaml'));
-  if (catalog) checkCatalog(catalog, reporter('catalog.yaml'));
+  if (catalog) checkCatalog(catalog, known, reporter('catalog.yaml'));
   if (keys) checkKeys(keys, known, reporter('keys.yaml'));
   for (const [id, file] of gateway) {
     const report = reporter(`gateway/${id}.yaml`);

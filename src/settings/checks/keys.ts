@@ -6,11 +6,13 @@ import { keyDigest } from '../key-digest.ts';
 import { parseNetwork } from '../networks.ts';
 import type { Path } from '../pointer.ts';
 import { showValue } from '../show.ts';
-import { checkConfigId, checkProviderName, providerNames, type Known } from './known.ts';
+import { checkConfigId, checkProviderName, providerNames, slugOf, type Known } from './known.ts';
 
 export function checkKeys({ keys }: KeysFile, known: Known, report: Report): void {
   const ids = new Map<string, number>();
   const digests = new Map<string, string>();
+  if (keys.length === 0)
+    report({ path: ['keys'], severity: 'warning', message: 'there are no keys, so every request is refused' });
   for (const [index, key] of keys.entries()) {
     const path = ['keys', index];
     const digest = keyDigest(key);
@@ -32,6 +34,8 @@ function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void 
   for (const [index, name] of (key.providers ?? []).entries()) {
     checkAllowedProvider(name, known, { path: [...path, 'providers', index], report });
   }
+  for (const [index, model] of (key.models ?? []).entries())
+    checkAllowedModel(model, known, { path: [...path, 'models', index], report });
   for (const [index, id] of (key.configs ?? []).entries())
     checkConfigId(id, known, { path: [...path, 'configs', index], report });
   const { default_config: defaultConfig } = key;
@@ -86,6 +90,17 @@ function checkAllowedProvider(name: string, known: Known, { path, report }: Plac
   const names = [...providerNames(), ...known.entries.map(({ slug }) => `@${slug}`)];
   if (!names.some((one) => pattern.matches(one)))
     report({ path, severity: 'warning', message: `nothing in the catalog fits ${name}` });
+}
+
+/** Its `@slug/` must be an entry's, or a pattern that fits one. */
+function checkAllowedModel(model: string, known: Known, { path, report }: Place): void {
+  const slug = slugOf({ model });
+  if (slug === undefined) return;
+  checkAllowedProvider(slug, known, {
+    path,
+    report: ({ suggestion, ...problem }) =>
+      report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) }),
+  });
 }
 
 function checkNetwork(network: string, { path, report }: Place): void {

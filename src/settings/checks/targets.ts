@@ -1,6 +1,6 @@
 import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
-import type { Report, Target } from '../../plugin/index.ts';
+import type { Report, Route, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
@@ -62,16 +62,64 @@ function pointless(code: number, retry: boolean): string | undefined {
   return undefined;
 }
 
-/** What a target's catalog entry is asked for: a model it serves, and credentials that somebody has. */
-export function checkEntryUse(target: Target, { entries }: Known, { path, report }: Place): void {
+/** Codes and delays of tries that nobody has asked for. */
+export function checkAttempts({ file, route }: Written, { path, report }: Place): void {
+  const { retry } = file;
+  if (!retry || retry.attempts !== undefined || Object.keys(retry).length === 0 || attemptsIn(route)) return;
+  const message = '`retry` has no effect: without `attempts` there are none';
+  report({ path: [...path, 'retry'], on: 'key', severity: 'warning', message });
+}
+
+const attemptsIn = (route: Route): boolean =>
+  route.kind === 'target' ? route.retry.attempts > 0 : route.members.some(attemptsIn);
+
+interface Written {
+  readonly file: GatewayFile | TargetFile;
+  readonly route: Route;
+}
+
+/** A target that says what another one beside it says is asked in vain: it fails in the same way. */
+export function checkTwins(route: Route, { path, report }: Place): void {
+  if (route.kind !== 'group' || route.mode === 'single') return;
+  const seen = new Map<string, number>();
+  for (const [index, member] of route.members.entries()) {
+    if (member.kind !== 'target') continue;
+    const said = JSON.stringify({ ...member, path: '' }, (_, value: unknown) =>
+      value instanceof Set ? [...value] : value,
+    );
+    const twin = seen.get(said);
+    seen.set(said, twin ?? index);
+    if (twin === undefined) continue;
+    const message = `this target does what \`targets[${twin}]\` does; for more tries at one target there is \`retry\``;
+    report({ path: [...path, 'targets', index], severity: 'warning', message });
+    return;
+  }
+}
+
+/** The catalog entry a target goes to, where that can be told from the files. */
+export function entryOfTarget(target: Target, { entries }: Known): CatalogEntry | undefined {
   const entry = entryOf(target, entries ?? []);
   // Where the model names another entry than the target that is the mistake, and has been told.
-  if (!entry || (target.provider?.startsWith('@') && target.provider !== `@${entry.slug}`)) return;
-  const model = target.overrideParams?.['model'];
-  const name = typeof model === 'string' ? model.replace(/^@[^/]*\//, '') : undefined;
+  return target.provider?.startsWith('@') && target.provider !== `@${entry?.slug}` ? undefined : entry;
+}
+
+/**
+ * What a target's catalog entry is asked for: a model it serves, and credentials that somebody has.
+ * @param placeOf where a parameter, which may be inherited, is written
+ */
+export function checkEntryUse(
+  target: Target,
+  entry: CatalogEntry,
+  { path, report, placeOf }: Place & { readonly placeOf: (param: Path) => Path },
+): void {
+  const { model, ...params } = target.overrideParams ?? {};
+  const name = typeof model === 'string' && model !== '' ? model.replace(/^@[^/]*\//, '') : undefined;
+  PROVIDERS[entry.provider].checkParams(entry, { ...params, model: name }, (problem) => {
+    report({ ...problem, path: placeOf(problem.path) });
+  });
   if (name !== undefined && entry.models && !new Globs(entry.models).matches(name)) {
     const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: this target can never answer`;
-    report({ path: [...path, 'override_params', 'model'], message });
+    report({ path: placeOf(['model']), message });
   }
   if (!PROVIDERS[entry.provider].needsCallerToken(entry)) return;
   const message = `@${entry.slug} has no credentials of its own: every request to this target must bring a Google OAuth token in \`Authorization\`, and its gateway key in \`x-gateway-api-key\``;

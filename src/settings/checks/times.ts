@@ -1,6 +1,8 @@
-import type { Retry, Timeouts } from '../../../schemas/types.generated.ts';
-import { parseDuration, type Report, type RetrySettings } from '../../plugin/index.ts';
+import type { Retry, ServerFile, Timeouts } from '../../../schemas/types.generated.ts';
+import { parseDuration, type Report, type RetrySettings, type TimeoutSettings } from '../../plugin/index.ts';
+import { compileTimeouts } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
+import { compileServerSettings } from '../server-settings.ts';
 
 interface Place {
   readonly path: Path;
@@ -10,15 +12,48 @@ interface Place {
 /** In other gateways 0 means "no limit"; here it would end every request at once. */
 const NO_TIME = 'would end every request at once; leave it out for the default, or give a long time';
 
-export function checkTimeouts(timeouts: Timeouts | undefined, { path, report }: Place): void {
+/** What holds where nothing nearer says otherwise; nothing, when the file could not be read. */
+export const serverTimeouts = (server: ServerFile | undefined): TimeoutSettings =>
+  server ? compileServerSettings(server).timeouts : {};
+
+/** Each time with those that go on beyond it: they count from the same moment, and a later end never comes. */
+const WITHIN = [
+  ['connect', 'connect', ['first_byte', 'first_content', 'total']],
+  ['first_byte', 'firstByte', ['first_content', 'total']],
+  ['first_content', 'firstContent', ['total']],
+  ['idle', 'idle', ['total']],
+] as const;
+const NAMES = { first_byte: 'firstByte', first_content: 'firstContent', total: 'total' } as const;
+
+/** @param effective what holds at this place, all that it inherits included */
+export function checkTimeouts(timeouts: Timeouts | undefined, effective: TimeoutSettings, place: Place): void {
   for (const [name, value] of Object.entries(timeouts ?? {})) {
-    if (parseDuration(value) === 0) report({ path: [...path, name], message: `\`${name}: ${value}\` ${NO_TIME}` });
+    checkOne(name, value, place);
+  }
+  const own = compileTimeouts(timeouts ?? {});
+  for (const [name, key, outer] of WITHIN) {
+    const time = own[key];
+    const sooner = outer.find((other) => time !== undefined && time > (effective[NAMES[other]] || Infinity));
+    if (sooner === undefined) continue;
+    const message = `\`${name}\` (${time} ms) never ends a request: \`${sooner}\` (${effective[NAMES[sooner]]} ms) does so before`;
+    place.report({ path: [...place.path, name], severity: 'warning', message });
+  }
+}
+
+/** Other tools count in seconds. */
+const SECONDS_MEANT = 1000;
+
+function checkOne(name: string, value: string | number, { path, report }: Place): void {
+  const at = [...path, name];
+  if (parseDuration(value) === 0) report({ path: at, message: `\`${name}: ${value}\` ${NO_TIME}` });
+  else if (typeof value === 'number' && value < SECONDS_MEANT) {
+    const message = `a number without a unit counts milliseconds: this is ${value} ms`;
+    report({ path: at, severity: 'warning', message, suggestion: `${value}s` });
   }
 }
 
 export function checkRequestTimeout(value: string | number | undefined, { path, report }: Place): void {
-  if (value === undefined || parseDuration(value) > 0) return;
-  report({ path: [...path, 'request_timeout'], message: `\`request_timeout: ${value}\` ${NO_TIME}` });
+  if (value !== undefined) checkOne('request_timeout', value, { path, report });
 }
 
 /** The longest wait caps the shortest: told where one of the two is set, with what the other comes to. */

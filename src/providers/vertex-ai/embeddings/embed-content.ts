@@ -26,6 +26,7 @@ export function embedContentCodec(parallelCalls: number): TranslatingCodec {
         calls,
         parallel: parallelCalls,
         losses: [...losses, ...fields.losses(REASONS)],
+        check: (reply) => void decodeEmbedding(reply),
         decode: (replies) => toReply(replies.map(decodeEmbedding), { ...context, base64 }),
       };
     },

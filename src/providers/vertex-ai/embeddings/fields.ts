@@ -93,7 +93,7 @@ export function asBoolean(value: unknown, param: string): boolean {
 }
 
 export function asSeconds(value: unknown, param: string): number {
-  if (typeof value !== 'number' || value < 0) throw wrongType(param, 'a number of seconds');
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw wrongType(param, 'a number of seconds');
   return value;
 }
 

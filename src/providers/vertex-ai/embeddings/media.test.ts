@@ -58,6 +58,7 @@ describe('a request to multimodalembedding', () => {
     [{ audio: { url: 'gs://b/a.mp3' } }, 'input.audio'],
     [{ video: { url: 'gs://b/v.mp4', interval: -1 } }, 'input.video.interval'],
     [{ video: { url: 'gs://b/v.mp4', start_offset: '3' } }, 'input.video.start_offset'],
+    [{ video: { url: 'gs://b/v.mp4', end_offset: Number('1e400') } }, 'input.video.end_offset'],
   ])('refuses %j for its %s', (input, param) => {
     expect(() => encode(MULTI, { input })).toThrow(refused(param));
   });

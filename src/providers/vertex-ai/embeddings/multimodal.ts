@@ -29,6 +29,8 @@ export function multimodalCodec(parallelCalls: number): TranslatingCodec {
       const { fields, base64 } = openBody(body);
       const inputs = fields.need('input', (value) => readInputs(value, { media: IMAGES_AND_VIDEOS, losses }));
       const dimension = fields.take(['dimensions'], asDimensions);
+      const read = (reply: unknown, call: number): readonly Embedding[] =>
+        readPredictions(reply, 1).map((one) => decodePrediction(one, inputs[call]));
       return {
         calls: inputs.map((input) => ({
           instances: [toInstance(input)],
@@ -36,11 +38,8 @@ export function multimodalCodec(parallelCalls: number): TranslatingCodec {
         })),
         parallel: parallelCalls,
         losses: [...losses, ...fields.losses(REASONS_HERE)],
-        decode: (replies) =>
-          toReply(
-            replies.flatMap((reply, at) => readPredictions(reply, 1).map((one) => decodePrediction(one, inputs[at]))),
-            { ...context, base64 },
-          ),
+        check: (reply, call) => void read(reply, call),
+        decode: (replies) => toReply(replies.flatMap(read), { ...context, base64 }),
       };
     },
   };

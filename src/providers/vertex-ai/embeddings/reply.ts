@@ -58,10 +58,16 @@ function toBase64(values: readonly number[]): string {
   return bytes.toString('base64');
 }
 
+/**
+ * Vectors are float32. A larger number is `1e400` or the like: JSON would write it as null, and base64 as infinity, which spoils
+ * every comparison it is in.
+ */
+const isFloat = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(Math.fround(value));
+
 /** @param what how a fault names it */
 export function readVector(value: unknown, what: string): readonly number[] {
   if (!Array.isArray(value) || value.length === 0) throw new ReplyFault(`${what} is not there`);
-  if (!value.every((number) => typeof number === 'number')) throw new ReplyFault(`${what} is not made of numbers`);
+  if (!value.every(isFloat)) throw new ReplyFault(`${what} is not made of numbers`);
   return value;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EMBED } from './encode.testkit.ts';
 import { readEmbeddingSettings } from './settings.ts';
 import { ENDPOINT_METHODS, readFamily } from '../families.ts';
+import { createAdHocVertex } from '../index.ts';
 import { ExpressLocations } from '../locations.ts';
 
 const settings = readEmbeddingSettings();
@@ -17,6 +18,7 @@ describe('embeddings on Vertex AI', () => {
     ['text-multilingual-embedding-002', 'text-multilingual-embedding-002:predict'],
     ['textembedding-gecko@003', 'textembedding-gecko@003:predict'],
     ['textembedding-gecko-multilingual@001', 'textembedding-gecko-multilingual@001:predict'],
+    ['my-embedder-007', 'my-embedder-007:predict'],
     ['gemini-embedding-001', 'gemini-embedding-001:predict'],
     ['gemini-embedding-2', 'gemini-embedding-2:embedContent'],
     ['gemini-embedding-2-preview', 'gemini-embedding-2-preview:embedContent'],
@@ -42,6 +44,15 @@ describe('embeddings on Vertex AI', () => {
     const express = new ExpressLocations({ base, version: 'v1', embeddings: settings });
     expect(express.locate('text-embedding-005', EMBED)).toMatchObject({
       path: '/v1/publishers/google/models/text-embedding-005:predict',
+      codec: { mode: 'translate' },
+    });
+  });
+
+  test('are there without a catalog entry', () => {
+    const place = createAdHocVertex({ projectId: 'their-project', region: 'europe-west4' });
+    expect(place.locate('text-embedding-005', EMBED)).toMatchObject({
+      origin: 'https://europe-west4-aiplatform.googleapis.com',
+      path: '/v1/projects/their-project/locations/europe-west4/publishers/google/models/text-embedding-005:predict',
       codec: { mode: 'translate' },
     });
   });

@@ -5,8 +5,8 @@ import { multimodalCodec } from './multimodal.ts';
 import { MAX_INSTANCES, type EmbeddingSettings } from './settings.ts';
 import { textCodec } from './text.ts';
 
-/** `text-embedding-005`, `text-multilingual-embedding-002`, `textembedding-gecko@003`. */
-const TEXT = /^text-?(?:multilingual-?)?embedding/;
+/** `text-embedding-005`, `text-multilingual-embedding-002`, `textembedding-gecko@003`; one nobody here has heard of is asked like these. */
+const TEXT = /embed/;
 /** Older pages of Google's allow one instance in a call, a newer one does not say so (wire.md C8): one is right by both. */
 const ONE_BY_ONE = /^gemini-embedding-(?:0|exp)/;
 const EMBED_CONTENT = /^gemini-embedding-[1-9]/;
@@ -15,13 +15,13 @@ const MULTIMODAL = /^multimodalembedding/;
 /** @param under path of the model with a method behind it */
 export function embeddingSpot(model: string, under: (method: string) => string, settings: EmbeddingSettings): Spot {
   const { instancesPerCall, parallelCalls } = settings;
-  if (TEXT.test(model)) return predictedEmbeddings(under(':predict'), model, settings);
   if (ONE_BY_ONE.test(model))
     return predictedEmbeddings(under(':predict'), model, { ...settings, instancesPerCall: instancesPerCall ?? 1 });
   if (EMBED_CONTENT.test(model))
     return { path: under(':embedContent'), format: 'gemini', model, codec: embedContentCodec(parallelCalls) };
   if (MULTIMODAL.test(model))
     return { path: under(':predict'), format: 'gemini', model, codec: multimodalCodec(parallelCalls) };
+  if (TEXT.test(model)) return predictedEmbeddings(under(':predict'), model, settings);
   throw unsupportedTask(model, 'embeddings');
 }
 

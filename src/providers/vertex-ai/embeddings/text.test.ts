@@ -177,6 +177,17 @@ describe('a reply of predictions', () => {
     expect(bodyOf(reply)['usage']).toEqual({ prompt_tokens: 0, total_tokens: 0 });
   });
 
+  test('keeps what floats can hold at their edges, in both encodings', () => {
+    const values = [-0, 1e-45, -3.4028234663852886e38, 1.401298464324817e-45];
+    const told = (more: object) =>
+      bodyOf(encode(MODEL, { input: 'a', ...more }).decode([{ predictions: [prediction(values)] }])) as {
+        data: { embedding: unknown }[];
+      };
+    expect(told({}).data[0]!.embedding).toEqual(values);
+    const base64 = Buffer.from(Float32Array.from(values).buffer).toString('base64');
+    expect(told({ encoding_format: 'base64' }).data[0]!.embedding).toBe(base64);
+  });
+
   test.each<[string, unknown]>([
     ['no object', null],
     ['none', {}],
@@ -186,6 +197,9 @@ describe('a reply of predictions', () => {
     ['one that is no object', { predictions: [prediction([1]), null] }],
     ['one without a vector', { predictions: [prediction([1]), { embeddings: {} }] }],
     ['one with text in its vector', { predictions: [prediction([1]), { embeddings: { values: ['1'] } }] }],
+    ['one with a number no float holds', { predictions: [prediction([1]), prediction([Number('1e400')])] }],
+    ['one with a number too large for float32', { predictions: [prediction([1]), prediction([-1e39])] }],
+    ['one with Google’s word for no number', { predictions: [prediction([1]), { embeddings: { values: ['NaN'] } }] }],
     ['vectors of different lengths', { predictions: [prediction([1, 2]), prediction([1])] }],
   ])('with %s in it is refused, whatever else it holds', (_, reply) => {
     expect(() => encode(MODEL, { input: ['a', 'b'] }).decode([reply])).toThrow(

@@ -36,6 +36,8 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
       const purpose = { ...(taskType !== undefined && { task_type: taskType }), ...(title !== undefined && { title }) };
       const parameters = readShape(fields);
       const groups = partition(inputs, limits, ({ text = '' }) => Buffer.byteLength(text));
+      const read = (reply: unknown, call: number): readonly Embedding[] =>
+        readPredictions(reply, groups[call]!.length).map(decodePrediction);
       return {
         calls: groups.map((group) => ({
           instances: group.map(({ text }) => ({ content: text, ...purpose })),
@@ -43,11 +45,8 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
         })),
         parallel: parallelCalls,
         losses: [...losses, ...fields.losses(REASONS)],
-        decode: (replies) =>
-          toReply(
-            groups.flatMap(({ length }, call) => readPredictions(replies[call], length).map(decodePrediction)),
-            { ...context, base64 },
-          ),
+        check: (reply, call) => void read(reply, call),
+        decode: (replies) => toReply(replies.flatMap(read), { ...context, base64 }),
       };
     },
   };

@@ -73,6 +73,13 @@ describe('a request to a Gemini image model', () => {
     expect(parallel).toBe(4);
   });
 
+  it('has no seed beyond the largest there is', () => {
+    const { calls } = encode(SECOND, { n: 3, seed: 2_147_483_646 });
+    expect(calls.map((call) => (call['generationConfig'] as JsonObject)['seed'])).toEqual([
+      2_147_483_646, 2_147_483_647, 2_147_483_644,
+    ]);
+  });
+
   it('reports what every call loses once', () => {
     expect(lossesOf(encode(SECOND, { n: 3, user: 'u' }))).toEqual(['dropped user']);
   });

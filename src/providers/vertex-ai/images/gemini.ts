@@ -1,4 +1,5 @@
 import type { Conversation, JsonObject } from '../../../formats/conversation.ts';
+import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
 import { encodeRequest } from '../../../formats/gemini/encode-request.ts';
 import { LossReport } from '../../../formats/gemini/losses.ts';
 import { toCamel } from '../../../formats/gemini/wire.ts';
@@ -35,6 +36,7 @@ export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
         parallel: PARALLEL_CALLS,
         // Each call loses the same.
         losses: [...losses.list(), ...encoded[0]!.losses],
+        check: (reply) => void decodeReply(reply, replyContext(context.model)),
         decode: (replies) => decodeGeminiImages(replies, context),
         ...(request.stream && { stream: asImageEvents }),
       };
@@ -42,9 +44,12 @@ export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
   };
 }
 
-/** One seed for all calls would draw one image several times. The first call has the caller's own. */
+/** `seed` is an int32 (Vertex AI v1, GenerationConfig). */
+const MAX_SEED = 2 ** 31 - 1;
+
+/** One seed for all calls would draw one image several times. The first call has the caller's own; where that is the last, they go down. */
 const seedOf = (seed: number | undefined, call: number): number | undefined =>
-  seed === undefined ? undefined : seed + call;
+  seed === undefined ? undefined : seed <= MAX_SEED && seed + call > MAX_SEED ? seed - call : seed + call;
 
 function encodeCall(conversation: Conversation, seed: number | undefined, { model, strict, labels }: CodecContext) {
   const target = { model, host: 'vertex', strict, labels } as const;

@@ -1,0 +1,70 @@
+import type { Part, Tool, ToolCallPart, ToolResultPart, Turn } from './conversation.ts';
+
+/** Functions of these names are Google's tool in the words of OpenAI clients (wire.md D5). */
+export const COMPUTER_USE_NAMES: readonly string[] = ['computer_use', 'computerUse'];
+
+export interface ActionResult {
+  readonly part: ToolResultPart;
+  /** Its media go with another result. */
+  readonly textOnly: boolean;
+}
+
+/**
+ * Computer use: the model calls predefined functions nobody declared (`open_web_browser`, `click_at`), and the caller tells with
+ * a plain user message what came of them (service.md 2.5). Gemini demands a result for every call (the vendor's guide to
+ * computer use), and so does Claude, which gets such a conversation in a fallback (wire.md B3): the message is sent as one, its
+ * text as the output, its screenshot inside.
+ */
+export class OpenActions {
+  /** Undefined where the request does not declare the tool: calls nobody answered stay the upstream's business. */
+  readonly #declared: ReadonlySet<string> | undefined;
+  #open: ToolCallPart[] = [];
+
+  constructor(tools: readonly Tool[] | undefined) {
+    this.#declared = tools?.some(isComputerUse) ? declaredNames(tools) : undefined;
+  }
+
+  called(call: ToolCallPart): void {
+    if (this.#declared && !this.#declared.has(call.name)) this.#open.push(call);
+  }
+
+  answered({ callId }: ToolResultPart): void {
+    if (this.#open.length > 0) this.#open = this.#open.filter(({ id }) => plainId(id) !== plainId(callId));
+  }
+
+  /**
+   * What the user says as the results of what is still open; undefined where nothing is, or nothing is said. Every action gets
+   * the words; the picture, of the screen after all of them, goes with the last.
+   */
+  answeredBy(turn: Turn): readonly ActionResult[] | undefined {
+    const content = saidIn(turn);
+    if (turn.role !== 'user' || this.#open.length === 0 || content.length === 0) return undefined;
+    const open = this.#open;
+    this.#open = [];
+    return open.map(({ id }, at) => ({
+      part: { type: 'tool_result', callId: id, content },
+      textOnly: at < open.length - 1,
+    }));
+  }
+}
+
+/** Ids may carry a thought signature (wire.md D9), which a client may leave out of the one and not of the other. */
+const plainId = (id: string): string | undefined => id.split('__thought__')[0];
+
+export function isComputerUse(tool: Tool): boolean {
+  if (tool.type === 'function') return COMPUTER_USE_NAMES.includes(tool.name);
+  if (tool.type !== 'builtin') return false;
+  const { kind, format, options } = tool;
+  return (
+    kind === 'computer_use' || (format === 'gemini' && options !== undefined && Object.hasOwn(options, 'computerUse'))
+  );
+}
+
+function declaredNames(tools: readonly Tool[]): ReadonlySet<string> {
+  return new Set(tools.flatMap((tool) => (tool.type === 'builtin' ? [] : [tool.name])));
+}
+
+/** What the user says beside results: none of it is the result of a call. */
+function saidIn({ parts }: Turn): readonly Part[] {
+  return parts.filter(({ type }) => type !== 'tool_result');
+}

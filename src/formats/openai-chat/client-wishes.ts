@@ -1,0 +1,12 @@
+import type { BodyView, ClientAsked, ClientWishes } from '../format.ts';
+import { isObject } from './read.ts';
+
+export function readClient(body: BodyView, { id, strict }: ClientAsked): ClientWishes {
+  const options = body.has('stream_options') ? body.value('stream_options') : undefined;
+  return {
+    id: `chatcmpl-${id}`,
+    strict,
+    includeUsage: isObject(options) && options['include_usage'] === true,
+    functionCalls: body.has('functions') && !body.has('tools'),
+  };
+}

@@ -1,0 +1,36 @@
+import type { Conversation, Part, Turn } from '../conversation.ts';
+
+/** The conversation as OpenAI is told of it: several texts of an answer, or of a result, are one (wire.md D13). */
+export function withJoinedTexts(conversation: Conversation): Conversation {
+  return { ...conversation, turns: conversation.turns.map(joinTurn) };
+}
+
+function joinTurn(turn: Turn): Turn {
+  if (turn.role === 'assistant') return { ...turn, parts: joinSpoken(turn.parts) };
+  return {
+    ...turn,
+    parts: turn.parts.map((part) =>
+      part.type === 'tool_result' ? { ...part, content: join(part.content, '\n') } : part,
+    ),
+  };
+}
+
+/** A refusal at the end, sound and calls have fields of their own. */
+function joinSpoken(parts: readonly Part[]): readonly Part[] {
+  const isSound = (part: Part): boolean => part.type === 'opaque' && 'audio' in part.value;
+  const refusals = parts.filter(({ type }) => type === 'refusal').length;
+  const aside = (part: Part): boolean =>
+    part.type === 'tool_call' || isSound(part) || (part.type === 'refusal' && refusals === 1);
+  return [
+    ...join(
+      parts.filter((part) => !aside(part)),
+      '',
+    ),
+    ...parts.filter(aside),
+  ];
+}
+
+function join(parts: readonly Part[], between: string): readonly Part[] {
+  if (parts.length < 2 || !parts.every((part) => part.type === 'text')) return parts;
+  return [{ type: 'text', text: parts.map(({ text }) => text).join(between) }];
+}

@@ -1,0 +1,34 @@
+/** Places that this API has under several names (wire.md A2, A3, D9). */
+const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
+  [/^max_tokens$/, 'max_tokens', 'max_completion_tokens'],
+  [/^tool_choice$/, 'tool_choice', 'function_call'],
+  [/^(functions\[\d+\])\.function\./, '$1.'],
+  [/^(tools\[\d+\])\.cache_control$/, '$1.cache_control', '$1.function.cache_control', '$1.prompt_cache_breakpoint'],
+  [/^(messages\[\d+\]\.function_call)\.function\./, '$1.'],
+  [
+    /^(messages\[\d+\]\.tool_calls\[\d+\])\.function\.thought_signature$/,
+    '$1.function.thought_signature',
+    '$1.thought_signature',
+    '$1.extra_content.google.thought_signature',
+    '$1.custom.thought_signature',
+  ],
+  [/^(messages\[\d+\]\.tool_calls\[\d+\])\.function\.arguments$/, '$1.function.arguments', '$1.custom.input'],
+  [/^(messages\[\d+\]\.content_blocks\[\d+\])\.function\.arguments$/, '$1.input'],
+  [
+    /^(messages\[\d+\])(.*)\.cache_control$/,
+    '$1$2.cache_control',
+    '$1$2.prompt_cache_breakpoint',
+    // A marker of the message is one of its last part.
+    '$1.cache_control',
+    '$1.prompt_cache_breakpoint',
+  ],
+  [/^(messages\[.*)\.image_url\.detail$/, '$1.image_url.detail', '$1.video_url.detail', '$1.audio_url.detail'],
+  [/^(messages\[.*)(?<!\.file)\.filename$/, '$1.file.filename'],
+];
+
+export function respell(place: string): readonly string[] {
+  const known = NAMES.find(([pattern]) => pattern.test(place));
+  if (!known) return [];
+  const [pattern, ...spellings] = known;
+  return spellings.map((spelling) => place.replace(pattern, spelling));
+}

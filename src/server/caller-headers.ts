@@ -1,0 +1,54 @@
+import type { Loss } from '../formats/conversation.ts';
+import type { ModelFeatures } from '../formats/format.ts';
+import { formats } from '../formats/index.ts';
+import type { Exchange, ResolvedTarget, Target } from '../plugin/index.ts';
+import { namesIn } from './outbound-headers.ts';
+
+/** The features a caller asks for: in the API's own header, or in the gateway's (service.md, section 4.2). */
+function featuresOf({ request }: Exchange, { header, ownHeaders }: ModelFeatures): readonly string[] {
+  const lists = [request.headers[header], ...ownHeaders.map((name) => request.header(name))];
+  return namesIn(lists.flat().filter((list) => list !== undefined));
+}
+
+/**
+ * What a caller says in headers to the API that is spoken at the target. Features count on every route: they are the model's. The
+ * version is the one the body was written for, so it travels with bodies that were written for this API and with no other, and
+ * to no host that has it in the body instead (wire.md C3).
+ */
+export function callerHeaders(
+  exchange: Exchange,
+  { format: name, host }: Pick<ResolvedTarget, 'format' | 'host'>,
+): Readonly<Record<string, string>> {
+  const format = formats[name];
+  const { features, versionHeader } = format;
+  const asked = features ? featuresOf(exchange, features) : [];
+  const isOwnBody = host === 'direct' && exchange.operation?.format === format;
+  const version = isOwnBody && versionHeader !== undefined ? exchange.request.headers[versionHeader] : undefined;
+  return {
+    ...(features && asked.length > 0 && { [features.header]: asked.join(',') }),
+    ...(versionHeader !== undefined && typeof version === 'string' && version !== '' && { [versionHeader]: version }),
+  };
+}
+
+const FORMATS = Object.values(formats);
+
+/**
+ * Features that go nowhere because the target speaks another API: wire.md D13 counts them among the losses, header or not, for a
+ * caller who asks for a longer context must be told that there is none. Nothing is lost where the config forwards the header.
+ */
+export function lostFeatures(
+  exchange: Exchange,
+  { forwardHeaders }: Pick<Target, 'forwardHeaders'>,
+  { format }: Pick<ResolvedTarget, 'format'>,
+): readonly Loss[] {
+  return FORMATS.flatMap(({ name, features }) => {
+    if (!features || name === format || forwardHeaders.includes(features.header)) return [];
+    return featuresOf(exchange, features).map((feature) => lostFeature(features, feature, features.owner));
+  });
+}
+
+export const lostFeature = ({ header }: Pick<ModelFeatures, 'header'>, name: string, reason: string): Loss => ({
+  param: `${header}: ${name}`,
+  action: 'dropped',
+  reason,
+});

@@ -1,0 +1,139 @@
+import type { CatalogEntry } from '../catalog/catalog.ts';
+import type { ServerSettings } from '../settings/server-settings.ts';
+import {
+  GatewayError,
+  UpstreamError,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type Outbound,
+  type TryRecord,
+} from '../plugin/index.ts';
+import type { CommittedReply, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
+import {
+  readRetryAfter,
+  readShouldRetry,
+  toUpstreamError,
+  type UpstreamErrorContext,
+} from '../upstream/upstream-error.ts';
+
+export interface SenderSetup {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits: ServerSettings['limits'];
+}
+
+/** An attempt that is to be sent. */
+export interface SendJob {
+  readonly setup: SenderSetup;
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly outbound: Outbound;
+  readonly entry: CatalogEntry;
+}
+
+/** One call of the upstream. */
+export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
+  /** Its number within a batch. */
+  readonly number: number;
+}
+
+interface Answer {
+  readonly reply: CommittedReply;
+  /** Of the try that brought it. */
+  readonly record: TryRecord;
+}
+
+/** Calls until an answer stands. Throws UpstreamError for a refusal. */
+export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
+  const { setup, outbound, entry } = job;
+  let outcome = await tryOnce(job, call);
+  // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
+  if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.())
+    outcome = await tryOnce(job, call);
+  const { result, errors, record } = outcome;
+  if (result.ok) return { reply: result, record };
+  record.error = refusal(result, outbound, errors, setup.clock);
+  throw record.error;
+}
+
+export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
+
+interface Outcome {
+  readonly result: CommittedReply | RefusedReply;
+  readonly errors: UpstreamErrorContext;
+  readonly record: TryRecord;
+}
+
+async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
+  const { setup, exchange, attempt, outbound, entry } = job;
+  const { upstream, clock, limits } = setup;
+  const { number, ...what } = call;
+  const record = newTry(number, clock.now());
+  attempt.tries.push(record);
+  try {
+    const credentials = await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
+    const errors = { provider: entry.provider.slug, secrets: secretsOf(credentials) };
+    const request: OutboundRequest = {
+      ...what,
+      origin: {
+        url: outbound.origin,
+        allowInsecure: entry.provider.allowInsecure,
+        connections: connectionsOf(job),
+      },
+      method: 'POST',
+      path: outbound.path,
+      headers: { ...outbound.headers, ...credentials },
+      timeouts: attempt.timeouts,
+      deadline: attempt.deadline,
+      hold: { bytes: limits.holdBytes, ms: limits.holdMs },
+      maxReplyBytes: limits.reply,
+      errors,
+    };
+    const result = await upstream.send(request, record);
+    record.status = result.status;
+    return { result, errors, record };
+  } catch (thrown) {
+    const error = atTarget(thrown, entry.provider.slug);
+    record.error = error instanceof GatewayError ? error : undefined;
+    record.endedAt ??= clock.now();
+    throw error;
+  }
+}
+
+/** Credential headers without their scheme, as an upstream might quote them. */
+function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
+}
+
+function newTry(call: number, startedAt: number): TryRecord {
+  return {
+    call,
+    startedAt,
+    firstByteAt: undefined,
+    firstContentAt: undefined,
+    endedAt: undefined,
+    status: undefined,
+    error: undefined,
+    resent: false,
+    bytesIn: 0,
+  };
+}
+
+/** Credentials that cannot be had are a failure of this target: retry and fallback may go on. */
+function atTarget(thrown: unknown, slug: string): unknown {
+  if (!(thrown instanceof GatewayError) || thrown.code !== 'credentials_failed' || thrown instanceof UpstreamError)
+    return thrown;
+  return new UpstreamError(thrown.code, thrown.message, { cause: thrown, provider: slug });
+}
+
+function refusal(
+  result: RefusedReply,
+  { decodeError }: Outbound,
+  errors: UpstreamErrorContext,
+  clock: Clock,
+): UpstreamError {
+  const failure = decodeError(result.status, result.text);
+  const retryAfterMs = readRetryAfter(result.headers, failure, clock.wall());
+  return toUpstreamError(failure, { ...errors, retryAfterMs, shouldRetry: readShouldRetry(result.headers) });
+}

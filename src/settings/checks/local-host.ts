@@ -1,0 +1,26 @@
+import { isIP } from 'node:net';
+import { createNetworkTest } from '../networks.ts';
+
+/** Addresses no provider on the internet has: https://datatracker.ietf.org/doc/html/rfc6890 and RFC 1918, RFC 4193. */
+const isLocalAddress = createNetworkTest([
+  '10.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+]);
+
+/** Only what is plain to see in the file; every address is checked again, by all ranges, when a connection is made. */
+export function isLocalHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  return isIP(host) !== 0 && isLocalAddress(host);
+}
+
+const METADATA_SERVERS: ReadonlySet<string> = new Set(['169.254.169.254', 'metadata.google.internal']);
+
+/** A cloud's metadata server holds credentials of the machine; the egress guard refuses it, whatever the settings allow. */
+export const isMetadataServer = (hostname: string): boolean => METADATA_SERVERS.has(hostname);

@@ -1,0 +1,50 @@
+import type { RemoteMedia } from '../../../schemas/types.generated.ts';
+import { parseBytes, parseDuration, type Report } from '../../plugin/index.ts';
+import type { Path } from '../pointer.ts';
+import { isLocalHost, isMetadataServer } from './local-host.ts';
+
+interface Place {
+  /** Of `remote_media`. */
+  readonly path: Path;
+  readonly report: Report;
+}
+
+const MAX_PORT = 65_535;
+
+/** @param totalMs of the target, where it is known */
+export function checkRemoteMedia(
+  media: RemoteMedia | undefined,
+  totalMs: number | undefined,
+  { path, report }: Place,
+): void {
+  if (!media) return;
+  const { hosts, max_bytes: bytes, timeout, allow_insecure: insecure = false } = media;
+  for (const [index, host] of hosts.entries())
+    checkHost(host, insecure, (problem) => report({ ...problem, path: [...path, 'hosts', index] }));
+  if (bytes !== undefined && parseBytes(bytes) === 0)
+    report({ path: [...path, 'max_bytes'], message: '`max_bytes: 0` refuses all media; `hosts: []` says so' });
+  if (timeout === undefined) return;
+  const time = parseDuration(timeout);
+  if (time === 0)
+    report({ path: [...path, 'timeout'], message: '`timeout: 0` refuses all media; `hosts: []` says so' });
+  if (totalMs === undefined || time <= totalMs) return;
+  const message = `\`timeout\` (${time} ms) never ends a request: \`total\` (${totalMs} ms) does so before`;
+  report({ path: [...path, 'timeout'], severity: 'warning', message });
+}
+
+function checkHost(host: string, insecure: boolean, report: Report): void {
+  const [name = '', port] = host.split(':');
+  if (port !== undefined && port !== '*' && (Number(port) < 1 || Number(port) > MAX_PORT))
+    report({ path: [], message: `${port} is no port: they go from 1 to ${MAX_PORT}` });
+  const doubt = doubtAbout(name, insecure);
+  if (doubt !== undefined) report({ path: [], severity: 'warning', message: doubt });
+}
+
+function doubtAbout(name: string, insecure: boolean): string | undefined {
+  if (isMetadataServer(name)) return `${name} is a metadata server, which is never asked`;
+  if (name === '*' && insecure)
+    return 'with `allow_insecure` callers can have the gateway read from every host of your network: name the hosts';
+  if (!insecure && isLocalHost(name))
+    return `${name} is a loopback or private address, which is refused without \`allow_insecure: true\``;
+  return undefined;
+}

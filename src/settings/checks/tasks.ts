@@ -1,0 +1,37 @@
+import type { ModelTask, Report, Target } from '../../plugin/index.ts';
+import { PROVIDERS } from '../../providers/index.ts';
+import type { Path } from '../pointer.ts';
+import type { Known } from './known.ts';
+import { entryOfTarget } from './targets.ts';
+
+interface Placed {
+  readonly route: Target;
+  readonly path: Path;
+}
+
+/** What requests are for, in words of people. Tokens are counted along with something else. */
+const WORDS = { generate: 'answers', embeddings: 'embeddings', images: 'images' } as const;
+
+/** Targets of one config stand in for one another: a model that is for something else never can. */
+export function checkTasks(targets: readonly Placed[], known: Known, report: Report): void {
+  const told = targets.flatMap(({ route, path }) => {
+    const tasks = tasksOf(route, known);
+    return tasks ? [{ tasks, path, name: route.path.replace('config.', '') }] : [];
+  });
+  const [first, ...others] = told;
+  const stranger = others.find(({ tasks }) => !wordsOf(tasks).some((word) => wordsOf(first!.tasks).includes(word)));
+  if (!first || !stranger) return;
+  const message = `this model is for ${wordsOf(stranger.tasks).join(' and ')}, that of \`${first.name}\` for ${wordsOf(first.tasks).join(' and ')}: no request can be for both`;
+  report({ path: [...stranger.path, 'override_params', 'model'], severity: 'warning', message });
+}
+
+const wordsOf = (tasks: ReadonlySet<ModelTask>): readonly string[] =>
+  (['generate', 'embeddings', 'images'] as const).filter((task) => tasks.has(task)).map((task) => WORDS[task]);
+
+function tasksOf(target: Target, known: Known): ReadonlySet<ModelTask> | undefined {
+  const entry = entryOfTarget(target, known);
+  const model = target.overrideParams?.['model'];
+  if (!entry || typeof model !== 'string') return undefined;
+  const tasks = PROVIDERS[entry.provider].tasksOf(entry, model.replace(/^@[^/]*\//, ''));
+  return tasks && wordsOf(tasks).length > 0 ? tasks : undefined;
+}

@@ -1,0 +1,78 @@
+import Anthropic, { NotFoundError } from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+/** What clients are told that ask for what the gateway does not serve: in their own API's words, and where to go. */
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.close());
+
+const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}${path}`, { method, headers: { 'x-api-key': KEY, ...headers } });
+const caught = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+
+const P = '/v1/projects/test-project/locations/us-central1/publishers/google/models';
+
+describe('what is not served', () => {
+  it.each([
+    ['GET', '/v1/messages', 405, 'POST'],
+    ['OPTIONS', '/v1/messages', 405, 'POST'],
+    ['DELETE', '/v1/messages/count_tokens', 405, 'POST'],
+    ['POST', '/v1/messages/batches', 404, null],
+    ['GET', '/v1/messages/batches/msgbatch_1', 404, null],
+  ])('%s %s is an error of the Messages API', async (method, path, status, allow) => {
+    const answer = await ask(method, path);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
+    expect(await answer.json()).toMatchObject({
+      type: 'error',
+      error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error' },
+      request_id: answer.headers.get('request-id'),
+    });
+  });
+
+  it.each([
+    ['POST', `${P}/gemini-2.5-flash:generateContent`, 404],
+    ['POST', `${P}/gemini-2.5-flash:streamGenerateContent?alt=sse`, 404],
+    ['POST', `${P}/gemini-2.5-flash`, 404],
+    ['POST', '/v1/projects/p-1/locations/us-central1/endpoints/123:countTokens', 404],
+    ['GET', `${P}/gemini-2.5-flash:countTokens`, 405],
+  ])('%s %s is an error of Google’s', async (method, path, status) => {
+    const answer = await ask(method, path);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({
+      error: { code: status, message: expect.stringContaining(path.split('?')[0]!), status: expect.any(String) },
+    });
+  });
+
+  it('is told to Anthropic’s client by its header, wherever it asks, and with an id it finds', async () => {
+    const client = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
+    for (const work of [client.beta.files.list(), client.messages.batches.list()]) {
+      const failure = await caught(Promise.resolve(work));
+      expect(failure).toBeInstanceOf(NotFoundError);
+      expect(failure).toMatchObject({ type: 'not_found_error', requestID: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    }
+  });
+
+  it('names the path that was meant where only the base URL is another API’s', async () => {
+    const anthropic = new Anthropic({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
+    const openai = new OpenAI({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
+    const turn = { model: '@sim/m', max_tokens: 5, messages: [{ role: 'user' as const, content: 'hi' }] };
+    expect(String(await caught(anthropic.messages.create(turn)))).toContain('Did you mean /v1/messages?');
+    expect(String(await caught(openai.chat.completions.create(turn)))).toContain('Did you mean /v1/chat/completions?');
+    expect(await (await ask('POST', '//v1/messages')).text()).toContain('Did you mean /v1/messages?');
+    expect(await (await ask('GET', '/v1/files')).text()).not.toContain('Did you mean');
+  });
+
+  it('needs no key, and has one label', async () => {
+    expect((await ask('GET', `/v1/messages/${'x'.repeat(500)}`, { 'x-api-key': '' })).status).toBe(404);
+    const text = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    const routes = [...text.matchAll(/gatehouse_requests_total\{route="([^"]*)"[^}]*\} [1-9]/g)].map(
+      ([, route]) => route,
+    );
+    expect(new Set(routes)).toEqual(new Set(['unmatched']));
+  });
+});
