@@ -18,6 +18,7 @@ import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './headers.ts';
 import { answerByStatus } from './koa-reply.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
+import { lossHeader } from './loss-header.ts';
 import { writeReply } from './reply-writer.ts';
 
 export interface RequestPathSetup {
@@ -118,12 +119,4 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
   if (attempt.losses.length > 0) headers[names.droppedParams] = lossHeader(attempt.losses.map((loss) => loss.param));
-}
-
-/** Parameter names go out as they are where HTTP allows it (RFC 9110, section 5.5), bounded. */
-function lossHeader(params: readonly string[]): string {
-  return [...new Set(params)]
-    .join(',')
-    .replaceAll(/[^\x20-\x7e]/g, '?')
-    .slice(0, 1024);
 }

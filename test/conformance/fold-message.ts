@@ -23,6 +23,7 @@ const TAKES: Readonly<Record<string, readonly string[]>> = {
   text: ['text_delta', 'citations_delta'],
   thinking: ['thinking_delta', 'signature_delta'],
   tool_use: ['input_json_delta'],
+  server_tool_use: ['input_json_delta'],
 };
 
 /** A stream of Messages events, folded by the rules of the API and not by any client's leniency. */

@@ -83,9 +83,10 @@ export class ReplayedFamily {
     this.records = [...replay.records.values()];
   }
 
-  static async open(family: string): Promise<ReplayedFamily> {
+  /** @param wire how the replies are cut and ended, in the replay server's words */
+  static async open(family: string, wire: object = { split: 'bytes', maxChunk: 16 }): Promise<ReplayedFamily> {
     const { startReplay } = await module<{ startReplay(options: object): Promise<Replay> }>('replay-upstream.mjs');
-    const replay = await startReplay({ files: [join(corpus, 'dev', `${family}.jsonl`)], split: 'bytes', maxChunk: 16 });
+    const replay = await startReplay({ files: [join(corpus, 'dev', `${family}.jsonl`)], ...wire });
     const providers = Object.entries(ENTRIES).map(([slug, entry]) => ({
       slug,
       base_url: slug === 'openai' ? `${replay.url}/v1` : replay.url,

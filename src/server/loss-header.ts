@@ -1,0 +1,21 @@
+/** Names of one header line: more than any request has, and less than a proxy refuses. */
+const MAX_BYTES = 1024;
+
+/**
+ * What was lost, as a list of names in one header: as they are where HTTP allows it (RFC 9110, section 5.5), a comma within a name
+ * and what is no visible ASCII percent-encoded. Never the half of a name: what has no room is counted.
+ */
+export function lossHeader(params: readonly string[]): string {
+  const names = [...new Set(params)].map((name) =>
+    name.toWellFormed().replaceAll(/[^\x20-\x2b\x2d-\x7e]/gu, encodeURIComponent),
+  );
+  const kept: string[] = [];
+  let room = MAX_BYTES - '(+999 more)'.length;
+  for (const name of names) {
+    room -= name.length + 1;
+    if (room < 0) break;
+    kept.push(name);
+  }
+  const left = names.length - kept.length;
+  return left === 0 ? kept.join(',') : [...kept, `(+${left} more)`].join(',');
+}
