@@ -5,6 +5,7 @@ import type { TryRecord } from './exchange.ts';
  * given up because of another one and is sent again with it.
  */
 export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): number {
+  if (tries.length < 2) return 0;
   const before = new Map<number, Pick<TryRecord, 'error'>>();
   let retries = 0;
   for (const record of tries) {

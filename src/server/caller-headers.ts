@@ -2,12 +2,13 @@ import type { Loss } from '../formats/conversation.ts';
 import type { ModelFeatures } from '../formats/format.ts';
 import { formats } from '../formats/index.ts';
 import type { Exchange, ResolvedTarget, Target } from '../plugin/index.ts';
-import { namesIn } from './outbound-headers.ts';
+import { NOTHING, namesIn } from './outbound-headers.ts';
 
 /** The features a caller asks for: in the API's own header, or in the gateway's (service.md, section 4.2). */
 function featuresOf({ request }: Exchange, { header, ownHeaders }: ModelFeatures): readonly string[] {
-  const lists = [request.headers[header], ...ownHeaders.map((name) => request.header(name))];
-  return namesIn(lists.flat().filter((list) => list !== undefined));
+  const lists = [request.headers[header], ...ownHeaders.map((name) => request.header(name))].flat();
+  const given = lists.filter((list) => list !== undefined);
+  return given.length === 0 ? given : namesIn(given);
 }
 
 /**
@@ -24,13 +25,14 @@ export function callerHeaders(
   const asked = features ? featuresOf(exchange, features) : [];
   const isOwnBody = host === 'direct' && exchange.operation?.format === format;
   const version = isOwnBody && versionHeader !== undefined ? exchange.request.headers[versionHeader] : undefined;
+  if (asked.length === 0 && !version) return NOTHING;
   return {
     ...(features && asked.length > 0 && { [features.header]: asked.join(',') }),
     ...(versionHeader !== undefined && typeof version === 'string' && version !== '' && { [versionHeader]: version }),
   };
 }
 
-const FORMATS = Object.values(formats);
+const WITH_FEATURES = Object.values(formats).flatMap(({ name, features }) => (features ? [{ name, features }] : []));
 
 /**
  * Features that go nowhere because the target speaks another API: wire.md D13 counts them among the losses, header or not, for a
@@ -41,8 +43,8 @@ export function lostFeatures(
   { forwardHeaders }: Pick<Target, 'forwardHeaders'>,
   { format }: Pick<ResolvedTarget, 'format'>,
 ): readonly Loss[] {
-  return FORMATS.flatMap(({ name, features }) => {
-    if (!features || name === format || forwardHeaders.includes(features.header)) return [];
+  return WITH_FEATURES.flatMap(({ name, features }) => {
+    if (name === format || forwardHeaders.includes(features.header)) return [];
     return featuresOf(exchange, features).map((feature) => lostFeature(features, feature, features.owner));
   });
 }

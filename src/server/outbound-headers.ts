@@ -13,6 +13,11 @@ export interface HeaderSources {
   readonly ofProvider: Headers;
 }
 
+/** What callers say in headers when they say nothing. */
+export const NOTHING: Headers = Object.freeze({});
+
+const JSON_BODY = Object.freeze({ 'content-type': 'application/json' });
+
 /** Several speakers may each ask for some of these. */
 const LISTS: readonly string[] = Object.values(formats).flatMap(({ features }) => (features ? [features.header] : []));
 
@@ -22,6 +27,8 @@ const LISTS: readonly string[] = Object.values(formats).flatMap(({ features }) =
  */
 export function outboundHeaders({ request }: Exchange, sources: HeaderSources): Headers {
   const { forward, ofCaller, ofFormat, ofProvider } = sources;
+  // Nearly every request: the caller has said nothing here, and the provider's headers are known.
+  if (forward.length === 0 && ofCaller === NOTHING) return { ...ofFormat, ...ofProvider, ...JSON_BODY };
   const forwarded: Record<string, string> = {};
   for (const name of forward) {
     const value = request.headers[name];
@@ -31,7 +38,7 @@ export function outboundHeaders({ request }: Exchange, sources: HeaderSources): 
   const layers = [forwarded, ofFormat ?? {}, ofProvider, ofCaller];
   const headers: Record<string, string> = {};
   for (const layer of layers) Object.assign(headers, layer);
-  headers['content-type'] = 'application/json';
+  Object.assign(headers, JSON_BODY);
   for (const name of LISTS) {
     const given = layers.map((layer) => layer[name]).filter((list) => list !== undefined);
     if (given.length > 0) headers[name] = namesIn(given).join(',');

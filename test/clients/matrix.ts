@@ -31,13 +31,13 @@ export interface Matrix {
   close(): Promise<void>;
 }
 
-export async function startMatrix(headerPrefixes = ['x-gateway-', 'x-portkey-']): Promise<Matrix> {
+export async function startMatrix(): Promise<Matrix> {
   const upstream = await startStrictUpstream();
   const common = { base_url: upstream.url, allow_insecure: true };
   const tokens = `${upstream.url}/token`;
   const gateway = await startTestGateway(
     {
-      server: { header_prefixes: headerPrefixes, egress: { token_uris: [tokens] } },
+      server: { header_prefixes: ['gateway', 'portkey'], egress: { token_uris: [tokens] } },
       catalog: {
         providers: [
           { slug: 'own', provider: 'openai', ...common, base_url: `${upstream.url}/v1`, api_key: '${env:OWN_KEY}' },

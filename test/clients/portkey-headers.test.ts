@@ -8,7 +8,7 @@ import { heard, SYSTEM, thoughtOf } from './words.ts';
 
 let matrix: Matrix;
 beforeAll(async () => {
-  matrix = await startMatrix(['x-portkey-', 'x-gateway-']);
+  matrix = await startMatrix();
 });
 afterAll(() => matrix.close());
 
