@@ -60,22 +60,38 @@ async function ask(url: string, operation: Operation, { kind, feature, probe }: 
   const made = kind.models[operation.task!] && probe.models?.[kind.slug];
   const model = probe.models ? made : usual;
   if (model === undefined) return 'none';
+  const { status, text } = await send(url, operation, { slug: kind.slug, model, probe });
+  if (feature === 'errors' && status === 429 && probe.shows(text)) return 'yes';
+  if (feature !== 'errors' && status === 200 && probe.shows(text)) return 'yes';
+  if (status === 400 && /unsupported_task|unsupported_parameter|invalid_model/.test(text)) return 'no';
+  return { fault: `${status} ${text.slice(0, 500)}` };
+}
+
+interface Sent {
+  readonly slug: string;
+  readonly model: string;
+  readonly probe: Probe;
+  /** What the compliance header says. */
+  readonly compliance?: string;
+}
+
+export async function send(
+  url: string,
+  operation: Operation,
+  { slug, model, probe, compliance = 'false' }: Sent,
+): Promise<{ readonly status: number; readonly text: string }> {
   const reply = await fetch(url + pathOf(operation, model), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'x-gateway-api-key': KEY,
-      'x-gateway-strict-open-ai-compliance': 'false',
-      'x-gateway-provider': `@${kind.slug}`,
+      'x-gateway-strict-open-ai-compliance': compliance,
+      'x-gateway-provider': `@${slug}`,
       authorization: 'Bearer caller-token',
     },
-    body: JSON.stringify(probe.body(`@${kind.slug}/${model}`)),
+    body: JSON.stringify(probe.body(`@${slug}/${model}`)),
   });
-  const text = await reply.text();
-  if (feature === 'errors' && reply.status === 429 && probe.shows(text)) return 'yes';
-  if (feature !== 'errors' && reply.status === 200 && probe.shows(text)) return 'yes';
-  if (reply.status === 400 && /unsupported_task|unsupported_parameter|invalid_model/.test(text)) return 'no';
-  return { fault: `${reply.status} ${text.slice(0, 500)}` };
+  return { status: reply.status, text: await reply.text() };
 }
 
 /** The path form has the model in the path, as its publisher's. */
