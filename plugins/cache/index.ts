@@ -33,7 +33,7 @@ export default definePlugin({
       // Before any look-up: who may not use the entry or the model gets its 403, whoever else has asked before.
       const resolved = host.targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
       attempt.resolved = resolved;
-      const key = cacheKey({ exchange, attempt, resolved, settings, namespace });
+      const key = cacheKey({ exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) });
       const job: Job = { ctx, next, attempt, key, settings, cache: host.cache, clock };
       if (refresh) {
         attempt.cache = 'refresh';

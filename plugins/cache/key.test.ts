@@ -25,6 +25,7 @@ interface Facts {
   readonly targetStrict: boolean | null;
   readonly strictParams: boolean;
   readonly forwarded: Readonly<Record<string, string>>;
+  readonly spoken: readonly (string | undefined)[];
 }
 
 const BASE: Facts = {
@@ -45,6 +46,7 @@ const BASE: Facts = {
   targetStrict: null,
   strictParams: false,
   forwarded: {},
+  spoken: [undefined],
 };
 
 function keyOf(parts: Partial<Facts> = {}): string {
@@ -69,6 +71,7 @@ function keyOf(parts: Partial<Facts> = {}): string {
     resolved: resolvedTarget(facts.model, { slug, origin, path, headers }),
     settings: { maxAgeMs: 1, scope: facts.scope },
     namespace: facts.namespace ?? undefined,
+    spoken: facts.spoken,
   });
 }
 
@@ -87,6 +90,7 @@ describe('the key of a kept reply', () => {
     ['compliance', { strict: false }],
     ['compliance by the target', { targetStrict: false }],
     ['losses as errors', { strictParams: true }],
+    ['what is said beside the body', { spoken: ['x'] }],
     ['a forwarded header', { forwarded: { 'x-tenant': 't' } }],
     ['the body', { body: '{"model":"m","messages":[],"seed":1}' }],
   ])('is another when %s is another', (_, parts) => {
@@ -143,6 +147,7 @@ describe('the key of a kept reply', () => {
     targetStrict: fc.option(fc.boolean()),
     strictParams: fc.boolean(),
     forwarded: fc.dictionary(fc.constantFrom('x-a', 'x-b'), word, { maxKeys: 2 }),
+    spoken: fc.tuple(fc.option(word, { nil: undefined })),
   });
 
   /** The same facts as the answer sees them. */

@@ -4,24 +4,21 @@ import type { Attempt, CacheSettings, Exchange, ResolvedTarget } from '../../src
 /** How the reply travels, not what it says: the kept one is told either way. */
 const NOT_OF_THE_ANSWER: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 
-/** What Claude is asked with beside the body: its version's fields, its betas' features. */
-const ANTHROPIC = ['anthropic-version', 'anthropic-beta'];
-/** The same under the gateway's own prefix. */
-const BETAS = ['anthropic-beta', 'familya-beta'];
-
 export interface Question {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
   readonly resolved: ResolvedTarget;
   readonly settings: CacheSettings;
   readonly namespace: string | undefined;
+  /** `ReplyCache.spoken` */
+  readonly spoken: readonly (string | undefined)[];
 }
 
 /**
  * What a kept reply is found by: everything that decides what the answer is and who may see it. One JSON array of a fixed
  * shape and the body's fingerprint behind it, so that no two questions are written alike.
  */
-export function cacheKey({ exchange, attempt, resolved, settings, namespace }: Question): string {
+export function cacheKey({ exchange, attempt, resolved, settings, namespace, spoken }: Question): string {
   const { operation, upstreamToken, request, strict, strictParams } = exchange;
   const { target, body } = attempt;
   const { slug, provider, origin, path, model, format, headers } = resolved;
@@ -37,8 +34,7 @@ export function cacheKey({ exchange, attempt, resolved, settings, namespace }: Q
       strict ?? target.strict ?? true,
       strictParams,
       target.forwardHeaders.map((name) => [name, request.headers[name]]),
-      ANTHROPIC.map((name) => request.headers[name]),
-      BETAS.map((name) => request.header(name)),
+      spoken,
     ]),
   );
   body.fingerprint(hash, NOT_OF_THE_ANSWER);

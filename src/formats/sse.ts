@@ -74,6 +74,15 @@ export class SseCutter {
   }
 }
 
+/** Indexes just past each blank line of whole events, and the end. */
+export function* eventEnds(bytes: Buffer): Generator<number> {
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
+    if (bytes[next] === LF) yield next + 1;
+  }
+  yield bytes.length;
+}
+
 export interface SseEvent {
   readonly event: string | undefined;
   readonly data: string;

@@ -114,6 +114,8 @@ export interface ReplyCache {
    * told in that form.
    */
   render(cached: CachedReply, exchange: Exchange, attempt: Attempt): Reply | undefined;
+  /** What the caller says beside the body that an answer can depend on: a fixed list, with what is not said as undefined. */
+  spoken(exchange: Exchange): readonly (string | undefined)[];
 }
 
 /** What telemetry writes to; see src/telemetry. */

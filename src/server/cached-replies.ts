@@ -3,6 +3,7 @@ import { plainFromStream, streamFromPlain, streamWithUsage } from '../formats/re
 import { parseReplyText } from '../formats/rounding.ts';
 import { GatewayError, type CachedReply, type Clock, type Reply, type ReplyCache } from '../plugin/index.ts';
 import { ReplyStore, type ReplyStoreLimits, type ReplyStoreSetup } from '../state/reply-cache.ts';
+import { spokenHeaders } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
 import { checkMessagesRoute } from './messages-route.ts';
 
@@ -45,6 +46,7 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
     maxEntryBytes: store.maxEntryBytes,
     find: (key) => store.find(key),
     store: (key, reply, maxAgeMs) => store.store(key, reply, maxAgeMs),
+    spoken: spokenHeaders,
     render(kept, exchange, attempt) {
       const { operation } = exchange;
       if (!operation || !attempt.resolved)

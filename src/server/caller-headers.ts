@@ -49,6 +49,16 @@ export function lostFeatures(
   });
 }
 
+/** All that callers can say so, whoever is asked: with other versions or features an answer is another. */
+export function spokenHeaders({ request }: Exchange): readonly (string | undefined)[] {
+  const read = (name: string | undefined) => (name === undefined ? undefined : request.headers[name]?.toString());
+  return Object.values(formats).flatMap(({ features, versionHeader }) => [
+    read(versionHeader),
+    read(features?.header),
+    ...(features?.ownHeaders ?? []).map((name) => request.header(name)),
+  ]);
+}
+
 export const lostFeature = ({ header }: Pick<ModelFeatures, 'header'>, name: string, reason: string): Loss => ({
   param: `${header}: ${name}`,
   action: 'dropped',

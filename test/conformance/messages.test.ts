@@ -95,7 +95,8 @@ function bodyFor(record: Recording): object {
 const withoutVertex = ({ anthropic_version: _, ...body }: Json): Json => body;
 
 function sentFindings(record: Recording, sent: Json | null | undefined): object[] {
-  if (!record.request_body || !sent) return [];
+  if (!record.request_body) return [];
+  if (!sent) return [{ rule: 'sent', expected: record.request_body, actual: sent }];
   const { model: _model, ...wanted } = withoutVertex(record.request_body);
   const { model: _sentModel, ...got } = withoutVertex(sent);
   return JSON.stringify(got) === JSON.stringify(wanted) ? [] : [{ rule: 'sent', expected: wanted, actual: got }];

@@ -1,21 +1,5 @@
 import { Secret, type Report } from '../../plugin/index.ts';
-
-/** Headers of the connection (RFC 9110, section 7.6.1) and those that describe a body the gateway writes. */
-const NOT_OURS: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'host',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'accept-encoding',
-]);
+import { CONNECTION_HEADERS } from '../connection-headers.ts';
 
 /** Credentials go by many names. */
 const CREDENTIAL = /authori[sz]ation|cookie|api-?key|subscription-key|token|secret|passw|credential|signature/;
@@ -82,7 +66,7 @@ function readMap(
 
 function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
   if (!NAME.test(name)) return 'has a name that no header can have';
-  if (NOT_OURS.has(name)) return 'belongs to the connection or is written by the gateway';
+  if (CONNECTION_HEADERS.has(name)) return 'belongs to the connection or is written by the gateway';
   return taken.has(name) ? 'is written already, by another setting of this entry' : undefined;
 }
 

@@ -3,8 +3,8 @@ import type { PassThrough } from '../../formats/format.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
 import { isObject } from '../../formats/openai-chat/read.ts';
 import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
-import { EventTooLarge, readSse, SseCutter } from '../../formats/sse.ts';
-import { asImageEvents } from './image-events.ts';
+import { eventEnds, EventTooLarge, readSse, SseCutter } from '../../formats/sse.ts';
+import { asImageEvents } from '../../formats/openai-image-events.ts';
 import { addImageUsage, decodeImageUsage } from './image-usage.ts';
 
 type DecodeImages = (body: unknown) => readonly GenerationEvent[];
@@ -124,16 +124,4 @@ function parse(data: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-const LF = 0x0a;
-const CR = 0x0d;
-
-/** Indexes just past each blank line, and the end. */
-function* eventEnds(bytes: Buffer): Generator<number> {
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
-    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
-    if (bytes[next] === LF) yield next + 1;
-  }
-  yield bytes.length;
 }

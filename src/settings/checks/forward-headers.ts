@@ -1,25 +1,9 @@
 import type { Report } from '../../plugin/index.ts';
+import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import type { Path } from '../pointer.ts';
 
-/** Headers of the connection (RFC 9110, section 7.6.1) and those the gateway writes itself. */
-const NOT_FORWARDED: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  // Tells the way of the one message it is on (RFC 9110, section 7.6.3).
-  'via',
-  'expect',
-  'host',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'accept',
-  'accept-encoding',
-]);
+/** Besides those of the connection: what the gateway writes itself, and `via`, the way of the one message it is on (RFC 9110, section 7.6.3). */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept']);
 
 /** Credentials go by many names; one that is refused without need has another name soon, one that leaks is gone. */
 const CREDENTIAL = new RegExp(

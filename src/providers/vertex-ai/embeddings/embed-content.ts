@@ -1,7 +1,8 @@
 import type { JsonObject, Loss } from '../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../formats/format.ts';
+import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { asBoolean, isObject, type Fields } from './fields.ts';
+import { asBoolean, type Fields } from './fields.ts';
 import { readInputs, type Input } from './input.ts';
 import type { Media, MediaKind } from './media.ts';
 import { countOf, readVector, toReply, type Embedding } from './reply.ts';

@@ -1,8 +1,6 @@
 import type { JsonObject, Loss } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
 
 /** One field of a caller's object, under the name the caller gave it. */
 type Read<T> = (value: unknown, param: string) => T;
@@ -72,9 +70,6 @@ export class Fields {
 
 const wrongType = (param: string, expected: string): RequestFault =>
   new RequestFault('invalid_request', `\`${param}\` must be ${expected}.`, param);
-
-export const invalidValue = (param: string, message: string): RequestFault =>
-  new RequestFault('invalid_value', message, param);
 
 export function asString(value: unknown, param: string): string {
   if (typeof value !== 'string') throw wrongType(param, 'a string');

@@ -1,6 +1,7 @@
 import type { Loss } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
-import { asText, Fields, invalidValue, isObject } from './fields.ts';
+import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
+import { asText, Fields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
 
 /** OpenAI's bound, and this gateway's for what it makes several calls of (wire.md A7). */

@@ -1,7 +1,8 @@
 import type { Loss } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
 import { mimeOfUrl, parseDataUri } from '../../../formats/media.ts';
-import { asSeconds, asString, asText, Fields, invalidValue, isObject } from './fields.ts';
+import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
+import { asSeconds, asString, asText, Fields } from './fields.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 

@@ -1,7 +1,8 @@
 import type { JsonObject, Loss } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
+import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { asDimensions, invalidValue, isObject } from './fields.ts';
+import { asDimensions } from './fields.ts';
 import { readInputs, type Input } from './input.ts';
 import type { Media, MediaKind } from './media.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject, Loss } from '../../../formats/conversation.ts';
-import { asBoolean, asDimensions, asString, asText, Fields, invalidValue } from './fields.ts';
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
+import { asBoolean, asDimensions, asString, asText, Fields } from './fields.ts';
 import { asTaskType, TASK_TYPE_FIELDS, WITH_TITLE } from './task-type.ts';
 
 /** Why fields that are known cannot be sent. */

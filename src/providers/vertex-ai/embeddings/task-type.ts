@@ -1,4 +1,5 @@
-import { asString, invalidValue } from './fields.ts';
+import { invalidValue } from '../../../formats/openai-chat/read.ts';
+import { asString } from './fields.ts';
 
 /** Fields that say what the vectors are for: the gateway's own, Google's spelling, and other vendors' (Cohere, Voyage, NVIDIA). */
 export const TASK_TYPE_FIELDS = ['task_type', 'taskType', 'input_type'] as const;

@@ -1,6 +1,6 @@
 import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { isObject } from './fields.ts';
 import { readInputs } from './input.ts';
 import { partition } from './partition.ts';
 import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';

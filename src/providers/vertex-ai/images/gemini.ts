@@ -5,7 +5,7 @@ import { LossReport } from '../../../formats/gemini/losses.ts';
 import { toCamel } from '../../../formats/gemini/wire.ts';
 import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
-import { asImageEvents } from '../../openai/image-events.ts';
+import { asImageEvents } from '../../../formats/openai-image-events.ts';
 import { Fields } from './fields.ts';
 import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from './models.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../formats/conversation.ts';
-import { isObject } from '../../formats/openai-chat/read.ts';
+import type { JsonObject } from './conversation.ts';
+import { isObject } from './openai-chat/read.ts';
 
 /**
  * A whole reply with images as the stream its client asked for (wire.md A8): without drafts, each image is complete at once.

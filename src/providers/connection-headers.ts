@@ -1,0 +1,19 @@
+/**
+ * Headers of the connection (RFC 9110, section 7.6.1) and those that describe a body the gateway writes: nobody's settings can say
+ * anything there.
+ */
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'accept-encoding',
+]);
