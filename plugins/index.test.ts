@@ -8,6 +8,7 @@ const needs = {
   keys: {},
   configs: {},
   attempts: {},
+  health: {},
   targets: {},
   models: {},
   translate: {},

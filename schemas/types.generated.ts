@@ -210,7 +210,10 @@ export interface SchemaDocuments {
 export interface ServerFile {
   listen?: Listen;
   status?: Listen;
+  admin?: Admin;
   limits?: Limits;
+  deadline?: Duration;
+  drain?: Drain;
   timeouts?: Timeouts;
   /**
    * Prefixes of the gateway's own headers: with `gateway`, which stands for `x-gateway-`, the config is chosen by `x-gateway-config`. Replies carry the prefix their request used, else the first.
@@ -243,6 +246,38 @@ export interface Listen {
   port?: number;
 }
 /**
+ * The listener for operators: what became of single requests. On loopback it needs no token; on any other address it does not start without one.
+ */
+export interface Admin {
+  /**
+   * false: no such listener, and no records are kept.
+   */
+  enabled?: boolean;
+  /**
+   * Address to bind.
+   */
+  host?: string;
+  /**
+   * TCP port; 0 takes a free one.
+   */
+  port?: number;
+  /**
+   * Asked for as `Authorization: Bearer`.
+   */
+  token?: Secret;
+  /**
+   * Names in the Host header that are answered beside `localhost`, loopback addresses and `host`: a browser that was led here by another name is not.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  hosts?: string[];
+  /**
+   * Requests that are remembered, the latest ones; in each worker.
+   */
+  records?: number;
+}
+/**
  * What the gateway accepts and holds at most. What exceeds a limit is refused with an error that names it.
  */
 export interface Limits {
@@ -260,6 +295,22 @@ export interface Limits {
    * Most connections to one upstream host, where the catalog entry sets none.
    */
   connections?: number;
+  /**
+   * Requests under way at once, streams until their end among them; one more is refused at once (503, `retry-after`).
+   */
+  in_flight?: number;
+  in_flight_bytes?: Bytes;
+  header_time?: Duration;
+  body_time?: Duration;
+  commit_bytes?: Bytes;
+  commit_time?: Duration;
+}
+/**
+ * What happens at SIGTERM: /readyz says no at once; for `delay` requests are still taken; then running replies have `timeout` to end. Streams cut by that get an error event. A second signal ends at once. Ctrl-C (SIGINT) leaves out the delay.
+ */
+export interface Drain {
+  delay?: Duration;
+  timeout?: Duration;
 }
 /**
  * How long to wait for an upstream. Each names itself in the error. Nearer settings win: config target, config, catalog entry, server.
@@ -715,10 +766,26 @@ export interface GatewayKey {
    * The key may send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. It can name any provider the key may use.
    */
   inline_configs?: boolean;
+  custom_hosts?: CustomHosts;
   /**
    * Gateway config for requests with this key that name none.
    */
   default_config?: string;
+}
+/**
+ * Hosts a caller may choose with `x-gateway-custom-host` for an OpenAI-compatible upstream of its own. Such a request carries the caller's own `Authorization` and no credential of the catalog. None unless set.
+ */
+export interface CustomHosts {
+  /**
+   * A name, `*.` before a name for all that end in it, or `*` for any. A port other than the scheme's own is written behind it (`:8443`, `:*`). An empty list allows none.
+   *
+   * @maxItems 64
+   */
+  hosts: string[];
+  /**
+   * Also http and private addresses: callers can then have the gateway reach into your network, as far as `hosts` allows.
+   */
+  allow_insecure?: boolean;
 }
 /**
  * configs/gateway/NAME.yaml: one gateway config. Requests choose it with `x-gateway-config: NAME`. What a target leaves out it inherits from the config around it.
@@ -743,6 +810,13 @@ export interface GatewayFile {
   remote_media?: RemoteMedia;
   metadata?: MetadataRules;
   retry?: Retry;
+  circuit_breaker?: CircuitBreaker;
+  /**
+   * When a stream begins to leave. first_content: with its first content; what breaks later is told in the stream. complete: once all of it is there (within `limits.commit_bytes` and `limits.commit_time`), so that every failure before its end can still go to another target; for callers who prefer a late answer to a broken one.
+   */
+  commit?: 'first_content' | 'complete';
+  deadline?: Duration;
+  custom_hosts?: CustomHosts;
   request_timeout?: Duration;
   timeouts?: Timeouts;
   /**
@@ -759,15 +833,109 @@ export interface GatewayFile {
  */
 export interface Strategy {
   /**
-   * single: the one target. fallback: the next target when one fails. loadbalance: a target drawn by weight, and another one when it fails before its reply has begun.
+   * single: the one target. fallback: the next target when one fails. loadbalance: a target drawn by weight, and another one when it fails before its reply has begun. conditional: the target of the first condition that holds.
    */
-  mode: 'single' | 'fallback' | 'loadbalance';
+  mode: 'single' | 'fallback' | 'loadbalance' | 'conditional';
   /**
-   * fallback and loadbalance: statuses that give way to the next target. Default: 408, 409, 429, 500, 502, 503, 504, 529, which covers failed connections (502) and timeouts (504).
+   * conditional: asked in order; the first whose `query` holds names the target.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  conditions?: Condition[];
+  /**
+   * conditional: name of the target for requests of which no condition holds.
+   */
+  default?: string;
+  sticky?: Sticky;
+  /**
+   * fallback and loadbalance: statuses that give way to the next target, instead of the kinds of failure that do so by default. 502 covers failed connections, 504 timeouts.
    *
    * @minItems 1
    */
   on_status_codes?: number[];
+  /**
+   * fallback and loadbalance: kinds of failure that give way to the next target, beside `on_status_codes`. `default` stands for those that do so where nothing is set. The table under Failures says what each kind is.
+   *
+   * @minItems 1
+   */
+  on_errors?: (
+    | 'default'
+    | 'rate_limit'
+    | 'overloaded'
+    | 'server_error'
+    | 'conflict'
+    | 'quota'
+    | 'connection'
+    | 'credentials'
+    | 'timeout_connect'
+    | 'timeout_first_byte'
+    | 'timeout_first_content'
+    | 'timeout_idle'
+    | 'timeout_total'
+    | 'stream_error'
+    | 'context_length'
+    | 'content_filter'
+    | 'auth'
+    | 'not_found'
+    | 'invalid_request'
+    | 'unsupported'
+  )[];
+  /**
+   * fallback and loadbalance: kinds of failure that end the chain, whatever `on_errors` and `on_status_codes` say.
+   *
+   * @minItems 1
+   */
+  stop_on_errors?: (
+    | 'rate_limit'
+    | 'overloaded'
+    | 'server_error'
+    | 'conflict'
+    | 'quota'
+    | 'connection'
+    | 'credentials'
+    | 'timeout_connect'
+    | 'timeout_first_byte'
+    | 'timeout_first_content'
+    | 'timeout_idle'
+    | 'timeout_total'
+    | 'stream_error'
+    | 'context_length'
+    | 'content_filter'
+    | 'auth'
+    | 'not_found'
+    | 'invalid_request'
+    | 'unsupported'
+  )[];
+}
+/**
+ * A question about the request, and the target of those of which it holds.
+ */
+export interface Condition {
+  query: Query;
+  /**
+   * Name of the target.
+   */
+  then: string;
+}
+/**
+ * Fields of the request and what must hold of them, all together: `metadata.KEY`, `params.FIELD` (of the body; dots lead into objects and lists), `headers.NAME`, `model`, `operation` (such as chat.completions), `path`. A bare value means $eq. Operators: $eq $ne $gt $gte $lt $lte $in $nin $regex $exists, and $and $or $not around whole queries.
+ */
+export interface Query {
+  [k: string]: unknown;
+}
+/**
+ * loadbalance: requests with the same values of these fields go to the same target, as long as it is healthy. The choice is a hash by weight: every process makes the same one, and nothing is stored.
+ */
+export interface Sticky {
+  /**
+   * `metadata.KEY`, `headers.NAME` or `caller` (the gateway key). Of a request without any of them a target is drawn.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  hash_fields: string[];
+  ttl?: Duration;
 }
 /**
  * One destination, or a strategy of its own with targets inside.
@@ -794,6 +962,15 @@ export interface Target {
   cache?: CacheSettings;
   remote_media?: RemoteMedia;
   retry?: Retry;
+  circuit_breaker?: CircuitBreaker;
+  /**
+   * When a stream begins to leave. first_content: with its first content; what breaks later is told in the stream. complete: once all of it is there (within `limits.commit_bytes` and `limits.commit_time`), so that every failure before its end can still go to another target; for callers who prefer a late answer to a broken one.
+   */
+  commit?: 'first_content' | 'complete';
+  /**
+   * Tokens this target's model takes. After a `context_length` failure targets that do not take more than the one that failed are left out; those of the same model always are.
+   */
+  context_window?: number;
   request_timeout?: Duration;
   timeouts?: Timeouts;
   /**
@@ -871,6 +1048,31 @@ export interface Retry {
   on_status_codes?: number[];
   min_delay?: Duration;
   max_delay?: Duration;
+}
+/**
+ * Leaves a target that keeps failing alone for a while. Without it the target's health is only reported. When all targets of a request are left alone, the one whose time ends soonest is tried.
+ */
+export interface CircuitBreaker {
+  /**
+   * So many failures within `window` open the breaker.
+   */
+  failures?: number;
+  /**
+   * Only where they are at least this share of the requests within `window`.
+   */
+  failure_rate?: number;
+  /**
+   * Nothing is decided on fewer requests than this within `window`.
+   */
+  min_requests?: number;
+  window?: Duration;
+  cooldown?: Duration;
+  /**
+   * Statuses that count as failures. 502 covers failed connections and broken streams, 504 timeouts.
+   *
+   * @minItems 1
+   */
+  on_status_codes?: number[];
 }
 /**
  * What `x-gateway-metadata` must hold, and what of it becomes cost labels.

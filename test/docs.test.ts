@@ -37,7 +37,8 @@ function sampleWithFreePorts(): string {
   return dir;
 }
 
-const here = (text: string): string => text.replaceAll('http://127.0.0.1:8787', gateway.data.url);
+const here = (text: string): string =>
+  text.replaceAll('http://127.0.0.1:8787', gateway.data.url).replaceAll('http://127.0.0.1:8788', gateway.admin!.url);
 
 describe('README.md', () => {
   it('has a curl line that works as it stands', async () => {
@@ -108,6 +109,25 @@ describe('README.md', () => {
   });
 });
 
+describe('configs/README.md', () => {
+  it('has curl lines that work as they stand, one after the other', async () => {
+    const settings = readFileSync(join(root, 'configs/README.md'), 'utf8');
+    const lines = fences(settings, 'sh')
+      .flatMap((code) => code.split('\n'))
+      .filter((line) => line.startsWith('curl '));
+    const answers: unknown[] = [];
+    for (const line of lines) {
+      const { stdout } = await run('bash', ['-c', here(line).replace('curl', 'curl --fail')]);
+      answers.push(JSON.parse(stdout));
+    }
+    expect(answers).toMatchObject([
+      { choices: [{ finish_reason: 'stop' }] },
+      { request_id: 'try-1', attempts: [{ provider: 'simulator' }] },
+      { requests: [] },
+    ]);
+  });
+});
+
 describe('src/plugin/README.md', () => {
   it('has an example plugin that loads and works, also in a folder from which Node finds no package `gatehouse`', async () => {
     const text = readFileSync(join(root, 'src/plugin/README.md'), 'utf8');
@@ -118,7 +138,7 @@ describe('src/plugin/README.md', () => {
     writeFileSync(join(dir, 'plugins/tenant-header.mjs'), code!);
     writeFileSync(
       join(dir, 'server.yaml'),
-      `listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\n${yaml!}`,
+      `listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\n${yaml!}`,
     );
     // As a process of its own: Vitest would load the module its own way.
     const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'serve', '--configs', dir]);

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, type BodyFault, type Operation, type PathParams } from '../../src/plugin/index.ts';
+import {
+  GatewayError,
+  type BodyFault,
+  type Operation,
+  type PathParams,
+  type RequestLimits,
+} from '../../src/plugin/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import body from './index.ts';
 
@@ -10,7 +16,7 @@ interface Upload {
   readonly fault?: BodyFault;
   readonly params?: PathParams;
   readonly fieldsInPath?: Operation['fieldsInPath'];
-  readonly limits?: { readonly body?: number; readonly jsonDepth?: number };
+  readonly limits?: Partial<RequestLimits>;
   /** The client leaves before the gateway reads, or in the middle. Default: it ends its body. */
   readonly leave?: 'before' | 'after';
 }
@@ -26,7 +32,10 @@ async function upload({ pieces, headers = {}, fault, limits, leave, params = {},
   const context = createContext(exchange);
   const gone = new GatewayError('client_closed', 'gone');
   if (leave === 'before') exchange.cancellation.cancel(gone);
-  const running = runPlugin(body, { context, needs: { limits: { body: 1_000_000, jsonDepth: 8, ...limits } } });
+  const running = runPlugin(body, {
+    context,
+    needs: { limits: { body: 1_000_000, jsonDepth: 8, reserve: () => true, ...limits } },
+  });
   const failure = running.then(
     () => undefined,
     (error: unknown) => error,
@@ -130,8 +139,50 @@ describe('body', () => {
     expect(context.req.listenerCount('data')).toBe(0);
   });
 
+  it.each<[string, Record<string, string>, number[]]>([
+    ['announces, at once', { 'content-length': '30' }, [30]],
+    ['sends unannounced, as it comes', {}, [0, 10, 10, 10]],
+    ['sends beyond what it announced', { 'content-length': '12' }, [12, 8, 10]],
+  ])('takes room for what a client %s', async (_, headers, taken) => {
+    const asked: number[] = [];
+    const reserve = (_exchange: unknown, bytes: number): boolean => (asked.push(bytes), true);
+    const pieces = ['{"model": ', '"m", "aaa"', ': "bbbbb"}'];
+    const { failure } = await upload({ pieces, headers, limits: { reserve } });
+    expect([failure, asked]).toEqual([undefined, taken]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['by its announcement', { 'content-length': '30' }],
+    ['as it comes', {}],
+  ])('refuses a body that finds no room %s, and listens no more', async (_, headers) => {
+    const reserve = (_exchange: unknown, bytes: number): boolean => bytes === 0;
+    const { failure, context } = await upload({ pieces: ['{"model": ', '"m"}'], headers, limits: { reserve } });
+    expect(failure).toMatchObject({ code: 'busy', status: 503, retryAfterMs: 1000 });
+    expect(context.req.listenerCount('data')).toBe(0);
+  });
+
+  it('reads nothing of a request that is refused already', async () => {
+    const error = new GatewayError('busy', 'full');
+    const exchange = createExchange({ error, operation: { method: 'POST' } as Operation });
+    const reserve = (): boolean => {
+      throw new Error('asked for room');
+    };
+    const running = runPlugin(body, { exchange, needs: { limits: { body: 1, jsonDepth: 8, reserve } } });
+    await expect(running).rejects.toBe(error);
+  });
+
   it('takes a body of just the limit', async () => {
     expect((await upload({ pieces: [whole], limits: { body: whole.length } })).failure).toBeUndefined();
+  });
+
+  it('ends with the reason it is cancelled for', async () => {
+    const exchange = createExchange({ operation: { method: 'POST' } as Operation });
+    const context = createContext(exchange);
+    const needs = { limits: { body: 1000, jsonDepth: 8, reserve: () => true } };
+    const running = runPlugin(body, { context, needs });
+    const reason = new GatewayError('shutting_down', 'over');
+    exchange.cancellation.cancel(reason);
+    await expect(running).rejects.toBe(reason);
   });
 
   it.each(['before', 'after'] as const)(
@@ -166,7 +217,10 @@ describe('body', () => {
   it('asks for no body where the operation takes none', async () => {
     const exchange = createExchange({ operation: { method: 'GET' } as Operation });
     exchange.request.body = undefined;
-    const { nextCalls } = await runPlugin(body, { exchange, needs: { limits: { body: 1, jsonDepth: 8 } } });
+    const { nextCalls } = await runPlugin(body, {
+      exchange,
+      needs: { limits: { body: 1, jsonDepth: 8, reserve: () => true } },
+    });
     expect(exchange.request.body).toBeUndefined();
     expect(nextCalls).toBe(1);
   });

@@ -6,6 +6,7 @@ import {
   type Exchange,
   type GatewayContext,
   type Operation,
+  type RequestLimits,
 } from '../../src/plugin/index.ts';
 
 /**
@@ -26,10 +27,11 @@ export default definePlugin({
     return async function body(ctx, next) {
       const { exchange } = ctx;
       const { operation, request } = exchange;
+      // Refused before it was heard, where no plugin before this one has told it so.
+      if (exchange.error) throw exchange.error;
       if (operation && operation.method === 'POST') {
         checkMediaType(request.headers);
-        askForBody(ctx, limits.body);
-        const bytes = withoutMark(await readBytes(ctx.req, limits.body, exchange));
+        const bytes = withoutMark(await readBytes(ctx, limits));
         request.bodyBytes = bytes.length;
         request.body = withPath(exchange, operation, RequestBody.read(bytes, limits.jsonDepth));
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
@@ -60,14 +62,6 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
   }
 }
 
-/** RFC 9110, section 10.1.1: a client with a large body may wait to hear that it is wanted; one that is too large is not. */
-function askForBody({ req, res }: GatewayContext, limit: number): void {
-  if (req.headers.expect === undefined || announcedBytes(req) > limit) return;
-  res.writeContinue();
-}
-
-const announcedBytes = (req: IncomingMessage): number => Number(req.headers['content-length'] ?? 0);
-
 const MARK = Buffer.from('\ufeff');
 /** A byte order mark says nothing in UTF-8; RFC 8259, section 8.1, lets a parser pass over it. */
 const withoutMark = (bytes: Buffer): Buffer => (MARK.equals(bytes.subarray(0, 3)) ? bytes.subarray(3) : bytes);
@@ -76,9 +70,26 @@ function tooLarge(limit: number): GatewayError {
   return new GatewayError('request_too_large', `The body exceeds ${limit} bytes (limits.body).`);
 }
 
-/** Counts while it reads: `content-length` may be absent or untrue. */
-function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Promise<Buffer> {
-  if (announcedBytes(req) > limit) return Promise.reject(tooLarge(limit));
+function noRoom(): GatewayError {
+  const message = 'The bodies of the requests under way leave no room for this one (limits.in_flight_bytes).';
+  return new GatewayError('busy', message, { retryAfterMs: 1000 });
+}
+
+/** Counts while it reads: `content-length` may be absent. Room is taken for what is announced at once, else as it comes. */
+async function readBytes({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
+  let room = Number(req.headers['content-length'] ?? 0);
+  if (room > limits.body) throw tooLarge(limits.body);
+  if (!limits.reserve(exchange, room)) throw noRoom();
+  // RFC 9110, section 10.1.1: a client with a large body may wait to hear that it is wanted.
+  if (req.headers.expect !== undefined) res.writeContinue();
+  /** Why no more of it may come. */
+  const refusal = (size: number): GatewayError | undefined => {
+    if (size > limits.body) return tooLarge(limits.body);
+    if (size <= room) return undefined;
+    if (!limits.reserve(exchange, size - room)) return noRoom();
+    room = size;
+    return undefined;
+  };
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let size = 0;
@@ -90,19 +101,19 @@ function readBytes(req: IncomingMessage, limit: number, exchange: Exchange): Pro
     };
     const onData = (piece: Buffer): void => {
       size += piece.length;
-      if (size <= limit) pieces.push(piece);
-      else
-        settle(() => {
-          req.pause();
-          reject(tooLarge(limit));
-        });
+      const refused = refusal(size);
+      if (!refused) return void pieces.push(piece);
+      settle(() => {
+        req.pause();
+        reject(refused);
+      });
     };
     const onEnd = (): void => settle(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
     const onGone = (): void =>
       settle(() => reject(new GatewayError('client_closed', 'The client left while it sent its body.')));
     req.on('data', onData).on('end', onEnd).on('error', onGone);
     // Calls at once for a client that has left already.
-    stopListening = exchange.cancellation.onCancel(onGone);
+    stopListening = exchange.cancellation.onCancel((reason) => settle(() => reject(reason)));
   });
 }
 

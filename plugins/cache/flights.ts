@@ -74,9 +74,12 @@ export class Flight {
   }
 }
 
-const outOfTime = ({ timeouts, resolved }: Attempt): UpstreamError =>
-  new UpstreamError(
-    'timeout_total',
-    `No answer within ${timeouts.total / 1000}s (timeouts.total), waiting for the same request's answer.`,
+function outOfTime({ timeouts, startedAt, deadline, resolved }: Attempt): UpstreamError {
+  const isTotal = deadline >= startedAt + timeouts.total;
+  const limit = isTotal ? `within ${timeouts.total / 1000}s (timeouts.total)` : "before the request's deadline";
+  return new UpstreamError(
+    isTotal ? 'timeout_total' : 'timeout_request',
+    `No answer ${limit}, waiting for the same request's answer.`,
     resolved && { provider: resolved.slug },
   );
+}

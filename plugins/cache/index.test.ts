@@ -472,6 +472,17 @@ describe('the same plain request several times at once', () => {
     await first.done;
   });
 
+  it('is waited for no longer than the whole request may take, and says which of the two ended it', async () => {
+    const { ask, waiting, clock } = await createSlow();
+    const first = ask();
+    await clock.advance(0);
+    const second = ask({ deadline: 500 });
+    await clock.advance(500);
+    await expect(second.done).rejects.toMatchObject({ code: 'timeout_request', status: 504 });
+    waiting[0]!.answer();
+    await first.done;
+  });
+
   it('leaves nothing behind', async () => {
     const { ask, waiting, clock } = await createSlow();
     const first = ask({ headers: { 'x-gateway-cache-namespace': 'n' } });

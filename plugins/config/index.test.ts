@@ -10,11 +10,16 @@ interface Setup {
   readonly headers?: Record<string, string>;
   readonly caller?: Partial<Caller>;
   readonly fallbackId?: string;
+  /** Of the config that is chosen. */
+  readonly deadlineMs?: number;
 }
 
-async function resolve({ headers = {}, caller = {}, fallbackId }: Setup) {
+async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Setup) {
   const exchange = createExchange({
     headers,
+    // The server's: 900 s.
+    startedAt: 1000,
+    deadline: 901_000,
     caller: createCaller({ keyId: 'k', ...caller }),
   });
   const steps: string[] = [];
@@ -23,9 +28,9 @@ async function resolve({ headers = {}, caller = {}, fallbackId }: Setup) {
     needs: {
       configs: {
         get: (id) => known.get(id),
-        inline: (json, header) => createConfig({ id: 'inline', name: `${header}: ${json}` }),
+        inline: (json, header) => createConfig({ id: 'inline', name: `${header}: ${json}`, deadlineMs }),
         fallbackId,
-        direct: named(''),
+        direct: createConfig({ id: '', deadlineMs }),
         run: async (chosen, ctx) => void steps.push(`run ${chosen.id} as ${ctx.exchange.config?.id}`),
       },
     },
@@ -101,6 +106,36 @@ describe('config', () => {
       expect(steps).toEqual(['run inline as inline', 'next']);
     },
   );
+
+  describe('gives a request its time', () => {
+    const asks = (ms: string): Record<string, string> => ({ 'x-gateway-request-timeout': ms });
+    const inline = { caller: { inlineConfigs: true }, headers: { 'x-gateway-config': '{}' } };
+
+    it.each<[string, Setup, number]>([
+      ['the server’s', {}, 900_000],
+      ['the config’s in its place', { deadlineMs: 60_000 }, 60_000],
+      ['the config’s, also where that is longer', { deadlineMs: 3_600_000 }, 3_600_000],
+      ['the caller’s, where that is shorter than the server’s', { headers: asks('250') }, 250],
+      ['and than the config’s', { headers: asks('250'), deadlineMs: 60_000 }, 250],
+      ['not the caller’s, where that is longer', { headers: asks('60001'), deadlineMs: 60_000 }, 60_000],
+      ['an inline config’s, where that is shorter', { ...inline, deadlineMs: 500 }, 500],
+      [
+        'not an inline config’s, where that is longer: it is the caller’s own word',
+        { ...inline, deadlineMs: 1e6 },
+        900_000,
+      ],
+    ])('%s, from its arrival on', async (_, setup, ms) => {
+      expect((await resolve(setup)).exchange.deadline).toBe(1000 + ms);
+    });
+
+    it.each(['0', '-1', '1.5', '1e3', '30s', ' ', '', '12345678901', '１'])('and refuses %j', async (ms) => {
+      await expect(resolve({ headers: asks(ms) })).rejects.toMatchObject({
+        code: 'invalid_header',
+        status: 400,
+        message: expect.stringContaining('x-gateway-request-timeout must be a whole number of milliseconds'),
+      });
+    });
+  });
 
   it('runs the chosen config’s own chain, then goes on', async () => {
     const { steps } = await resolve({ headers: { 'x-gateway-config': 'prod' } });

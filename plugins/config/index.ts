@@ -23,22 +23,37 @@ export default definePlugin({
       exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
       exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
       exchange.config = chooseConfig(exchange, host.configs);
+      exchange.deadline = deadlineOf(exchange, exchange.config);
       await host.configs.run(exchange.config, ctx);
       await next();
     };
   },
 });
 
+/** A stored config's own time stands in the server's place; what the caller says can only make it less. */
+function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: GatewayConfig): number {
+  const own = deadlineMs === undefined ? deadline : startedAt + deadlineMs;
+  const allowed = isInline(request.header('config')) ? Math.min(own, deadline) : own;
+  const asked = request.header('request-timeout');
+  if (asked === undefined) return allowed;
+  if (!/^[1-9]\d{0,9}$/.test(asked))
+    throw new GatewayError(
+      'invalid_header',
+      `${request.headerName('request-timeout')} must be a whole number of milliseconds, at least 1.`,
+    );
+  return Math.min(allowed, startedAt + Number(asked));
+}
+
 /** The request's own choice, the key's default, the server's default; without any, the request itself tells its target. */
 function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
   const asked = exchange.request.header('config');
-  if (asked !== undefined) return isJson(asked) ? inline(asked, exchange, configs) : named(asked, exchange, configs);
+  if (asked !== undefined) return isInline(asked) ? inline(asked, exchange, configs) : named(asked, exchange, configs);
   const id = exchange.caller?.defaultConfig ?? configs.fallbackId;
   return (id !== undefined && configs.get(id)) || configs.direct;
 }
 
 /** No id begins with a brace. */
-const isJson = (asked: string): boolean => asked.trimStart().startsWith('{');
+const isInline = (asked: string | undefined): boolean => asked?.trimStart().startsWith('{') ?? false;
 
 function inline(json: string, { caller, request }: Exchange, configs: ConfigDirectory): GatewayConfig {
   const header = request.headerName('config');

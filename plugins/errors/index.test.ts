@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Operation, type TryRecord } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError, type Operation, type ErrorCode, type TryRecord } from '../../src/plugin/index.ts';
 import {
   createAttempt,
   createExchange,
@@ -169,8 +169,22 @@ describe('errors', () => {
     expect(exchange.reply?.headers).not.toHaveProperty('x-should-retry');
   });
 
-  it('closes the connection of a body that was not read to its end', async () => {
-    expect((await fail(new GatewayError('request_too_large', 'Too large.'))).reply.headers['connection']).toBe('close');
-    expect((await fail(new GatewayError('invalid_json', 'No.'))).reply.headers).not.toHaveProperty('connection');
+  it('does not keep SDKs from another gateway when this one stops', async () => {
+    const stopping = new GatewayError('shutting_down', 'over', { retryAfterMs: 1000 });
+    const { reply } = await fail(stopping, {}, [1, 1]);
+    expect(reply.headers).not.toHaveProperty('x-should-retry');
+    expect(reply.headers['retry-after']).toBe('1');
+  });
+
+  it.each<[ErrorCode, Record<string, string>, string | undefined]>([
+    ['request_too_large', {}, 'close'],
+    ['request_timeout', {}, 'close'],
+    ['invalid_json', { 'content-length': '2000000' }, undefined],
+    ['busy', {}, undefined],
+    ['busy', { 'content-length': '1048576' }, undefined],
+    ['busy', { 'content-length': '1048577' }, 'close'],
+    ['busy', { 'transfer-encoding': 'chunked' }, 'close'],
+  ])('says of the connection after %s with %j: %s', async (code, headers, connection) => {
+    expect((await fail(new GatewayError(code, 'No.'), { headers })).reply.headers['connection']).toBe(connection);
   });
 });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   definePlugin,
   errorReply,
@@ -28,7 +29,7 @@ export default definePlugin({
         exchange.error = error;
         const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;
         const reply = errorReply(error, format, exchange.id);
-        Object.assign(reply.headers, retryHeaders(exchange, error));
+        Object.assign(reply.headers, retryHeaders(exchange, error), connectionHeader(ctx.req, error));
         exchange.reply = reply;
       }
     };
@@ -43,11 +44,23 @@ function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, s
     headers['retry-after-ms'] = String(Math.ceil(error.retryAfterMs));
   }
   // The SDKs try 408, 409, 429 and 5xx again on their own (wire.md A1); where the gateway has done so, that would multiply.
-  const shouldRetry = hasTriedAgain(exchange) ? false : error.shouldRetry;
+  // Whoever comes again while this gateway stops comes to another one.
+  const shouldRetry = hasTriedAgain(exchange) && error.code !== 'shutting_down' ? false : error.shouldRetry;
   if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
-  // The body of a refused request may be unread: the connection cannot be used again.
-  if (error.code === 'request_too_large') headers['connection'] = 'close';
   return headers;
+}
+
+/** An unread body up to this size is read and forgotten, so that its connection can be used again. */
+const FORGOTTEN_BYTES = 1024 * 1024;
+
+/** What is left of a refused request's body costs more than a new connection. */
+function connectionHeader({ headers }: IncomingMessage, { code }: GatewayError): Record<string, string> {
+  const unread =
+    code === 'request_too_large' ||
+    code === 'request_timeout' ||
+    (code === 'busy' &&
+      (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > FORGOTTEN_BYTES));
+  return unread ? { connection: 'close' } : {};
 }
 
 const hasTriedAgain = ({ attempts }: Exchange): boolean =>

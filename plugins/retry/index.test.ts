@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GatewayError, UpstreamError, type RetrySettings } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError, type ErrorCode, type RetrySettings } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import retry from './index.ts';
 
@@ -15,10 +15,12 @@ interface Setup extends Partial<RetrySettings> {
   readonly deadline?: number;
   /** How long each try takes. */
   readonly tryMs?: number;
+  /** Another target would be asked after these failures. */
+  readonly givesWay?: (error: GatewayError) => boolean;
 }
 
 /** Starts a request; the test moves the clock. */
-function start({ tries, random = 1, deadline = 600_000, tryMs = 0, ...settings }: Setup) {
+function start({ tries, random = 1, deadline = 600_000, tryMs = 0, givesWay = () => false, ...settings }: Setup) {
   const clock = createFakeClock();
   const exchange = createExchange();
   const attempt = createAttempt(exchange, {
@@ -26,6 +28,7 @@ function start({ tries, random = 1, deadline = 600_000, tryMs = 0, ...settings }
       retry: { attempts: 3, onStatusCodes: new Set([429, 503]), minDelayMs: 100, maxDelayMs: 1000, ...settings },
     },
     deadline,
+    choice: { reason: 'first', givesWay },
   });
   exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
   const at: number[] = [];
@@ -120,12 +123,53 @@ describe('retry', () => {
     expect([at.length, outcome]).toEqual([1, failure]);
   });
 
+  it.each<[ErrorCode, number]>([
+    ['timeout_connect', 1],
+    ['timeout_first_byte', 1],
+    ['timeout_first_content', 1],
+    // It had begun to speak, or was not even asked: another try need not cost the same time.
+    ['timeout_idle', 2],
+    ['timeout', 2],
+    ['connection_failed', 2],
+  ])('leaves an upstream that is silent (%s) for another target, where one would be asked', async (code, tries) => {
+    const failure = new UpstreamError(code, 'no');
+    const onStatusCodes = new Set([502, 504]);
+    const asked: GatewayError[] = [];
+    const givesWay = (error: GatewayError): boolean => asked.push(error) > 0;
+    expect((await run({ tries: [failure, 'ok'], onStatusCodes, givesWay })).at).toHaveLength(tries);
+    expect(asked).toEqual(tries === 1 ? [failure] : []);
+    // With nobody else there it is tried again like anything.
+    expect((await run({ tries: [failure, 'ok'], onStatusCodes })).at).toHaveLength(2);
+  });
+
+  it('waits as the upstream asks also where another target would be asked: how long is for `max_delay` to say', async () => {
+    expect((await run({ tries: [busy(429, 900), 'ok'], givesWay: () => true })).at).toEqual([0, 900]);
+    expect((await run({ tries: [busy(429, 1001), 'ok'], givesWay: () => true })).at).toEqual([0]);
+  });
+
+  it.each<ErrorCode>(['context_length_exceeded', 'content_filter'])(
+    'never sends the same words to the same model after %s, whatever statuses it was told of',
+    async (code) => {
+      const failure = new UpstreamError(code, 'no');
+      const { at, outcome } = await run({ tries: [failure, 'ok'], onStatusCodes: new Set([400]) });
+      expect([at.length, outcome]).toEqual([1, failure]);
+    },
+  );
+
   it.each([
     ['would end after the deadline', 101, 2],
     ['would end just at it', 100, 1],
     ['ends before it', 102, 2],
   ])('begins no wait that %s (%d ms)', async (_, deadline, count) => {
     expect((await run({ tries: [busy()], attempts: 1, deadline })).at).toHaveLength(count);
+  });
+
+  it.each([
+    [500, 1],
+    [501, 2],
+  ])('begins no wait that the upstream asks for and the deadline of %d ms would cut off', async (deadline, tries) => {
+    const { at, clock } = await run({ tries: [busy(429, 500), 'ok'], deadline });
+    expect([at.length, clock.started]).toEqual([tries, tries - 1]);
   });
 
   it('counts what the tries took against the deadline', async () => {

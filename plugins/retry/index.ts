@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { definePlugin, UpstreamError, type Attempt } from '../../src/plugin/index.ts';
+import { definePlugin, isFinalForModel, isSilence, UpstreamError, type Attempt } from '../../src/plugin/index.ts';
 
 /** Sends the same bytes again after a failure that may pass, as often as the target's `retry` says. */
 export default definePlugin({
@@ -34,7 +34,7 @@ export default definePlugin({
 
 /** Milliseconds to wait before the next try; undefined when there should be none. */
 function waitBefore(
-  { target }: Attempt,
+  { target, choice }: Attempt,
   error: Error,
   retriesConsumed: number,
   random: () => number,
@@ -43,6 +43,9 @@ function waitBefore(
   if (!(error instanceof UpstreamError) || !onStatusCodes.has(error.status)) return undefined;
   // Anthropic and OpenAI know better than a status whether another try can help: SDKs heed them, and so does this.
   if (error.shouldRetry === false) return undefined;
+  if (isFinalForModel(error)) return undefined;
+  // Waiting in vain a second time costs as much as the first: whoever else there is has its turn.
+  if (isSilence(error) && choice.givesWay(error)) return undefined;
   const asked = error.retryAfterMs;
   // Asked for more than the cap: trying earlier would only be refused again, so the next target has its turn.
   if (asked !== undefined) return asked <= maxDelayMs ? asked : undefined;

@@ -8,7 +8,8 @@ const balance = (weights: readonly number[]): Group => ({
   kind: 'group',
   path: 'config',
   mode: 'loadbalance',
-  onStatusCodes: new Set(),
+  givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+  sticky: undefined,
   members: weights.map((_, index) => createTarget({ path: String(index) })),
   weights,
 });

@@ -1,64 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Group, type Route, type Target } from '../../src/plugin/index.ts';
-import { createConfig, createExchange, createTarget, runPlugin } from '../../src/plugin/testing/index.ts';
+import { GatewayError, UpstreamError } from '../../src/plugin/index.ts';
+import { createFakeClock, createReply, createSource, runPlugin } from '../../src/plugin/testing/index.ts';
+import type { Target } from '../../schemas/types.generated.ts';
 import route from './index.ts';
+import { condition, failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
 
-const target = (path: string): Target => createTarget({ path });
-const group = (
-  members: readonly Route[],
-  codes: readonly number[] = [429, 503],
-  mode: Group['mode'] = 'fallback',
-): Group => ({
-  kind: 'group',
-  path: 'config',
-  mode,
-  onStatusCodes: new Set(codes),
-  members,
-  weights: members.map(() => 1),
-});
+const target = (name: string): Target => ({ provider: `@${name}`, override_params: { model: `model-${name}` } });
+const group = (targets: readonly Target[], codes: readonly number[] = [429, 503], mode = 'fallback'): Target =>
+  ({ strategy: { mode, on_status_codes: codes }, targets }) as Target;
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(target) as [Target, Target, Target, Target];
+const late = new UpstreamError('timeout_request', 'late');
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
-
-/** Walks a config whose targets fail as told. */
-async function walk(
-  tree: Route,
-  failures: Readonly<Record<string, unknown>> = {},
-  whileTrying: (path: string, exchange: ReturnType<typeof createExchange>) => void = () => {},
-) {
-  const exchange = createExchange({ config: createConfig({ route: tree }) });
-  const tried: string[] = [];
-  let nextCalls = 0;
-  const failure: unknown = await runPlugin(route, {
-    exchange,
-    needs: {
-      attempts: {
-        async run(ctx, { path }) {
-          expect(ctx.exchange).toBe(exchange);
-          tried.push(path);
-          whileTrying(path, exchange);
-          if (path in failures) throw failures[path];
-        },
-      },
-    },
-    next: () => void (nextCalls += 1),
-  }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  return { tried, failure, nextCalls };
-}
+const run = (file: Target, setup?: WalkSetup) => walk(treeOf(file), setup);
 
 describe('route', () => {
-  it.each<[string, Route]>([
+  it.each<[string, Target]>([
     ['a config that is one target', a],
-    ['a group of one', group([a], [], 'single')],
+    ['a group of one', { targets: [a] }],
     ['groups in groups', group([group([group([a])])])],
   ])('tries the target of %s, then goes on', async (_, tree) => {
-    expect(await walk(tree)).toEqual({ tried: ['a'], failure: undefined, nextCalls: 1 });
+    expect(await run(tree)).toMatchObject({ tried: ['a'], failure: undefined, nextCalls: 1 });
   });
 
   it('stops at the first target that answers', async () => {
-    expect(await walk(group([a, b, c]), { a: busy() })).toEqual({
+    expect(await run(group([a, b, c]), { failures: { a: busy() } })).toMatchObject({
       tried: ['a', 'b'],
       failure: undefined,
       nextCalls: 1,
@@ -67,11 +32,8 @@ describe('route', () => {
 
   it('fails as the last target failed, when all do, and does not go on', async () => {
     const last = busy(429);
-    expect(await walk(group([a, b]), { a: busy(), b: last })).toEqual({
-      tried: ['a', 'b'],
-      failure: last,
-      nextCalls: 0,
-    });
+    const { tried, failure, nextCalls } = await run(group([a, b]), { failures: { a: busy(), b: last } });
+    expect([tried, failure, nextCalls]).toEqual([['a', 'b'], last, 0]);
   });
 
   it.each<[string, Error, boolean]>([
@@ -84,19 +46,20 @@ describe('route', () => {
     ],
     ['a fault of a plugin', new Error('broken'), false],
   ])('for %s gives way: %s', async (_, failure, givesWay) => {
-    const { tried } = await walk(group([a, b]), { a: failure });
+    const { tried } = await run(group([a, b]), { failures: { a: failure } });
     expect(tried).toEqual(givesWay ? ['a', 'b'] : ['a']);
   });
 
   it('asks nobody else for a client that has left', async () => {
-    const { tried, failure } = await walk(group([a, b]), { a: busy() }, (_, { cancellation }) =>
-      cancellation.cancel(new GatewayError('client_closed', 'gone')),
-    );
-    expect(tried).toEqual(['a']);
+    const { tried, failure, health } = await run(group([a, b]), {
+      failures: { a: busy() },
+      during: (_, { cancellation }) => cancellation.cancel(new GatewayError('client_closed', 'gone')),
+    });
+    expect([tried, health]).toEqual([['a'], ['a abandoned']]);
     expect(failure).toMatchObject({ status: 503 });
   });
 
-  it.each<[string, Route, Record<string, unknown>, string[], boolean]>([
+  it.each<[string, Target, Record<string, unknown>, string[], boolean]>([
     ['an inner group first', group([group([a, b]), c]), { a: busy() }, ['a', 'b'], true],
     ['then what is beside it', group([group([a, b]), c]), { a: busy(), b: busy() }, ['a', 'b', 'c'], true],
     [
@@ -121,26 +84,229 @@ describe('route', () => {
       true,
     ],
   ])('nests: tries %s', async (_, tree, failures, tried, answered) => {
-    const walked = await walk(tree, failures);
+    const walked = await run(tree, { failures });
     expect([walked.tried, walked.failure === undefined]).toEqual([tried, answered]);
   });
 
   it('gives way in a load balance to another member, until none is left', async () => {
     const tree = group([a, b, c], [503], 'loadbalance');
-    const { tried, failure } = await walk(tree, { a: busy(), b: busy(), c: busy() });
+    const { tried, failure } = await run(tree, { failures: { a: busy(), b: busy(), c: busy() } });
     expect(tried.toSorted()).toEqual(['a', 'b', 'c']);
     expect(failure).toMatchObject({ status: 503 });
   });
 
-  it('never tries a member with the weight 0', async () => {
-    const tree: Group = { ...group([a, b, c], [503], 'loadbalance'), weights: [0, 1, 0] };
-    expect(await walk(tree, { b: busy() })).toMatchObject({ tried: ['b'], failure: { status: 503 } });
+  it('never tries a member of a load balance with the weight 0, nor counts on it', async () => {
+    const weighted = [a, { ...b, weight: 1 }, c].map((one) => ({ weight: 0, ...one }));
+    const walked = await run(group(weighted, [503], 'loadbalance'), { failures: { b: busy() } });
+    expect(walked).toMatchObject({ tried: ['b'], failure: { status: 503 }, givesWay: [false] });
   });
 
   it('says so where no config was chosen before it', async () => {
-    await expect(runPlugin(route, { needs: { attempts: {} } })).rejects.toMatchObject({
+    await expect(runPlugin(route, { needs: { attempts: {}, health: {} } })).rejects.toMatchObject({
       code: 'internal_error',
       message: expect.stringContaining('before a config was chosen'),
     });
+  });
+});
+
+describe('a conditional', () => {
+  const byModel: Target = {
+    strategy: {
+      mode: 'conditional',
+      conditions: [condition('large', 'big')],
+      default: 'small',
+    },
+    targets: [
+      { ...a, name: 'big' },
+      { ...b, name: 'small' },
+    ],
+  };
+
+  it.each([
+    ['large', 'a', 'condition'],
+    ['other', 'b', 'otherwise'],
+  ])('sends model %s to %s, and to nobody else', async (model, name, reason) => {
+    const setup = { exchange: { json: { model } }, failures: { [name]: busy() } };
+    expect(await run(byModel, setup)).toMatchObject({ tried: [name], reasons: [reason], givesWay: [false] });
+  });
+
+  it('that fails inside a fallback gives way to the next member, not to its other branch', async () => {
+    const walked = await run(group([byModel, c]), {
+      exchange: { json: { model: 'large' } },
+      failures: { a: busy() },
+    });
+    expect(walked).toMatchObject({ tried: ['a', 'c'], failure: undefined, reasons: ['condition', 'fallback'] });
+  });
+
+  it('is no hope for the failure before it where its branch of this request is left alone', async () => {
+    const setup = { exchange: { json: { model: 'large' } }, failures: { c: busy() }, open: { a: 10 } };
+    expect(await run(group([c, byModel]), setup)).toMatchObject({ tried: ['c'], givesWay: [false] });
+    expect(await run(group([c, byModel]), { ...setup, open: { b: 10 } })).toMatchObject({
+      tried: ['c', 'a'],
+      givesWay: [true],
+      reasons: ['first', 'fallback'],
+    });
+  });
+});
+
+describe('why a target is tried', () => {
+  it.each<[string, Target, WalkSetup, string[]]>([
+    ['only', a, {}, ['only']],
+    ['only, in a group of one', { targets: [a] }, {}, ['only']],
+    [
+      'first, then fallback',
+      group([a, b, c]),
+      { failures: { a: busy(), b: busy() } },
+      ['first', 'fallback', 'fallback'],
+    ],
+    ['fallback, where the first is left alone', group([a, b]), { open: { a: 5 } }, ['fallback']],
+    ['weight, then fallback', group([a, b], [503], 'loadbalance'), { failures: { b: busy() } }, ['weight', 'fallback']],
+    ['weight, where another is left alone', group([a, b], [503], 'loadbalance'), { open: { b: 5 } }, ['weight']],
+    ['first of an inner group', group([group([a, b]), c]), {}, ['first']],
+    [
+      'fallback through an inner group',
+      group([a, group([b, c], [503], 'loadbalance')]),
+      { failures: { a: busy() } },
+      ['first', 'fallback'],
+    ],
+    ['probe', group([a, b]), { probing: ['a'] }, ['probe']],
+    ['last resort', group([a, b]), { open: { a: 9, b: 5 }, probing: ['b'] }, ['last_resort']],
+  ])('%s', async (_, tree, setup, reasons) => {
+    expect((await run(tree, setup)).reasons).toEqual(reasons);
+  });
+});
+
+describe('a breaker that is open', () => {
+  it('leaves its target out, and tells so', async () => {
+    expect(await run(group([a, b, c]), { open: { a: 5, c: 5 }, failures: { b: busy() } })).toMatchObject({
+      tried: ['b'],
+      failure: { status: 503 },
+      givesWay: [false],
+      skipped: [
+        ['a', 'circuit_open', 0],
+        ['c', 'circuit_open', 1],
+      ],
+    });
+  });
+
+  it('of all targets: the one whose time ends soonest is tried, and no other', async () => {
+    const tree = group([a, group([b, c])]);
+    const open = { a: 9, b: 5, c: 7 };
+    expect(await run(tree, { open })).toMatchObject({ tried: ['b'], failure: undefined, nextCalls: 1 });
+    expect(await run(tree, { open, failures: { b: busy() } })).toMatchObject({
+      tried: ['b'],
+      failure: { status: 503 },
+      nextCalls: 0,
+    });
+  });
+
+  it('is nothing to a config of one target: another failure would be all it had to offer', async () => {
+    expect(await run(a, { open: { a: 5 } })).toMatchObject({ tried: ['a'], reasons: ['only'], skipped: [] });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an answer', undefined, 'a succeeded'],
+    ['a failure of the upstream', busy(), 'a failed overloaded'],
+    ['no credentials', failureOf('credentials'), 'a failed credentials'],
+    ['what the gateway refuses', new GatewayError('invalid_request', 'no'), 'a abandoned'],
+    ['a target that cannot be asked this', failureOf('unsupported'), 'a abandoned'],
+    ['a fault of a plugin', new Error('broken'), 'a abandoned'],
+    ['silence until the operator’s deadline', late, 'a failed'],
+  ])('is told of %s', async (_, failure, told) => {
+    expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([told]);
+  });
+
+  it.each<[string, WalkSetup]>([
+    ['from the cache', { cached: true }],
+    ['of a host that the caller chose', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }],
+  ])('is told nothing by an answer %s', async (_, setup) => {
+    expect((await run(a, setup)).health).toEqual(['a abandoned']);
+  });
+
+  it.each<[string, WalkSetup, string[]]>([
+    // One who asks for 1 ms must not take a target from all others.
+    ['a caller chose', { exchange: { headers: { 'x-gateway-request-timeout': '1' } } }, ['a abandoned']],
+    ['another target had most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
+    ['an own host of the caller’s had', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
+  ])('is not told of the end of the time that %s', async (_, setup, told) => {
+    const failures = { a: late, b: late, ...setup.failures };
+    expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(told);
+  });
+
+  it.each<[string, GatewayError | undefined, string[]]>([
+    ['a stream that ends well', undefined, []],
+    ['a stream that breaks', failureOf('stream_error'), ['a failed stream_error']],
+    ['a client that leaves', new GatewayError('client_closed', 'gone'), []],
+    // It flowed to the last: whoever reads slowly says nothing of the upstream.
+    ['a stream that takes too long', failureOf('timeout_total'), []],
+    ['the end of the request’s own time', late, []],
+  ])('is told of %s after its content has begun to leave', async (_, error, more) => {
+    const { health, exchange } = await run(a, {
+      exchange: { reply: createReply(createSource()) },
+    });
+    exchange.end({ error });
+    expect(health).toEqual(['a succeeded', ...more]);
+  });
+});
+
+describe('the deadline of a request', () => {
+  it('ends the chain: no target is asked after it', async () => {
+    const clock = createFakeClock();
+    const setup: WalkSetup = { clock, failures: { a: busy(), b: busy() }, during: () => clock.advance(60) };
+    const walked = await run(group([a, b, c]), { ...setup, exchange: { deadline: 120 } });
+    expect(walked).toMatchObject({ tried: ['a', 'b'], failure: { status: 503 } });
+    expect(await run(group([a, b, c]), { ...setup, exchange: { deadline: 1000 } })).toMatchObject({
+      failure: undefined,
+    });
+  });
+
+  it('is told where it ends all', async () => {
+    expect(await run(group([a, b]), { failures: { a: busy(), b: late } })).toMatchObject({ failure: late });
+  });
+
+  it('that has passed before anybody was asked is told with its length', async () => {
+    const clock = createFakeClock();
+    await clock.advance(50);
+    expect(await run(a, { clock, exchange: { startedAt: 10, deadline: 30 } })).toMatchObject({
+      tried: [],
+      failure: { code: 'timeout_request', status: 504, message: expect.stringContaining('20 ms') },
+    });
+  });
+});
+
+describe('what the client is told when nobody answers', () => {
+  const any: Target = {
+    strategy: {
+      mode: 'fallback',
+      on_errors: ['default', 'auth', 'not_found', 'invalid_request', 'content_filter'],
+    },
+    targets: [a, b, c],
+  };
+  const refused = failureOf('invalid_request');
+  const strict = new GatewayError('unsupported_parameter', 'no');
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['the last failure', { a: failureOf('overloaded'), b: failureOf('rate_limit'), c: failureOf('overloaded') }, 'c'],
+    ['not that the last one could not take the request', { a: refused, b: failureOf('overloaded'), c: refused }, 'b'],
+    ['nor that the gateway could not send it there', { a: failureOf('timeout_total'), b: strict }, 'a'],
+    [
+      'nor that its credentials are wrong',
+      { a: failureOf('overloaded'), b: failureOf('auth'), c: failureOf('not_found') },
+      'a',
+    ],
+    [
+      'nor that its model is too small',
+      { a: failureOf('connection'), b: failureOf('context_length'), c: refused },
+      'a',
+    ],
+    ['the last refusal where all refuse', { a: failureOf('not_found'), b: failureOf('auth'), c: refused }, 'c'],
+    [
+      'what the filter says',
+      { a: failureOf('overloaded'), b: failureOf('content_filter'), c: failureOf('content_filter') },
+      'c',
+    ],
+    ['a fault of the gateway', { a: failureOf('overloaded'), b: new Error('broken') }, 'b'],
+  ])('%s', async (_, failures, told) => {
+    expect((await run(any, { failures })).failure).toBe(failures[told]);
   });
 });

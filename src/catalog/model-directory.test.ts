@@ -73,7 +73,8 @@ describe('the list', () => {
       kind: 'group',
       path: 'config',
       mode: 'fallback',
-      onStatusCodes: new Set(),
+      givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+      sticky: undefined,
       members: [route],
       weights: [1],
     };

@@ -32,7 +32,7 @@ export class NamedModels {
 }
 
 function namedIn(route: Route): readonly NamedModel[] {
-  if (route.kind === 'group') return route.members.flatMap(namedIn);
+  if (route.kind !== 'target') return route.members.flatMap(namedIn);
   const model = route.overrideParams?.['model'] ?? route.defaultParams?.['model'];
   return typeof model === 'string' ? toNamed(model, route.provider) : [];
 }

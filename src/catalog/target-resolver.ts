@@ -13,6 +13,7 @@ import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { CatalogTarget } from './catalog-target.ts';
+import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 import type { ModelLabels } from './model-labels.ts';
@@ -96,6 +97,8 @@ export class CatalogResolver implements TargetResolver {
   }
 
   #choose(question: Question, configured: string | undefined, slug: string | undefined): Choice {
+    const custom = customHost(question.exchange);
+    if (custom) return checkCustom(custom, question, configured ?? (slug === undefined ? undefined : `@${slug}`));
     if (slug !== undefined) {
       const choice = this.#bySlug(question, slug, 'model');
       if (configured !== undefined && !agrees(configured, choice.entry)) {
@@ -201,6 +204,17 @@ const notAllowed = (name: string): GatewayError =>
 /** What a config's target says, against the entry the model names: the same slug, or at least its provider. */
 function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
   return configured === name || configured === provider.provider;
+}
+
+/** The address says all: whatever else names a place would contradict it, and must not be passed over in silence. */
+function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, named: string | undefined): Choice {
+  const other = named ?? request.header('provider');
+  if (other !== undefined && other !== '' && other !== 'openai')
+    throw new GatewayError(
+      'provider_conflict',
+      `${request.headerName('custom-host')} names an upstream of its own (provider openai), but the request or its gateway config also names ${quote(other)}.`,
+    );
+  return { entry, place: undefined };
 }
 
 /** Vertex AI by project and region from the request (service.md 5, "Requests without the catalog"). */

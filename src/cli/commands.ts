@@ -7,6 +7,7 @@ import { listKeysCommand } from './keys/list.ts';
 import { revokeKeyCommand } from './keys/revoke.ts';
 import type { Output } from './output.ts';
 import { schemaCommand } from './schema.ts';
+import { MAX_WORKERS, readWorkers } from './serve-workers.ts';
 import { serveCommand } from './serve.ts';
 import { simulatorCommand } from './simulator.ts';
 import { validateCommand } from './validate.ts';
@@ -46,9 +47,15 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'serve',
     {
-      usage: 'serve [--configs DIR]',
-      help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs',
-      run: (args, { env, out }) => serveCommand({ configs: parse(args, configs).values.configs, env, out }),
+      usage: 'serve [--configs DIR] [--workers N|auto]',
+      help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs. --workers: so many processes serve, auto: one for each processor',
+      run(args, { env, out }) {
+        const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
+        const number = workers === undefined ? undefined : readWorkers(workers);
+        if (workers !== undefined && number === undefined)
+          throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS} or auto, not ${workers}`);
+        return serveCommand({ configs: dir, env, out, workers: number });
+      },
     },
   ],
   [

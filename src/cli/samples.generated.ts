@@ -104,6 +104,11 @@ status:
   host: 127.0.0.1
   port: 9464
 
+# What became of single requests: /admin/v1/requests/REQUEST_ID. Beyond loopback it takes a token.
+admin:
+  host: 127.0.0.1
+  port: 8788
+
 # For requests that name no config by \`x-gateway-config\` and whose key has none. The name is that of a file in gateway/.
 # default_config: fallback-example
 

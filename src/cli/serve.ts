@@ -2,23 +2,28 @@ import { SettingsRefused, startGateway, type Gateway } from '../server/gateway.t
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
+import { WorkersFailed } from '../server/workers/crew.ts';
+import { startWorkers } from './serve-workers.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeOptions {
   readonly configs: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
+  /** Processes that serve, beside this one. Default: this one serves. */
+  readonly workers?: number | undefined;
 }
 
-/** Running replies have this long to end after SIGTERM or SIGINT; a second signal ends at once. */
-const GRACE_MS = 30_000;
-
-/** `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: the settings have mistakes; 3: it cannot listen. */
+/**
+ * `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: the settings have mistakes, or requests were cut when it
+ * stopped; 3: it cannot listen.
+ */
 export async function serveCommand(options: ServeOptions): Promise<number> {
   let gateway: Gateway;
   const hangup = hangupSignal();
   try {
-    gateway = await startGateway(options);
+    const { workers } = options;
+    gateway = await (workers === undefined ? startGateway(options) : startWorkers(options, workers));
   } catch (error) {
     return explainFailure(error);
   }
@@ -27,10 +32,15 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));
-  await stopped;
+  const signal = await stopped;
   process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
-  await gateway.close(GRACE_MS);
-  return 0;
+  // No load balancer is in front of who presses Ctrl-C.
+  const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });
+  if (cut === 0) return 0;
+  process.stderr.write(
+    `gatehouse: stopped; ${cut} ${cut === 1 ? 'request' : 'requests'} had to be cut (drain.timeout)\n`,
+  );
+  return 1;
 }
 
 /** SIGHUP from the first moment to the last: without a listener it would end the process. One that comes early is kept. */
@@ -46,11 +56,11 @@ function hangupSignal(): { heardBy(listener: () => void): void } {
   };
 }
 
-function stopSignal(): Promise<void> {
+function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    const stop = (): void => {
+    const stop = (signal: NodeJS.Signals): void => {
       process.off('SIGTERM', stop).off('SIGINT', stop);
-      resolve();
+      resolve(signal);
     };
     process.on('SIGTERM', stop).on('SIGINT', stop);
   });
@@ -62,12 +72,12 @@ function explainFailure(error: unknown): number {
     process.stderr.write('gatehouse: not started, the settings have mistakes\n');
     return 1;
   }
-  if (error instanceof TraceSettingsError) {
+  if (error instanceof TraceSettingsError || error instanceof WorkersFailed) {
     process.stderr.write(`gatehouse: ${error.message}\n`);
     return 1;
   }
   if (error instanceof CannotListen) {
-    process.stderr.write(`gatehouse: ${error.message}; change listen or status in server.yaml\n`);
+    process.stderr.write(`gatehouse: ${error.message}; change listen, status or admin in server.yaml\n`);
     return 3;
   }
   throw error;

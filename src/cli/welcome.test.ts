@@ -16,20 +16,44 @@ interface Start {
   readonly providers?: CatalogEntry[];
   readonly key?: string;
   readonly prefixes?: [string, ...string[]];
+  readonly admin?: number | undefined;
 }
 
-function curl({ host = '127.0.0.1', providers = [simulator], key = 'gatehouse-demo-key', prefixes }: Start): string {
-  const text = welcome({
+function text({
+  host = '127.0.0.1',
+  providers = [simulator],
+  key = 'gatehouse-demo-key',
+  prefixes,
+  admin,
+}: Start): string {
+  return welcome({
     data: address(host, 8787),
     status: address(host, 9464),
+    admin: admin === undefined ? undefined : address('127.0.0.1', admin),
     settings: {
       server: prefixes ? { header_prefixes: prefixes } : {},
       catalog: { providers },
       keys: { keys: [{ id: 'a', key: new Secret(key, 'test') }] },
     },
   });
-  return text.split('\n').find((line) => line.startsWith('  curl '))!;
 }
+
+const curl = (start: Start): string =>
+  text(start)
+    .split('\n')
+    .find((line) => line.startsWith('  curl '))!;
+
+describe('the first line of the start', () => {
+  const both =
+    'Gatehouse listens on http://127.0.0.1:8787; status (/metrics, /livez, /readyz) on http://127.0.0.1:9464';
+
+  it.each([
+    [undefined, both],
+    [8788, `${both}; what became of a request (/admin/v1/requests) on http://127.0.0.1:8788`],
+  ])('says where everything is (admin: %s)', (admin, line) => {
+    expect(text({ admin }).split('\n')[0]).toBe(line);
+  });
+});
 
 describe('the curl line of the start', () => {
   it('asks the simulator with the demo key', () => {

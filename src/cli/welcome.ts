@@ -10,17 +10,19 @@ const DEMO_KEY = 'gatehouse-demo-key';
 interface Started {
   readonly data: Address;
   readonly status: Address;
+  readonly admin: Address | undefined;
   readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
 }
 
 /** What a newcomer needs: where it listens and one line to paste. */
-export function welcome({ data, status, settings }: Started): string {
+export function welcome({ data, status, admin, settings }: Started): string {
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
   const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
   const [prefix] = headerPrefixes(server);
-  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}
+  const told = admin ? `; what became of a request (/admin/v1/requests) on ${admin.url}` : '';
+  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${told}
 Try it:
 
   curl ${shellWord(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'

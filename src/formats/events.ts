@@ -177,7 +177,11 @@ export type GenerationEvent =
 export interface Signals {
   /** Real content was seen: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
   content: boolean;
-  /** Counts everything that is not a ping; the idle timeout watches it move. */
+  /** Something of the answer itself was seen: content that is not only a signature, a provider's note or a finish. */
+  answered: boolean;
+  /** A content filter's stop is all there was so far. */
+  blocked: boolean;
+  /** Counts everything that is not a ping or a comment; the idle timeout watches it move. */
   progress: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
@@ -191,6 +195,8 @@ export interface Signals {
 export function createSignals(): Signals {
   return {
     content: false,
+    answered: false,
+    blocked: false,
     progress: 0,
     usage: undefined,
     finish: undefined,

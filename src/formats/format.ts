@@ -88,6 +88,8 @@ export interface ClientContext {
 
 /** Stateful: feed bytes in any split, get events as soon as they are whole. After `end()` it is finished. */
 export interface StreamDecoder {
+  /** Moves with every event of the wire that is more than a sign of life, also where it makes no event here yet. */
+  readonly progress: number;
   push(bytes: Buffer): readonly GenerationEvent[];
   /** The upstream closed. Gives what was left, and the terminal event: `end`, or `error` when the stream was cut short. */
   end(): readonly GenerationEvent[];

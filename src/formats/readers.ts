@@ -39,7 +39,11 @@ class StreamReader implements PassThrough {
   }
 
   push(bytes: Buffer): Buffer | undefined {
-    return this.#pass(this.#decoder.push(bytes));
+    const before = this.#decoder.progress;
+    const events = this.#decoder.push(bytes);
+    // What a decoder gathers (a sound, a whole block) moves without giving events.
+    if (this.#decoder.progress !== before) this.signals.progress += 1;
+    return this.#pass(events);
   }
 
   end(): Buffer | undefined {

@@ -1,8 +1,8 @@
-import type { GenerationEvent, Signals } from './events.ts';
+import type { FinishReason, GenerationEvent, Signals } from './events.ts';
 
 /** Notes in `signals` what a batch of events shows. Used where a reply is decoded anyway, so nothing is parsed twice. */
 export function observe(signals: Signals, events: readonly GenerationEvent[]): void {
-  for (const event of events) {
+  for (const [at, event] of events.entries()) {
     switch (event.type) {
       case 'ping':
         continue;
@@ -13,7 +13,7 @@ export function observe(signals: Signals, events: readonly GenerationEvent[]): v
         signals.usage = event.usage;
         break;
       case 'finish':
-        signals.finish = event.reason;
+        noteFinish(signals, event.reason);
         signals.content = true;
         break;
       case 'error':
@@ -23,24 +23,51 @@ export function observe(signals: Signals, events: readonly GenerationEvent[]): v
         signals.ended = true;
         break;
       default:
-        if (isContent(event)) signals.content = true;
+        if (isAnswer(event) && !isExplanation(event, events[at + 1])) noteAnswer(signals);
+        else if (isContent(event)) signals.content = true;
     }
     signals.progress += 1;
   }
 }
 
-function isContent(event: GenerationEvent): boolean {
+export function noteAnswer(signals: Signals): void {
+  signals.content = signals.answered = true;
+  signals.blocked = false;
+}
+
+/** One of several choices may be stopped while another goes on to answer: then nothing is blocked. */
+export function noteFinish(signals: Signals, reason: FinishReason): void {
+  signals.finish = reason;
+  if (reason === 'content_filter' && !signals.answered) signals.blocked = true;
+}
+
+/** The filter's own words (Anthropic's `stop_details.explanation`), which its format tells as a refusal before the finish. */
+function isExplanation(event: GenerationEvent, next: GenerationEvent | undefined): boolean {
+  return event.type === 'refusal' && next?.type === 'finish' && next.message === event.text;
+}
+
+function isAnswer(event: GenerationEvent): boolean {
   switch (event.type) {
     case 'text':
     case 'thinking':
     case 'refusal':
       return event.text.length > 0;
     case 'tool_call':
-    case 'signature':
-    case 'redacted_thinking':
     case 'media':
     case 'code':
     case 'code_result':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function isContent(event: GenerationEvent): boolean {
+  switch (event.type) {
+    case 'refusal':
+      return event.text.length > 0;
+    case 'signature':
+    case 'redacted_thinking':
     case 'opaque':
       return true;
     default:

@@ -1,7 +1,8 @@
 import type { Format } from '../formats/format.ts';
 import type { Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
-import type { Attempt, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
+import type { GatewayError } from './errors.ts';
+import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
@@ -31,7 +32,36 @@ export interface ConfigDirectory {
 
 /** Runs the attempt chain for a target in an Attempt of its own. Throws what the attempt throws. */
 export interface AttemptRunner {
-  run(ctx: GatewayContext, target: Target): Promise<void>;
+  run(ctx: GatewayContext, target: Target, choice: Choice): Promise<void>;
+}
+
+/**
+ * How well a target has done of late; outlives snapshots. A breaker that is open leaves its target alone; when its time is over
+ * it lets one request through at a time, and closes with the first that succeeds.
+ */
+export interface TargetHealth {
+  readonly state: 'closed' | 'open' | 'half_open';
+  /** Monotonic moment from which it may be tried again; meaningful while it is open. */
+  readonly retryAt: number;
+  /** The target may be tried now. Pure. */
+  readonly admits: boolean;
+  /** A request goes there, whether `admits` or not; what became of it must be told to the result, once. */
+  begin(): HealthTrial;
+}
+
+/** One request at a target. The first word counts, and a `failed` after `succeeded`: an answer that had begun well broke. */
+export interface HealthTrial {
+  /** It was sent to find out whether the target is well again. */
+  readonly probe: boolean;
+  succeeded(): void;
+  /** Whether that counts against the target is for its settings to say. */
+  failed(error: GatewayError): void;
+  /** It ended without saying anything of the target. */
+  abandoned(): void;
+}
+
+export interface HealthDirectory {
+  of(config: GatewayConfig, target: Target): TargetHealth;
 }
 
 /** The catalog, asked with a request in hand. */
@@ -132,6 +162,7 @@ export interface Capabilities {
   readonly keys: KeyRing;
   readonly configs: ConfigDirectory;
   readonly attempts: AttemptRunner;
+  readonly health: HealthDirectory;
   readonly targets: TargetResolver;
   readonly models: ModelDirectory;
   readonly translate: Translator;
@@ -149,4 +180,9 @@ export interface RequestLimits {
   /** Bytes. */
   readonly body: number;
   readonly jsonDepth: number;
+  /**
+   * Takes room for so many more bytes of a request's body, out of what all requests may hold together. False: there is none
+   * left. Given back with the end of the exchange.
+   */
+  reserve(exchange: Exchange, bytes: number): boolean;
 }

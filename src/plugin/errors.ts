@@ -50,7 +50,7 @@ export const ERRORS = {
   body_too_deep: invalid(400, 'The body nests deeper than `limits.json_depth`.'),
   request_too_large: invalid(
     413,
-    'The body exceeds `limits.body`, or what the target takes: 32 MB at the Anthropic API.',
+    'The body exceeds `limits.body`, or what the target takes: 32 MB at the Anthropic API; or a text is longer than the `$regex` of a config may read.',
   ),
   unsupported_media_type: invalid(415, 'Send `Content-Type: application/json` without `Content-Encoding`.'),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
@@ -96,6 +96,10 @@ export const ERRORS = {
   // What the upstream answered: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
+  content_filter: invalid(
+    400,
+    'The provider’s content filter refuses the prompt, or let nothing of the answer through.',
+  ),
   upstream_permission: denied(403, 'The upstream refuses this to the credentials in use.'),
   insufficient_quota: {
     status: 402,
@@ -127,8 +131,14 @@ export const ERRORS = {
   timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
   timeout_idle: failed(504, '`timeouts.idle` passed without content in a running reply.'),
   timeout_total: failed(504, '`timeouts.total` (`request_timeout`) passed.', false),
+  timeout_request: failed(504, 'The `deadline` of the whole request passed.', false),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
   reply_too_large: failed(502, 'The upstream’s reply exceeds `limits.reply`.', false),
+  busy: failed(
+    503,
+    'The gateway has as many requests under way as it may (`limits.in_flight`, `limits.in_flight_bytes`); nothing was sent.',
+  ),
+  shutting_down: failed(503, 'The gateway is being stopped, and its time to end (`drain.timeout`) is over.'),
   client_closed: { ...failed(499, 'The client left; nothing was sent. Log and metrics only.', false) },
   internal_error: failed(500, 'A fault of the gateway; the log has it under the request id.', false),
 } as const satisfies Record<string, ErrorKind>;
@@ -149,6 +159,8 @@ export interface ErrorDetails {
   readonly provider?: string;
   /** The upstream's own word for the failure, for clients that are not strict and for logs. */
   readonly upstreamKind?: string;
+  /** It came inside a stream of events. */
+  readonly inStream?: boolean;
   /** The upstream's own code, where it is a word as OpenAI writes them: a client is told this one; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
 }
@@ -166,6 +178,7 @@ export class GatewayError extends Error {
   readonly provider: string | undefined;
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
+  readonly inStream: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -180,6 +193,7 @@ export class GatewayError extends Error {
     this.provider = details.provider;
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;
+    this.inStream = details.inStream ?? false;
   }
 }
 

@@ -70,6 +70,8 @@ export interface Exchange {
   readonly request: InboundRequest;
   /** Replaced by telemetry when tracing is on. */
   trace: TraceContext;
+  /** Monotonic moment the whole request must have ended by: the server's, the gateway config's, or what the caller asked for. */
+  deadline: number;
   /** Cancelled when the client leaves. */
   readonly cancellation: Cancellation;
   caller: Caller | undefined;
@@ -85,12 +87,46 @@ export interface Exchange {
   labels: Readonly<Record<string, string>>;
   /** Every run of the attempt chain, in order. The last one made the reply. */
   readonly attempts: Attempt[];
+  /** Targets that were left out, in order. */
+  readonly skipped: SkippedTarget[];
   /** The reply so far; set by the winning attempt or by a plugin. */
   reply: Reply | undefined;
   /** The failure the client is told of. */
   error: GatewayError | undefined;
   /** Called once, when the reply has left (or the client has): how it ended. */
   onEnd(listener: (end: ReplyEnd) => void): void;
+}
+
+/** A target of the config that was not tried. */
+export interface SkippedTarget {
+  readonly target: Target;
+  /** circuit_open: it keeps failing. same_model, context_window: nothing there is better than where the request has just failed. */
+  readonly reason: 'circuit_open' | 'same_model' | 'context_window';
+  /** Attempts that were made before. */
+  readonly after: number;
+}
+
+/**
+ * Why a target was tried. only: there is no choice. first: the first of a fallback. weight, sticky: drawn by a load balance.
+ * condition: the query of a conditional held; otherwise: none did. fallback: those before it failed or were left out. probe: it keeps
+ * failing, and this request finds out whether it still does. last_resort: all were left out, and this one's time ends soonest.
+ */
+export type ChoiceReason =
+  | 'only'
+  | 'first'
+  | 'weight'
+  | 'sticky'
+  | 'condition'
+  | 'otherwise'
+  | 'fallback'
+  | 'probe'
+  | 'last_resort';
+
+/** How a target came to be tried. */
+export interface Choice {
+  readonly reason: ChoiceReason;
+  /** After this failure another target would be tried. */
+  readonly givesWay: (error: GatewayError) => boolean;
 }
 
 export interface InboundRequest {
@@ -126,10 +162,12 @@ export interface Attempt {
   /** Counts from 0 over the exchange. */
   readonly number: number;
   readonly target: Target;
+  /** How it came to be tried. */
+  readonly choice: Choice;
   readonly startedAt: number;
   /** Milliseconds; from the target, the catalog entry (once `resolved`), the server. */
   readonly timeouts: Required<TimeoutSettings>;
-  /** Monotonic moment the total timeout ends at. */
+  /** Monotonic moment this attempt must have ended by: the end of its total timeout, or of the whole request's deadline. */
   readonly deadline: number;
   /** Cancelled with the exchange, or when this attempt is given up. */
   readonly cancellation: Cancellation;

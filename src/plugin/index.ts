@@ -6,6 +6,8 @@ export type {
   Capabilities,
   CapabilityName,
   ConfigDirectory,
+  HealthDirectory,
+  HealthTrial,
   KeyRing,
   ListedModel,
   ModelDirectory,
@@ -16,6 +18,7 @@ export type {
   RequestRecording,
   Prepared,
   Sender,
+  TargetHealth,
   TargetResolver,
   Translator,
 } from './capabilities.ts';
@@ -37,6 +40,8 @@ export type {
   Batch,
   BodyFault,
   CacheStatus,
+  Choice,
+  ChoiceReason,
   Exchange,
   GatewayContext,
   InboundRequest,
@@ -46,6 +51,7 @@ export type {
   PathParams,
   ReplyReaderLike,
   ResolvedTarget,
+  SkippedTarget,
   TraceContext,
   TryRecord,
 } from './exchange.ts';
@@ -56,16 +62,25 @@ export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
+export { FAILURE_KINDS, failureKinds, isFinalForModel, isSilence, type FailureKind } from './failures.ts';
 export type {
+  Branch,
+  BreakerSettings,
   CacheSettings,
   Caller,
+  CommitMode,
+  Conditional,
+  CustomHostSettings,
   GatewayConfig,
+  GiveWayRules,
   Group,
+  HashField,
   MessagesRoute,
   MetadataRules,
   RemoteMediaSettings,
   RetrySettings,
   Route,
+  StickySettings,
   Target,
   TimeoutSettings,
 } from './settings.ts';

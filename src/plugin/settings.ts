@@ -1,3 +1,6 @@
+import type { Exchange } from './exchange.ts';
+import type { FailureKind } from './failures.ts';
+
 /** What a gateway config says, compiled: defaults filled in, times in milliseconds, inheritance worked out. */
 
 export interface RetrySettings {
@@ -38,6 +41,45 @@ export interface RemoteMediaSettings {
 /** Which models answer on `/v1/messages`: all, or the Claude family only (service.md, section 4.2). */
 export type MessagesRoute = 'any' | 'claude';
 
+/** When a target that keeps failing is left alone. */
+export interface BreakerSettings {
+  /** False: its health is only told. */
+  readonly enforced: boolean;
+  readonly failures: number;
+  /** Of the requests within the window, 0 to 1. */
+  readonly failureRate: number;
+  readonly minRequests: number;
+  readonly windowMs: number;
+  readonly cooldownMs: number;
+  readonly onStatusCodes: ReadonlySet<number>;
+}
+
+/** first_content: a stream begins to leave with its first content. complete: when all of it is there. */
+export type CommitMode = 'first_content' | 'complete';
+
+/** What failures of a group's member give way to the next one. */
+export interface GiveWayRules {
+  readonly kinds: ReadonlySet<FailureKind>;
+  readonly statusCodes: ReadonlySet<number>;
+  /** End the chain whatever the others say. */
+  readonly stop: ReadonlySet<FailureKind>;
+}
+
+/** Where a value that requests are kept together by is read. */
+export type HashField = 'caller' | { readonly metadata: string } | { readonly header: string };
+
+export interface StickySettings {
+  readonly fields: readonly HashField[];
+  readonly ttlMs: number;
+}
+
+/** Hosts a caller may choose by itself. */
+export interface CustomHostSettings {
+  /** Lower-case globs, with a port where it is not the scheme's own. */
+  readonly hosts: readonly string[];
+  readonly allowInsecure: boolean;
+}
+
 /** What `x-gateway-metadata` must hold, and what of it becomes cost labels. */
 export interface MetadataRules {
   readonly required: readonly string[];
@@ -64,6 +106,10 @@ export interface Target {
   /** Undefined: nothing is fetched. */
   readonly remoteMedia: RemoteMediaSettings | undefined;
   readonly retry: RetrySettings;
+  readonly breaker: BreakerSettings;
+  readonly commit: CommitMode;
+  /** Tokens the model takes, where the config says it. */
+  readonly contextWindow: number | undefined;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
   readonly messagesRoute: MessagesRoute;
@@ -73,13 +119,30 @@ export interface Group {
   readonly kind: 'group';
   readonly path: string;
   readonly mode: 'single' | 'fallback' | 'loadbalance';
-  readonly onStatusCodes: ReadonlySet<number>;
+  readonly givesWay: GiveWayRules;
   readonly members: readonly Route[];
   /** loadbalance: one for each member, ≥ 0; those of 0 are never used. */
   readonly weights: readonly number[];
+  /** loadbalance: requests that belong together go to the same member. */
+  readonly sticky: StickySettings | undefined;
 }
 
-export type Route = Target | Group;
+/** One of its members, by what the request says. */
+export interface Conditional {
+  readonly kind: 'conditional';
+  readonly path: string;
+  readonly branches: readonly Branch[];
+  readonly otherwise: Route;
+  /** Every member, each once, those no branch leads to among them. */
+  readonly members: readonly Route[];
+}
+
+export interface Branch {
+  readonly holds: (exchange: Exchange) => boolean;
+  readonly member: Route;
+}
+
+export type Route = Target | Group | Conditional;
 
 export interface GatewayConfig {
   /** File name without `.yaml`; `''` for a request without a config, `'inline'` for one that came with the request. */
@@ -89,6 +152,10 @@ export interface GatewayConfig {
   readonly name: string | undefined;
   readonly route: Route;
   readonly metadata: MetadataRules | undefined;
+  /** Of a whole request, in milliseconds; undefined: the server's. */
+  readonly deadlineMs: number | undefined;
+  /** Undefined: none, unless the key says so. */
+  readonly customHosts: CustomHostSettings | undefined;
 }
 
 /** Who is calling: the entry of keys.yaml that matched. */
@@ -100,4 +167,6 @@ export interface Caller {
   readonly defaultConfig: string | undefined;
   /** May send a config of its own in `x-gateway-config`. */
   readonly inlineConfigs: boolean;
+  /** Undefined: none, unless the gateway config says so. */
+  readonly customHosts: CustomHostSettings | undefined;
 }

@@ -43,6 +43,8 @@ export interface ProviderEntry {
   /** Name in OpenTelemetry's list: `gcp.vertex_ai`, `anthropic`, `openai`. */
   readonly semconvName: string;
   readonly allowInsecure: boolean;
+  /** The caller chose its host. */
+  readonly chosenByCaller?: boolean;
   /**
    * @param model name as the caller gave it, without `@slug/`
    * Throws GatewayError `invalid_model` for a name that cannot be used here, `unsupported_task` for what the model cannot be asked.

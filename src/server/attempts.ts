@@ -9,6 +9,7 @@ import {
   type Attempt,
   type AttemptRunner,
   type CacheStatus,
+  type Choice,
   type Clock,
   type Exchange,
   type GatewayContext,
@@ -28,6 +29,7 @@ type Timeouts = Required<TimeoutSettings>;
 export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly number: number;
   readonly target: Target;
+  readonly choice: Choice;
   readonly startedAt: number;
   readonly cancellation = new Cancellation();
   readonly tries: TryRecord[] = [];
@@ -40,10 +42,14 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   error: GatewayError | undefined;
   timeouts: Timeouts;
   readonly #defaults: Timeouts;
+  readonly #exchange: Exchange;
   #resolved: ResolvedTarget | undefined;
 
-  constructor(exchange: Exchange, body: RequestBody, target: Target, setup: { now: number; timeouts: Timeouts }) {
+  constructor(exchange: Exchange, body: RequestBody, setup: TargetAttemptSetup) {
     super();
+    const { target, choice } = setup;
+    this.#exchange = exchange;
+    this.choice = choice;
     this.number = exchange.attempts.length;
     this.body = body;
     this.target = target;
@@ -53,7 +59,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   }
 
   get deadline(): number {
-    return this.startedAt + this.timeouts.total;
+    return Math.min(this.startedAt + this.timeouts.total, this.#exchange.deadline);
   }
 
   get resolved(): ResolvedTarget | undefined {
@@ -73,6 +79,13 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   }
 }
 
+interface TargetAttemptSetup {
+  readonly target: Target;
+  readonly choice: Choice;
+  readonly now: number;
+  readonly timeouts: Timeouts;
+}
+
 /** Whatever became of an attempt and its reply, its upstream is let go when the exchange ends. */
 const OVER = new GatewayError('client_closed', 'The request is over.');
 
@@ -87,11 +100,11 @@ export interface AttemptSetup {
 
 export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): AttemptRunner {
   return {
-    async run(ctx, target) {
+    async run(ctx, target, choice) {
       const { exchange } = ctx;
       const { body } = exchange.request;
       if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was there.');
-      const attempt = new TargetAttempt(exchange, body, target, { now: clock.now(), timeouts });
+      const attempt = new TargetAttempt(exchange, body, { target, choice, now: clock.now(), timeouts });
       exchange.attempts.push(attempt);
       const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
       exchange.onEnd(() => {

@@ -6,6 +6,7 @@ import { operations } from '../operations/index.ts';
 import { GatewayError, type Clock } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
 import { answerRefusals } from './http-refusals.ts';
+import type { InFlight } from './in-flight.ts';
 import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
 import { compileRoutes, guessFormat } from './routes.ts';
@@ -15,11 +16,14 @@ const routes = compileRoutes(operations);
 /** An idle client connection is kept longer than the load balancers before it keep theirs (ops.md 4.2). */
 const KEEP_ALIVE_MS = 75_000;
 
+/** How often node:http looks for requests that take too long to arrive. */
+const SLOW_CHECK_MS = 1000;
+
 /** The listener applications reach: routes each operation onto the request path. */
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
-  clock: Clock,
+  { clock, inFlight }: { readonly clock: Clock; readonly inFlight: InFlight },
 ): Server {
   const app = new Koa();
   bindReplies(app);
@@ -35,22 +39,33 @@ export function createDataServer(
 
   const answer = app.callback();
   const server = createServer(
-    { maxHeaderSize: settings.limits.header, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      maxHeaderSize: settings.limits.header,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: SLOW_CHECK_MS,
+    },
     (req, res) => void answer(req, res),
   );
-  answerRefusals(server, { format: openaiChat, clock, headerLimit: settings.limits.header });
+  answerRefusals(server, {
+    format: openaiChat,
+    clock,
+    headerLimit: settings.limits.header,
+    interrupt: (res, refused) => inFlight.interrupt(res, refused),
+  });
   // The body plugin asks for the body, once the request may have one: a client that waits for a go-ahead sends none in vain.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res));
   setTimeouts(server, settings);
   // Long streams must not be cut by a socket timeout nobody set: the timeouts of the request path rule.
   server.timeout = 0;
+  // Node would drop those beyond a count, in silence; `limits.header` bounds them.
+  server.maxHeadersCount = 0;
   return server;
 }
 
 /** node:http reads them anew at each of its checks, so a reload may change them. */
-export function setTimeouts(server: Server, { timeouts }: ServerSettings): void {
-  server.requestTimeout = timeouts.total;
-  server.headersTimeout = Math.min(60_000, timeouts.total);
+export function setTimeouts(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
+  server.requestTimeout = limits.bodyMs;
+  server.headersTimeout = Math.min(limits.headerMs, limits.bodyMs);
 }
 
 const formatOf = (ctx: Koa.Context) => guessFormat(operations, ctx) ?? openaiChat;

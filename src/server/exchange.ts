@@ -14,6 +14,7 @@ import {
   type ReplyEnd,
   type RequestBody,
   type Secret,
+  type SkippedTarget,
   type TraceContext,
 } from '../plugin/index.ts';
 import { readTraceparent } from '../telemetry/traceparent.ts';
@@ -31,7 +32,7 @@ export interface ExchangeSetup {
   readonly clientFormat: Format | undefined;
   /** Of the operation's path. */
   readonly params: PathParams;
-  readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames'>;
+  readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames' | 'server'>;
   readonly clock: Clock;
 }
 
@@ -45,6 +46,8 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   readonly request: InboundRequest;
   readonly cancellation = new Cancellation();
   readonly attempts: Attempt[] = [];
+  readonly skipped: SkippedTarget[] = [];
+  deadline: number;
   trace: TraceContext;
   caller: Caller | undefined;
   upstreamToken: Secret | undefined;
@@ -62,6 +65,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
     const asked = req.headers['x-request-id'];
     this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
     this.startedAt = clock.now();
+    this.deadline = this.startedAt + snapshot.server.deadlineMs;
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;

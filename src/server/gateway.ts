@@ -1,30 +1,24 @@
-import type { DestinationStream, Logger } from 'pino';
-import { builtinPlugins } from '../../plugins/index.ts';
-import { ModelLabels } from '../catalog/model-labels.ts';
-import { PluginRegistry } from '../chain/registry.ts';
+import type { DestinationStream } from 'pino';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
+import { diskFiles, type SettingsFiles } from '../settings/files.ts';
 import { loadSettled } from '../settings/load-settled.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
-import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
-import { SettingsWatch, watchFolder, type WatchFolder } from '../settings/watch.ts';
-import { TokenStore } from '../state/tokens.ts';
-import { createAccessLog, type AccessLog } from '../telemetry/access-log.ts';
+import { compileServerSettings } from '../settings/server-settings.ts';
+import { watchFolder, type WatchFolder } from '../settings/watch.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createRecorder } from '../telemetry/recorder.ts';
+import type { RecordQuery } from '../telemetry/record-store.ts';
 import { createMetrics, type Metrics } from '../telemetry/registry.ts';
-import { startTracing, type Tracing } from '../telemetry/tracing.ts';
+import { startTracing } from '../telemetry/tracing.ts';
 import { createUpstream, type Lookup, type Upstream } from '../upstream/index.ts';
-import { ReplyStores } from './cached-replies.ts';
-import { createDataServer, setTimeouts } from './data-server.ts';
-import { LiveSnapshot } from './live-snapshot.ts';
-import { close, listen, type Address } from './listeners.ts';
-import { loadPluginModules, moduleVersions } from './plugin-modules.ts';
-import { Reloader, type InForce, type ReloadResult } from './reload.ts';
-import { createRequestPath } from './request-path.ts';
-import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
-import { createStatusServer } from './status.ts';
+import type { DrainTimes } from './drain.ts';
+import { compileWith, createLasting, type Parts } from './lasting.ts';
+import type { Address } from './listeners.ts';
+import type { Crew, CrewTools, Part } from './part.ts';
+import { moduleVersions } from './plugin-modules.ts';
+import type { InForce, ReloadResult } from './reload.ts';
+import { serve } from './serving.ts';
 import { version } from './version.ts';
 
 export interface GatewayOptions {
@@ -37,22 +31,45 @@ export interface GatewayOptions {
   readonly lookup?: Lookup;
   readonly logTo?: DestinationStream;
   readonly watchFolder?: WatchFolder;
+  /** Where settings are read, what they name included. Default: the disk. */
+  readonly files?: SettingsFiles;
+  /** In place of what the settings say. */
+  readonly port?: number | undefined;
 }
 
 export interface Gateway {
   readonly data: Address;
   readonly status: Address;
+  /** Undefined: `admin.enabled: false`. */
+  readonly admin: Address | undefined;
   /** What the files say that serve now. */
   readonly settings: Settings;
   /** What is doubtful in the files, and no reason not to start. */
   readonly warnings: readonly Diagnostic[];
   readonly metrics: Metrics;
   readonly upstream: Upstream;
+  /** What became of the latest request of this process that had this id, as plain JSON. */
+  record(id: string): object | undefined;
+  /** Its latest requests, one line each. */
+  records(query: RecordQuery): readonly object[];
   /** Reads the settings anew. Never rejects: what is wrong with them is in the result, and those before them still serve. */
   reload(): Promise<ReloadResult>;
-  /** Stops listening, lets running replies end, at most `graceMs`, then lets go of everything. */
+  /**
+   * Says that it is not ready; goes on serving for `drain.delay`, unless that is left out; stops listening, lets what is under way
+   * end within `drain.timeout`, and lets go of everything. `cut`: requests that did not end by themselves.
+   */
+  drain(options?: { readonly delay?: boolean }): Promise<{ readonly cut: number }>;
+  /** The same without delay, within `graceMs`; nothing waits for clients to hear that they were cut. */
   close(graceMs?: number): Promise<void>;
 }
+
+/** What only the primary has is not there. */
+export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
+  /** How the targets do, by its own requests. */
+  targets(): readonly string[];
+  /** As the primary says, whose settings may have changed a moment ago. */
+  shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
+};
 
 /** The settings cannot be used; `diagnostics` says why, each with its place. */
 export class SettingsRefused extends Error {
@@ -77,13 +94,25 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
   await upstream.close();
 }
 
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });
+
+/** One of several processes that serve: what it does not have is the primary's. */
+export const startWorker = (options: GatewayOptions, id: number): Promise<WorkerGateway> =>
+  start(options, { kind: 'worker', id });
+
+/** `data` is where its crew listens. */
+export const startPrimary = (options: GatewayOptions, crew: (tools: CrewTools) => Crew): Promise<Gateway> =>
+  start(options, { kind: 'primary', crew });
+
+async function start(options: GatewayOptions, part: Part): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
-  const { loaded, files } = await loadSettled(configs, { env, clock, pauseMs: START_PAUSE_MS });
+  const source = options.files ?? diskFiles;
+  const { loaded, files } = await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS });
   const { settings } = loaded;
   if (!settings) throw new SettingsRefused(loaded.diagnostics);
   const server = compileServerSettings(settings.server);
-  const log = createLogger({ level: server.telemetry.log.level, clock, ...(logTo && { destination: logTo }) });
+  const worker = part.kind === 'worker' ? part.id : undefined;
+  const log = createLogger({ level: server.telemetry.log.level, clock, worker, ...(logTo && { destination: logTo }) });
   const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
   const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
@@ -109,146 +138,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settings.catalog.providers.map(({ slug }) => slug),
   );
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
-  return serve({ ...parts, lasting, snapshot, inForce, watchFolder: options.watchFolder ?? watchFolder });
+  const { watchFolder: watcher = watchFolder, port } = options;
+  const own = { source, part, port, watchFolder: watcher };
+  return serve({ ...parts, lasting, snapshot, inForce, ...own });
 }
 
 /** A file that is missing at the start may be one that a deployment is just putting there. */
 const START_PAUSE_MS = 100;
-
-interface Parts {
-  readonly configs: string;
-  readonly env: GatewayOptions['env'];
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
-  readonly metrics: Metrics;
-  readonly upstream: Upstream;
-  readonly tracing: Tracing | undefined;
-}
-
-/** What outlives snapshots, made once. */
-interface Lasting {
-  readonly shared: Omit<Shared, 'registry'>;
-  /** What of it the settings can change while it lives. */
-  apply(server: ServerSettings): void;
-}
-
-function createLasting({ env, clock, log, random, metrics, upstream, tracing }: Parts): Lasting {
-  let accessLog: AccessLog = () => {};
-  const recorder = createRecorder({
-    clock,
-    metrics,
-    log,
-    accessLog: (summary, spanId) => accessLog(summary, spanId),
-    tracer: tracing?.tracer,
-  });
-  return {
-    shared: {
-      env,
-      clock,
-      log,
-      random,
-      upstream,
-      tokens: new TokenStore(clock),
-      replies: new ReplyStores({ clock, ...metrics.replyCache }),
-      tokenFetched(slug, error) {
-        metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
-        if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
-      },
-      recorder,
-      labels: new ModelLabels(),
-    },
-    apply({ telemetry }) {
-      log.level = telemetry.log.level;
-      accessLog = createAccessLog({ log, mode: telemetry.log.access });
-    },
-  };
-}
-
-/** Plugins come with the settings: a module that is not listed any more is not there any more. */
-async function compileWith({ shared }: Lasting, loaded: LoadResult, configs: string): Promise<Snapshot | undefined> {
-  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, {
-    folder: configs,
-    clock: shared.clock,
-  });
-  return compileSnapshot(loaded, { ...shared, registry });
-}
-
-interface ServeParts extends Parts {
-  readonly lasting: Lasting;
-  readonly snapshot: Snapshot;
-  readonly inForce: InForce;
-  readonly watchFolder: WatchFolder;
-}
-
-async function serve(parts: ServeParts): Promise<Gateway> {
-  const { clock, log, metrics, lasting, upstream, tracing } = parts;
-  const live = new LiveSnapshot(parts.snapshot, () => {
-    // What only the old settings named is of no use any more.
-    lasting.shared.tokens.retain(live.tokenKeys);
-    upstream.settingsChanged();
-  });
-  let draining = false;
-  const data = createDataServer(createRequestPath({ live, clock, log }), live.current.server, clock);
-  const status = createStatusServer({
-    metrics,
-    clock,
-    isReady: () => (draining ? { ready: false, reasons: ['draining'] } : { ready: true, reasons: [] }),
-  });
-  const reloader = createReloader(parts, live, ({ server }) => {
-    lasting.apply(server);
-    setTimeouts(data, server);
-  });
-  const stop = async (): Promise<void> => {
-    reloader.stop();
-    await live.close();
-    await Promise.all([upstream.close(), tracing?.shutdown()]);
-  };
-
-  const addresses: Address[] = [];
-  try {
-    addresses.push(await listen(data, live.current.server.listen), await listen(status, live.current.server.status));
-  } catch (error) {
-    await Promise.all([data, status].map((one) => close(one, 0, clock)));
-    await stop();
-    throw error;
-  }
-  await reloader.watch();
-  return {
-    data: addresses[0]!,
-    status: addresses[1]!,
-    get settings() {
-      return reloader.inForce.settings;
-    },
-    get warnings() {
-      return reloader.inForce.warnings;
-    },
-    metrics,
-    upstream,
-    reload: reloader.reload,
-    async close(graceMs = 0) {
-      draining = true;
-      reloader.stop();
-      await close(data, graceMs, clock);
-      await close(status, 0, clock);
-      await stop();
-    },
-  };
-}
-
-function createReloader(
-  { configs, env, clock, log, metrics, lasting, inForce, watchFolder }: ServeParts,
-  live: LiveSnapshot,
-  onSwap: (snapshot: Snapshot) => void,
-): Reloader {
-  const watch = new SettingsWatch({
-    clock,
-    watchFolder,
-    onChange: () => void reloader.reload(),
-    onBlind: (folder, err) =>
-      log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reads the settings anew'),
-  });
-  const compile = (loaded: LoadResult) => compileWith(lasting, loaded, configs);
-  const reloader = new Reloader({ configs, env, clock, log, metrics, live, watch, compile, onSwap }, inForce);
-  return reloader;
-}

@@ -12,13 +12,15 @@ interface RefusalSetup {
   readonly clock: Clock;
   /** Bytes of request headers. */
   readonly headerLimit: number;
+  /** Lets the request's own chain refuse it, where that has begun and nothing has left yet. False: it has not. */
+  readonly interrupt: (res: ServerResponse, refused: GatewayError) => boolean;
 }
 
 /**
  * Requests that node:http gives up on before anything of ours runs get an answer that clients can read, too: the same error
  * shape, a code, an id. Node's own answers have no body. https://nodejs.org/api/http.html#event-clienterror
  */
-export function answerRefusals(server: Server, { format, clock, headerLimit }: RefusalSetup): void {
+export function answerRefusals(server: Server, { format, clock, headerLimit, interrupt }: RefusalSetup): void {
   const replies = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', (req, res) => replies.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -26,6 +28,8 @@ export function answerRefusals(server: Server, { format, clock, headerLimit }: R
     const underWay = reply !== undefined && reply.headersSent && !reply.writableFinished;
     if (!socket.writable || underWay || error.code === 'ECONNRESET') return void socket.destroy();
     const refused = refusalOf(error, headerLimit);
+    // A body that stalls: its request has an id, a format and a record.
+    if (reply && refused.code === 'request_timeout' && interrupt(reply, refused)) return;
     const { status, headers, body } = errorReply(refused, format, uuidv7(clock.wall()));
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const text = Buffer.isBuffer(body) ? body.toString() : '';

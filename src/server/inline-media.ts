@@ -16,7 +16,7 @@ import {
 import type { Upstream } from '../upstream/types.ts';
 import { readMedia } from './media-content.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
-import { MediaHosts } from './media-hosts.ts';
+import { AllowedHosts } from '../catalog/allowed-hosts.ts';
 
 /** At once, for one request: beyond it nothing gets faster, and a request must not be a crowd. */
 const PARALLEL = 4;
@@ -158,10 +158,11 @@ function contextOf({ setup, attempt, mediaByUrl }: Job, cancellation: Cancellati
     download,
     clock,
     settings,
-    hosts: new MediaHosts(settings),
+    hosts: new AllowedHosts(settings),
     budget: new ByteBudget(settings.maxBytes),
     until: clock.now() + settings.timeoutMs,
     deadline: attempt.deadline,
+    deadlineOf: attempt.deadline < attempt.startedAt + attempt.timeouts.total ? 'request' : 'total',
     cancellation,
     accept: [...mediaByUrl.types].join(', '),
   };

@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Clock } from '../plugin/index.ts';
+import { Server as TcpServer, type AddressInfo } from 'node:net';
 
 export interface Address {
   readonly host: string;
@@ -31,19 +30,37 @@ export function listen(
   });
 }
 
-/** Node closes the connections that are idle now, and not those that become idle later: they are looked for this often. */
+/** Connections fall idle one by one: they are looked for this often. */
 const IDLE_CHECK_MS = 50;
 
-/** Stops accepting; running replies have `graceMs` to end, then their connections are cut. */
-export function close(server: Server, graceMs: number, clock: Clock): Promise<void> {
+/**
+ * Takes no more connections, and closes those it has as they fall idle. Resolves when there is none left.
+ *
+ * To node:http a connection is idle when its reply has been ended, though most of that may still wait for the client to read it:
+ * `isLeaving` says that there is such a reply, and until it has left nothing is closed. `close()` of node:http does not ask.
+ */
+export function stopListening(server: Server, isLeaving: () => boolean): Promise<void> {
   if (!server.listening) return Promise.resolve();
+  const closeIdle = (): void => {
+    if (!isLeaving()) server.closeIdleConnections();
+  };
   return new Promise((resolve) => {
-    const cut = clock.after(graceMs, () => server.closeAllConnections());
-    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-    server.close(() => {
-      cut();
-      clearInterval(idle);
+    const checking = setInterval(closeIdle, IDLE_CHECK_MS);
+    TcpServer.prototype.close.call(server, () => {
+      clearInterval(checking);
+      // What it checks by itself ends, too.
+      server.close();
       resolve();
     });
+    closeIdle();
+  });
+}
+
+/** Stops at once, whatever is under way. */
+export function close(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
   });
 }

@@ -3,7 +3,7 @@ import { Cancellation, GatewayError, UpstreamError, type RemoteMediaSettings } f
 import { createFakeClock } from '../plugin/testing/index.ts';
 import type { Download, DownloadRequest } from '../upstream/types.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
-import { MediaHosts } from './media-hosts.ts';
+import { AllowedHosts } from '../catalog/allowed-hosts.ts';
 
 const SETTINGS: RemoteMediaSettings = {
   hosts: ['a.example', 'b.example'],
@@ -34,10 +34,11 @@ async function fetching(
     },
     clock,
     settings: SETTINGS,
-    hosts: new MediaHosts(SETTINGS),
+    hosts: new AllowedHosts(SETTINGS),
     budget: new ByteBudget(SETTINGS.maxBytes),
     until: 1000,
     deadline: 5000,
+    deadlineOf: 'total',
     cancellation: new Cancellation(),
     accept: 'image/png',
     ...parts,
@@ -155,6 +156,8 @@ describe('media by address', () => {
     expect(total.asked).toMatchObject([{ timeoutMs: 900 }]);
     expect(total.outcome).toBeInstanceOf(GatewayError);
     expect(total.outcome).toMatchObject({ code: 'timeout_total', status: 504 });
+    const request = await fetching('https://a.example/1', [late], { deadline: 900, deadlineOf: 'request' });
+    expect(request.outcome).toMatchObject({ code: 'timeout_request', status: 504 });
     const over = await fetching('https://a.example/1', [], { until: 0 });
     expect([over.asked, over.outcome]).toMatchObject([
       [],

@@ -6,7 +6,7 @@ import {
   type RemoteMediaSettings,
 } from '../plugin/index.ts';
 import type { Download, Upstream } from '../upstream/types.ts';
-import type { MediaHosts } from './media-hosts.ts';
+import type { AllowedHosts } from '../catalog/allowed-hosts.ts';
 import { version } from './version.ts';
 
 /** Object stores and short links redirect once; a chain of more is nobody's media. */
@@ -18,11 +18,13 @@ export interface FetchContext {
   readonly download: Upstream['download'];
   readonly clock: Clock;
   readonly settings: RemoteMediaSettings;
-  readonly hosts: MediaHosts;
+  readonly hosts: AllowedHosts;
   readonly budget: ByteBudget;
-  /** Monotonic moments by which all of it must be there: by this setting, and by the attempt's total time. */
+  /** Monotonic moments by which all of it must be there: by this setting, and by the attempt's own end. */
   readonly until: number;
   readonly deadline: number;
+  /** What ends then: the target's total timeout, or the whole request. */
+  readonly deadlineOf: 'total' | 'request';
   readonly cancellation: Cancellation;
   /** What the target reads, as `accept` says it. */
   readonly accept: string;
@@ -120,9 +122,11 @@ function refusalOf(error: unknown, who: string, context: FetchContext): unknown 
 }
 
 /** The total time is the attempt's, and its end is the same error whatever it is spent on. */
-function tooLate({ deadline, until }: FetchContext, cause?: unknown): Error {
+function tooLate({ deadline, deadlineOf, until }: FetchContext, cause?: unknown): Error {
   if (deadline > until)
     return new MediaRefused('cannot be fetched: it was not there in time (remote_media.timeout)', { cause });
+  if (deadlineOf === 'request')
+    return new GatewayError('timeout_request', "The request's deadline passed before its media were there.", { cause });
   const message = 'The media of the request were not there within the total time of its target (timeouts.total).';
   return new GatewayError('timeout_total', message, { cause });
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../plugin/index.ts';
 import { describe, type Diagnostic } from '../settings/diagnostic.ts';
 import { fingerprint } from '../settings/fingerprint.ts';
+import type { SettingsFiles } from '../settings/files.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
 import { loadSettled } from '../settings/load-settled.ts';
 import type { RecordedFiles } from '../settings/recorded-files.ts';
@@ -40,15 +41,19 @@ export interface InForce {
 export interface ReloadSetup {
   readonly configs: string;
   readonly env: Environment;
+  readonly files: SettingsFiles;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly live: LiveSnapshot;
-  readonly watch: SettingsWatch;
+  /** Without: nothing is watched, `reload` alone reads anew. */
+  readonly watch: SettingsWatch | undefined;
   /** As at the start. */
   readonly compile: (loaded: LoadResult) => Promise<Snapshot | undefined>;
   /** The snapshot has just become the current one: what is not part of it follows. */
   readonly onSwap: (snapshot: Snapshot) => void;
+  /** After every reload that was not refused; the next one begins when this has ended. Must not reject. */
+  readonly onInForce?: ((inForce: InForce) => Promise<void>) | undefined;
 }
 
 /** Lists in log lines are cut to this length; their count is told beside them. */
@@ -81,7 +86,7 @@ export class Reloader {
   /** No reload takes effect any more, one that runs included. */
   stop(): void {
     this.#stopped = true;
-    this.#setup.watch.stop();
+    this.#setup.watch?.stop();
   }
 
   get #hash(): string {
@@ -91,7 +96,9 @@ export class Reloader {
   async #run(): Promise<ReloadResult> {
     if (this.#stopped) return { outcome: 'ignored', hash: this.#hash };
     try {
-      return await this.#load();
+      const result = await this.#load();
+      if ('warnings' in result) await this.#setup.onInForce?.(this.#inForce);
+      return result;
     } catch (err) {
       // Not a mistake in a file: something could not be opened, or the gateway itself has a fault.
       this.#setup.log.error({ err }, 'a reload of the settings failed');
@@ -101,9 +108,15 @@ export class Reloader {
   }
 
   async #load(): Promise<ReloadResult> {
-    const { configs, env, clock } = this.#setup;
+    const { configs, env, clock, files: source } = this.#setup;
     const pauseMs = this.#setup.live.current.server.reload.debounceMs;
-    const { loaded, files } = await loadSettled(configs, { env, clock, pauseMs, before: this.#inForce.files });
+    const { loaded, files } = await loadSettled(configs, {
+      env,
+      clock,
+      pauseMs,
+      files: source,
+      before: this.#inForce.files,
+    });
     try {
       return await this.#decide(loaded, files);
     } finally {
@@ -186,6 +199,7 @@ export class Reloader {
   async #follow(files: RecordedFiles): Promise<void> {
     const { watch, live, log } = this.#setup;
     const { watch: wanted, debounceMs } = live.current.server.reload;
+    if (!watch) return;
     if (!wanted) return watch.stop();
     await watch
       .follow(files, debounceMs)

@@ -10,9 +10,13 @@ import {
   type Sink,
   type Source,
 } from '../plugin/index.ts';
+import type { LeavingReply } from './in-flight.ts';
 
 /** A client that has the end of its reply waiting and does not read is let go after this time. */
 const LINGER_MS = 30_000;
+
+const outOfTime = (): GatewayError =>
+  new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
 
 /** A stream that says nothing for this long is given a sign of life, or load balancers cut it (wire.md D13, step 7). */
 const HEARTBEAT_MS = 15_000;
@@ -20,6 +24,8 @@ const HEARTBEAT_MS = 15_000;
 export interface WriteSetup {
   readonly clock: Clock;
   readonly requestId: string;
+  /** Monotonic moment the request must have ended by, whether its client reads or not. */
+  readonly deadline: number;
   /** Writes the error of a stream that breaks after its start. */
   readonly format: Format;
   /** How the reply ended; called once. `error` is what the client was told. */
@@ -29,21 +35,23 @@ export interface WriteSetup {
 
 /**
  * Writes a reply to the client: the one place that owns the response. Pushes on one side, backpressure on the other, one
- * write per push, exactly one end.
+ * write per push, exactly one end. What it returns can cut the reply short.
  */
-export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): void {
+export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
-  if (res.destroyed || res.writableEnded) return writer.clientLeft();
-  writer.start();
+  if (res.destroyed || res.writableEnded) writer.clientLeft();
+  else writer.start();
+  return writer;
 }
 
-class ReplyWriter implements Sink {
+class ReplyWriter implements Sink, LeavingReply {
   readonly #res: ServerResponse;
   readonly #reply: Reply;
   readonly #setup: WriteSetup;
   #source: Source | undefined;
   #bytes = 0;
   #error: GatewayError | undefined;
+  #abortedBy: GatewayError | undefined;
   #settled = false;
   #closing = false;
   #corked = false;
@@ -58,6 +66,10 @@ class ReplyWriter implements Sink {
     this.#error = setup.error;
   }
 
+  get leaving(): boolean {
+    return this.#closing;
+  }
+
   start(): void {
     const { body } = this.#reply;
     this.#res.on('finish', () => this.#settle(this.#error ? 'failed' : 'complete'));
@@ -68,6 +80,7 @@ class ReplyWriter implements Sink {
     delete this.#reply.headers['content-length'];
     this.#res.removeHeader('content-length');
     if (Buffer.isBuffer(body)) {
+      this.#closing = true;
       this.#bytes = body.length;
       // RFC 9110, section 8.6: none in a 204. Not by `setHeader`, with which node:http would go through all of them one by one.
       if (this.#reply.status !== 204) this.#reply.headers['content-length'] = String(body.length);
@@ -85,7 +98,7 @@ class ReplyWriter implements Sink {
     this.#uncork();
     // A head without content leaves by itself: the first event may be long in coming.
     if (this.#bytes === 0 && !this.#closing) this.#res.flushHeaders();
-    if (this.#reply.headers['content-type']?.startsWith('text/event-stream')) this.#beat();
+    this.#beat();
   }
 
   push(bytes: Buffer): void {
@@ -110,13 +123,28 @@ class ReplyWriter implements Sink {
     // A plain body that breaks has no way to say so but a cut connection; anything else would look complete.
     if (!this.#reply.stream) return void this.#res.destroy();
     this.#uncork();
-    this.#res.end(this.#setup.format.encodeStreamError(toClientError(error, this.#setup.requestId)));
+    const event = Buffer.from(this.#setup.format.encodeStreamError(toClientError(error, this.#setup.requestId)));
+    this.#bytes += event.length;
+    this.#res.end(event);
     this.#linger();
+  }
+
+  /** The gateway itself ends the reply: a stream with an error event, anything else with its connection. */
+  abort(reason: GatewayError): void {
+    if (this.#settled) return;
+    // What has its end written already may still reach its client, and is complete if it does.
+    this.#abortedBy = reason;
+    if (this.#closing) return;
+    cancelReply(this.#reply, reason);
+    this.fail(reason);
   }
 
   clientLeft(): void {
     if (this.#settled) return;
-    const reason = this.#error ?? new GatewayError('client_closed', 'The client left before the end of the reply.');
+    const reason =
+      this.#error ??
+      this.#abortedBy ??
+      new GatewayError('client_closed', 'The client left before the end of the reply.');
     if (!this.#closing) cancelReply(this.#reply, reason);
     this.#closing = true;
     this.#error = reason;
@@ -131,12 +159,20 @@ class ReplyWriter implements Sink {
   /** One timer for a whole stream, and nothing per chunk: a silence is noticed between one and two beats after it began. */
   #beat(): void {
     if (this.#closing || this.#settled) return;
-    this.#stopHeartbeat = this.#setup.clock.after(HEARTBEAT_MS, () => {
+    const { clock, deadline, format } = this.#setup;
+    this.#stopHeartbeat = clock.after(HEARTBEAT_MS, () => {
+      if (this.#closing) return;
+      // An upstream that is done has no deadline any more, and a client that does not read would hold what is left for ever.
+      if (clock.now() >= deadline) return this.abort(outOfTime());
       // Whole events have left, so this stands between two; a client that does not read needs none.
-      if (this.#silent && !this.#closing && !this.#res.writableNeedDrain) this.#res.write(this.#setup.format.heartbeat);
+      if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#res.write(format.heartbeat);
       this.#silent = true;
       this.#beat();
     });
+  }
+
+  get #isEventStream(): boolean {
+    return this.#reply.headers['content-type']?.startsWith('text/event-stream') ?? false;
   }
 
   /** Before `end`, or node:http loses what is corked; once, because its count of corks may go below zero. */

@@ -16,6 +16,7 @@ import {
 } from '../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './headers.ts';
+import type { InFlight } from './in-flight.ts';
 import { answerByStatus } from './koa-reply.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import { lossHeader } from './loss-header.ts';
@@ -24,6 +25,7 @@ import { writeReply } from './reply-writer.ts';
 export interface RequestPathSetup {
   /** The settings in force; a request keeps those it began with. */
   readonly live: Pick<LiveSnapshot, 'take'>;
+  readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -48,12 +50,21 @@ export interface Routed {
  *
  * What comes back up is a reply that has not left yet; the last lines here send it on its way.
  */
-export function createRequestPath({ live, clock, log }: RequestPathSetup) {
+export function createRequestPath({ live, inFlight, clock, log }: RequestPathSetup) {
   return async (ctx: Koa.Context, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
     const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock });
-    exchange.error = refusal;
+    const settle = (end: ReplyEnd): void => {
+      if (!inFlight.leave(exchange)) return;
+      exchange.end(end, (fault) =>
+        log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply'),
+      );
+      // After its plugins have heard of the end: this may be what closes them.
+      lease.release();
+    };
+    const { res } = ctx;
+    exchange.error = inFlight.enter({ exchange, res, refused: refusal !== undefined, settle }) ?? refusal;
     const context = withExchange(ctx, exchange);
     watchClient(ctx.res, exchange);
 
@@ -70,19 +81,9 @@ export function createRequestPath({ live, clock, log }: RequestPathSetup) {
     setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
     // Where clients of the API look for it; an upstream's own id of the same name stays.
     reply.headers[format.requestIdHeader] ??= exchange.id;
-    writeReply(ctx.res, reply, {
-      clock,
-      requestId: exchange.id,
-      format,
-      error: exchange.error,
-      onEnd(end: ReplyEnd) {
-        exchange.end(end, (fault) =>
-          log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply'),
-        );
-        // After its plugins have heard of the end: this may be what closes them.
-        lease.release();
-      },
-    });
+    if (inFlight.draining) reply.headers['connection'] = 'close';
+    const { id: requestId, deadline, error } = exchange;
+    inFlight.replies(exchange, writeReply(res, reply, { clock, requestId, deadline, format, error, onEnd: settle }));
   };
 }
 

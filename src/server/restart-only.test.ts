@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerFile } from '../../schemas/types.generated.ts';
-import type { Problem } from '../plugin/index.ts';
+import { Secret, type Problem } from '../plugin/index.ts';
 import { reportRestartOnly } from './restart-only.ts';
 
 function problems(running: ServerFile, next: ServerFile): Problem[] {
@@ -27,6 +27,12 @@ describe('settings that take a restart', () => {
     ['the same size in another unit', { limits: { header: 16_384 } }, { limits: { header: '16KiB' } }, []],
     ['a header limit', {}, { limits: { header: '32KiB' } }, ['limits.header']],
     ['both listeners', {}, { listen: { host: '::1' }, status: { port: 1 } }, ['listen.host', 'status.port']],
+    [
+      'the admin listener',
+      {},
+      { admin: { enabled: false, host: '::1', port: 1 } },
+      ['admin.enabled', 'admin.host', 'admin.port'],
+    ],
     ['traces turned on', {}, { telemetry: { traces: { service_name: 'x' } } }, ['telemetry.traces']],
     ['traces turned on with nothing in them', {}, { telemetry: { traces: {} } }, ['telemetry.traces']],
     [
@@ -46,6 +52,7 @@ describe('settings that take a restart', () => {
         header_prefixes: ['x-acme-'],
         plugins: [],
         cache: { max_bytes: '1MiB' },
+        admin: { token: new Secret('new'), hosts: ['gatehouse.internal'], records: 5 },
       },
       [],
     ],

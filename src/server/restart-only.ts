@@ -4,7 +4,7 @@ import { compileServerSettings, type ServerSettings } from '../settings/server-s
 
 interface RestartOnly {
   readonly path: readonly string[];
-  readonly read: (settings: ServerSettings, file: ServerFile) => string | number | undefined;
+  readonly read: (settings: ServerSettings, file: ServerFile) => string | number | boolean | undefined;
   /** The value may hold credentials, or says nothing. */
   readonly hidden?: true;
 }
@@ -15,6 +15,9 @@ const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
   { path: ['status', 'host'], read: ({ status }) => status.host },
   { path: ['status', 'port'], read: ({ status }) => status.port },
+  { path: ['admin', 'enabled'], read: ({ admin }) => admin.enabled },
+  { path: ['admin', 'host'], read: ({ admin }) => admin.host },
+  { path: ['admin', 'port'], read: ({ admin }) => admin.port },
   { path: ['limits', 'header'], read: ({ limits }) => limits.header },
   // Being there at all, even empty, turns traces on.
   { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },

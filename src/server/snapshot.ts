@@ -21,6 +21,7 @@ import {
   type Plugin,
   type PluginLevel,
   type Recorder,
+  type RequestLimits,
 } from '../plugin/index.ts';
 import { compileGatewayConfig } from '../settings/gateway-config.ts';
 import { InlineConfigs } from '../settings/inline-configs.ts';
@@ -28,12 +29,14 @@ import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
 import { checkOptions } from '../settings/plugin-options.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
+import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '../state/target-health.ts';
 import type { ReplyStore } from '../state/reply-cache.ts';
 import type { TokenStore } from '../state/tokens.ts';
 import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from './attempts.ts';
 import { createReplyCache, type ReplyStores } from './cached-replies.ts';
 import { HeaderNames } from './headers.ts';
+import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
 import { createSender } from './sender.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
@@ -63,6 +66,8 @@ export interface Shared {
   readonly upstream: Upstream;
   readonly tokens: TokenStore;
   readonly replies: ReplyStores;
+  readonly health: HealthStore;
+  readonly inFlight: InFlight;
   /** An access token was fetched for a catalog entry, or could not be. */
   readonly tokenFetched: (slug: string, error: unknown) => void;
   readonly recorder: Recorder;
@@ -90,7 +95,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     report: loaded.reporter('catalog.yaml'),
   });
   const workshop = new Workshop(loaded, shared);
-  const compilation = { server, catalog, workshop, shared, replies: shared.replies.prepare(server.cache) };
+  const replies = shared.replies.prepare(server.cache);
+  const compilation = { server, catalog, workshop, shared, replies, health: createHealthDirectory(shared.health) };
   try {
     const entry = await compileChains(settings, compilation);
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
@@ -108,12 +114,13 @@ interface Compilation {
   readonly workshop: Workshop;
   readonly shared: Shared;
   readonly replies: ReplyStore;
+  readonly health: SnapshotHealth;
 }
 
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, workshop, shared, replies }: Compilation,
+  { server, catalog, workshop, shared, replies, health }: Compilation,
   entry: Chain,
 ): Snapshot {
   return {
@@ -129,6 +136,7 @@ function createSnapshot(
       workshop.setLogLevel(server.telemetry.log.level);
       await openCatalog(catalog, loaded, shared.clock);
       shared.replies.use(replies);
+      health.use();
     },
     close: () => workshop.close(),
   };
@@ -147,7 +155,7 @@ async function openCatalog(catalog: Catalog, loaded: LoadResult, clock: Clock): 
 /** All chains; the entry chain leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, workshop, shared, replies }: Compilation,
+  { server, catalog, workshop, shared, replies, health }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -156,7 +164,7 @@ async function compileChains(
     translate: createTranslator(clock),
     targets,
     defaultFormat: openaiChat,
-    limits: server.limits,
+    limits: requestLimits(server, shared.inFlight),
     recorder: shared.recorder,
   };
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
@@ -165,13 +173,24 @@ async function compileChains(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
     { ...base, send, media, cache: createReplyCache(replies, clock) },
   );
-  const attempts = createAttemptRunner({ chain: attemptChain?.run ?? nothing, clock, timeouts: server.timeouts });
-  const configs = await compileConfigs(settings, server, workshop, { ...base, attempts });
+  const attempts = createAttemptRunner({
+    chain: attemptChain?.run ?? nothing,
+    clock,
+    timeouts: server.timeouts,
+  });
+  const configs = await compileConfigs(settings, server, workshop, { ...base, attempts, health });
+  health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
   const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);
   const models = createModelDirectory(catalog, configs, targets);
   return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
 }
+
+const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
+  body: limits.body,
+  jsonDepth: limits.jsonDepth,
+  reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
+});
 
 const nothing: Chain = () => Promise.resolve();
 

@@ -13,6 +13,8 @@ export interface Readiness {
 export interface StatusServerOptions {
   readonly metrics: Pick<Metrics, 'scrape'>;
   readonly isReady: () => Readiness;
+  /** How the targets of the gateway configs do, a line for each, for `/readyz?verbose`: to be read, never to be decided by. */
+  readonly targets?: () => readonly string[] | Promise<readonly string[]>;
   readonly clock: Clock;
 }
 
@@ -67,11 +69,15 @@ async function route({ method, url = '/', headers }: IncomingMessage, context: C
   return { status: 200, contentType, text };
 }
 
-function readiness({ isReady, clock, startedAt }: Context, verbose: boolean): Page {
+async function readiness({ isReady, targets, clock, startedAt }: Context, verbose: boolean): Promise<Page> {
   const { ready, reasons } = isReady();
   const lines = [ready ? 'ok' : 'not ready'];
   if (verbose)
-    lines.push(...reasons.map((reason) => `- ${reason}`), `up for ${Math.floor((clock.now() - startedAt) / 1000)} s`);
+    lines.push(
+      ...reasons.map((reason) => `- ${reason}`),
+      `up for ${Math.floor((clock.now() - startedAt) / 1000)} s`,
+      ...((await targets?.()) ?? []),
+    );
   return page(ready ? 200 : 503, lines.join('\n'));
 }
 

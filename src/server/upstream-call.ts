@@ -9,7 +9,7 @@ import {
   type Outbound,
   type TryRecord,
 } from '../plugin/index.ts';
-import type { CommittedReply, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
+import type { CommittedReply, Hold, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
 import {
   readRetryAfter,
   readShouldRetry,
@@ -79,6 +79,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
       origin: {
         url: outbound.origin,
         allowInsecure: entry.provider.allowInsecure,
+        ...(entry.provider.chosenByCaller && { chosenByCaller: true }),
         connections: connectionsOf(job),
       },
       method: 'POST',
@@ -86,7 +87,11 @@ async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
       headers: { ...outbound.headers, ...credentials },
       timeouts: attempt.timeouts,
       deadline: attempt.deadline,
-      hold: { bytes: limits.holdBytes, ms: limits.holdMs },
+      deadlineOf: attempt.deadline < exchange.deadline ? 'total' : 'request',
+      requestMs: exchange.deadline - exchange.startedAt,
+      commit: attempt.target.commit,
+      hold: holdOf(attempt, limits),
+      onBlocked: () => blockedError(attempt, errors),
       maxReplyBytes: limits.reply,
       errors,
     };
@@ -99,6 +104,26 @@ async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
     record.endedAt ??= clock.now();
     throw error;
   }
+}
+
+/** Made once: an error is asked about for every stream, and its stack would be most of the price. */
+const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
+
+/** Where another target would be asked, a stream without content is held until `timeouts.first_content` says so. */
+function holdOf({ target, choice }: Attempt, limits: SenderSetup['limits']): Hold {
+  const outlastsSilence = choice.givesWay(NO_CONTENT);
+  if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
+  return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
+}
+
+/** Told to the client as the provider tells it, unless the config has another target for it. */
+function blockedError({ choice }: Attempt, { provider }: UpstreamErrorContext): UpstreamError | undefined {
+  const error = new UpstreamError(
+    'content_filter',
+    'The content filter of the provider let nothing of the answer through.',
+    { ...(provider !== undefined && { provider }) },
+  );
+  return choice.givesWay(error) ? error : undefined;
 }
 
 /** Credential headers without their scheme, as an upstream might quote them. */

@@ -32,7 +32,21 @@ export const diskFiles: SettingsFiles = {
   },
 };
 
-/** Files by path, for workers (the primary reads and sends the text) and for tests. */
+/** What a load was answered, by path. */
+export interface ReadPlaces {
+  readonly files: Map<string, FileRead>;
+  readonly folders: Map<string, FolderRead>;
+}
+
+/** The same answers again: a worker loads what the primary has loaded, whatever the disk says by now. */
+export function sentFiles(current: () => ReadPlaces): SettingsFiles {
+  return {
+    read: async (path) => current().files.get(path) ?? { missing: true },
+    list: async (folder) => current().folders.get(folder) ?? { missing: true },
+  };
+}
+
+/** Files by path, for tests. */
 export function memoryFiles(texts: Readonly<Record<string, string>>): SettingsFiles {
   return {
     read: async (path) => (Object.hasOwn(texts, path) ? toText(Buffer.from(texts[path]!)) : { missing: true }),

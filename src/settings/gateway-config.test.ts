@@ -15,6 +15,8 @@ describe('compileGatewayConfig', () => {
       hash: expect.stringMatching(/^[0-9a-f]{16}$/),
       name: 'Production',
       metadata: undefined,
+      deadlineMs: undefined,
+      customHosts: undefined,
       route: {
         kind: 'target',
         path: 'config',
@@ -24,7 +26,19 @@ describe('compileGatewayConfig', () => {
         dropParams: [],
         forwardHeaders: [],
         cache: undefined,
+        remoteMedia: undefined,
         retry: { attempts: 0, onStatusCodes: RETRYABLE_STATUS_CODES, minDelayMs: 500, maxDelayMs: 20_000 },
+        breaker: {
+          enforced: false,
+          failures: 5,
+          failureRate: 0.5,
+          minRequests: 5,
+          windowMs: 60_000,
+          cooldownMs: 15_000,
+          onStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
+        },
+        commit: 'first_content',
+        contextWindow: undefined,
         timeouts: {},
         strict: undefined,
         messagesRoute: 'any',
@@ -60,11 +74,11 @@ describe('compileGatewayConfig', () => {
       'config.targets[1].targets[1]',
     ]);
     if (route.kind !== 'group') throw new Error('not a group');
-    expect([route.path, route.mode, [...route.onStatusCodes]]).toEqual(['config', 'fallback', [500]]);
+    expect([route.path, route.mode, [...route.givesWay.statusCodes]]).toEqual(['config', 'fallback', [500]]);
     const inner = route.members[1];
     if (inner?.kind !== 'group') throw new Error('not a group');
     // A strategy is of its own place: which failures give way is not inherited.
-    expect([inner.path, inner.onStatusCodes]).toEqual(['config.targets[1]', RETRYABLE_STATUS_CODES]);
+    expect([inner.path, inner.givesWay.kinds.has('overloaded')]).toEqual(['config.targets[1]', true]);
   });
 
   test('takes one target without a strategy as single', () => {

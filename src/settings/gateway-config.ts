@@ -1,24 +1,38 @@
 import { createHash } from 'node:crypto';
 import type {
   CacheSettings as CacheFile,
+  CircuitBreaker as BreakerFile,
+  CustomHosts as CustomHostsFile,
   GatewayFile,
   MetadataRules as MetadataFile,
   RemoteMedia as RemoteMediaFile,
+  Sticky as StickyFile,
+  Strategy as StrategyFile,
   Target as TargetFile,
   Timeouts,
 } from '../../schemas/types.generated.ts';
 import {
+  FAILURE_KINDS,
   parseBytes,
   parseDuration,
+  type BreakerSettings,
   type CacheSettings,
+  type CommitMode,
+  type Conditional,
+  type CustomHostSettings,
+  type FailureKind,
   type GatewayConfig,
+  type GiveWayRules,
+  type HashField,
   type MessagesRoute,
   type MetadataRules,
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
+  type StickySettings,
   type TimeoutSettings,
 } from '../plugin/index.ts';
+import { compileQuery } from './conditions.ts';
 
 /** Statuses that another try may cure. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
 export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
@@ -28,6 +42,17 @@ const DEFAULT_RETRY: RetrySettings = {
   onStatusCodes: RETRYABLE_STATUS_CODES,
   minDelayMs: parseDuration('500ms'),
   maxDelayMs: parseDuration('20s'),
+};
+
+/** Where no breaker is configured its defaults still say what counts as healthy. */
+const DEFAULT_BREAKER: BreakerSettings = {
+  enforced: false,
+  failures: 5,
+  failureRate: 0.5,
+  minRequests: 5,
+  windowMs: parseDuration('60s'),
+  cooldownMs: parseDuration('15s'),
+  onStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
 };
 
 /** What a target takes from the config around it. */
@@ -40,6 +65,8 @@ interface Inherited {
   readonly cache: CacheSettings | undefined;
   readonly remoteMedia: RemoteMediaSettings | undefined;
   readonly retry: RetrySettings;
+  readonly breaker: BreakerSettings;
+  readonly commit: CommitMode;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
   readonly messagesRoute: MessagesRoute;
@@ -54,6 +81,8 @@ const NOTHING: Inherited = {
   cache: undefined,
   remoteMedia: undefined,
   retry: DEFAULT_RETRY,
+  breaker: DEFAULT_BREAKER,
+  commit: 'first_content',
   timeouts: {},
   strict: undefined,
   messagesRoute: 'any',
@@ -67,20 +96,72 @@ export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConf
     name: file.name,
     route: compileRoute(file, 'config', NOTHING),
     metadata: file.metadata && compileMetadata(file.metadata),
+    deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
+    customHosts: compileCustomHosts(file.custom_hosts),
   };
 }
 
 function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inherited): Route {
   const own = inherit(around, file);
-  if (file.targets === undefined) return { kind: 'target', path, ...own };
+  if (file.targets === undefined)
+    return { kind: 'target', path, contextWindow: 'context_window' in file ? file.context_window : undefined, ...own };
+  const members = file.targets.map((target, index) => compileRoute(target, `${path}.targets[${index}]`, own));
+  const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
+  if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });
   return {
     kind: 'group',
     path,
-    mode: file.strategy?.mode ?? 'single',
-    onStatusCodes: codes(file.strategy?.on_status_codes) ?? RETRYABLE_STATUS_CODES,
-    members: file.targets.map((target, index) => compileRoute(target, `${path}.targets[${index}]`, own)),
+    mode,
+    givesWay: compileRules(strategy),
+    members,
     weights: file.targets.map(({ weight = 1 }) => weight),
+    sticky: sticky && compileSticky(sticky),
   };
+}
+
+const FAILURE_KIND_NAMES = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
+const GIVES_WAY_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].givesWay);
+
+/** What is said replaces what holds where nothing is; that a target cannot be asked at all is said by nobody, and always goes on. */
+function compileRules({ on_status_codes, on_errors, stop_on_errors }: Partial<StrategyFile>): GiveWayRules {
+  const said = on_errors ?? (on_status_codes ? [] : (['default'] as const));
+  return {
+    kinds: new Set([...said.flatMap((kind) => (kind === 'default' ? GIVES_WAY_BY_DEFAULT : kind)), 'unsupported']),
+    statusCodes: new Set(on_status_codes),
+    stop: new Set(stop_on_errors),
+  };
+}
+
+interface Members {
+  readonly path: string;
+  readonly names: readonly { readonly name?: string }[];
+  readonly members: readonly Route[];
+}
+
+/** The checks see to it that every name is there; a file with mistakes is compiled too, to be checked further. */
+function compileConditional(
+  { conditions = [], default: otherwise }: Partial<StrategyFile>,
+  { path, names, members }: Members,
+): Conditional {
+  const named = (wanted: string | undefined): Route =>
+    members[names.findIndex(({ name }) => name !== undefined && name === wanted)] ?? members[0]!;
+  return {
+    kind: 'conditional',
+    path,
+    branches: conditions.map(({ query, then }) => ({ holds: compileQuery(query), member: named(then) })),
+    otherwise: named(otherwise),
+    members,
+  };
+}
+
+function compileSticky({ hash_fields, ttl }: StickyFile): StickySettings {
+  return { fields: hash_fields.map(hashField), ttlMs: parseDuration(ttl ?? '1h') };
+}
+
+function hashField(text: string): HashField {
+  if (text === 'caller') return text;
+  const name = text.slice(text.indexOf('.') + 1);
+  return text.startsWith('metadata.') ? { metadata: name } : { header: name.toLowerCase() };
 }
 
 /** The nearer wins, field by field. */
@@ -101,6 +182,8 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
       minDelayMs: retry.min_delay === undefined ? around.retry.minDelayMs : parseDuration(retry.min_delay),
       maxDelayMs: retry.max_delay === undefined ? around.retry.maxDelayMs : parseDuration(retry.max_delay),
     },
+    breaker: compileBreaker(around.breaker, file.circuit_breaker),
+    commit: file.commit ?? around.commit,
     timeouts: { ...around.timeouts, ...compileTimeouts({ total: file.request_timeout, ...file.timeouts }) },
     strict: file.strict_open_ai_compliance ?? around.strict,
     messagesRoute: file.messages_route ?? around.messagesRoute,
@@ -119,6 +202,23 @@ export function compileTimeouts(file: { [Name in keyof Timeouts]?: Timeouts[Name
   return Object.fromEntries(
     given.flatMap(([name, value]) => (value === undefined ? [] : [[name, parseDuration(value)]])),
   );
+}
+
+function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined): BreakerSettings {
+  if (!file) return around;
+  return {
+    enforced: true,
+    failures: file.failures ?? around.failures,
+    failureRate: file.failure_rate ?? around.failureRate,
+    minRequests: file.min_requests ?? around.minRequests,
+    windowMs: file.window === undefined ? around.windowMs : parseDuration(file.window),
+    cooldownMs: file.cooldown === undefined ? around.cooldownMs : parseDuration(file.cooldown),
+    onStatusCodes: codes(file.on_status_codes) ?? around.onStatusCodes,
+  };
+}
+
+export function compileCustomHosts(file: CustomHostsFile | undefined): CustomHostSettings | undefined {
+  return file && { hosts: file.hosts, allowInsecure: file.allow_insecure ?? false };
 }
 
 const DEFAULT_CACHE: CacheSettings = { maxAgeMs: 300_000, scope: 'key' };

@@ -17,7 +17,9 @@ const NAME = 'x-gateway-config';
 const MAX_DEPTH = 32;
 /** More are not told in one answer. */
 const MAX_TOLD = 5;
-const KEPT = { configs: 500, bytes: 4 * 1024 * 1024 };
+const KEPT = { configs: 500, bytes: 32 * 1024 * 1024 };
+/** What a pattern may come to hold once it is asked (query/patterns.ts). */
+const PATTERN_BYTES = 256 * 1024;
 
 type Outcome = { readonly config: GatewayConfig } | { readonly mistakes: readonly Diagnostic[] };
 
@@ -32,8 +34,8 @@ export interface InlineConfigsSetup {
 
 /**
  * Gateway configs that come with requests, as JSON. The same schema and the same checks as for files, with what only a file may
- * do taken out: references (a caller would read the server's environment), `plugins` (a caller would leave out a guard) and
- * `remote_media` (a caller would choose which hosts the gateway asks).
+ * do taken out: references (a caller would read the server's environment), `plugins` (a caller would leave out a guard),
+ * `remote_media` and `custom_hosts` (a caller would choose which hosts the gateway asks).
  */
 export class InlineConfigs {
   readonly #setup: InlineConfigsSetup;
@@ -41,7 +43,7 @@ export class InlineConfigs {
   readonly #known = new LRUCache<string, Outcome>({
     max: KEPT.configs,
     maxSize: KEPT.bytes,
-    sizeCalculation: (_, json) => json.length + 1,
+    sizeCalculation: (_, json) => json.length + 1 + (json.split('$regex').length - 1) * PATTERN_BYTES,
   });
 
   constructor(setup: InlineConfigsSetup) {
@@ -126,9 +128,8 @@ function readConfig(
   const config = inOurSpelling(values.json, report);
   if (config.plugins)
     report({ path: ['plugins'], on: 'key', message: 'a config that comes with a request cannot choose `plugins`' });
-  for (const path of remoteMediaIn(config, [])) {
-    const message =
-      'a config that comes with a request cannot allow `remote_media`: the hosts are for the operator to choose';
+  for (const path of [...remoteMediaIn(config, []), ...(config.custom_hosts ? [['custom_hosts']] : [])]) {
+    const message = `a config that comes with a request cannot allow \`${path.at(-1)}\`: the hosts are for the operator to choose`;
     report({ path, on: 'key', message });
   }
   // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.

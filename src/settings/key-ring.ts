@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { GatewayKey, KeysFile } from '../../schemas/types.generated.ts';
 import { GatewayError, type Caller, type Clock, type KeyRing } from '../plugin/index.ts';
+import { compileCustomHosts } from './gateway-config.ts';
 import { digestBytes, keyDigest } from './key-digest.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
 
@@ -56,6 +57,7 @@ function createEntry(key: GatewayKey): Entry {
       configs: key.configs,
       defaultConfig: key.default_config,
       inlineConfigs: key.inline_configs ?? false,
+      customHosts: compileCustomHosts(key.custom_hosts),
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../plugin/testing/index.ts';
-import { memoryFiles, type SettingsFiles } from './files.ts';
+import { memoryFiles, sentFiles, type SettingsFiles } from './files.ts';
 import { loadSettled } from './load-settled.ts';
 
 const CATALOG = 'providers: [{ slug: sim, provider: simulator }]\n';
@@ -25,6 +25,16 @@ describe('loading one state of the files', () => {
     expect([loaded.ok, clock.started]).toEqual([true, 0]);
     expect(files.paths).toEqual(expect.arrayContaining(['c/keys.yaml', '/secrets/a']));
     expect(files.folders).toEqual(['c', 'c/gateway']);
+  });
+
+  it('gives what another process needs for the same load, whatever has become of the files', async () => {
+    const { result } = load(memoryFiles(GOOD));
+    const { loaded, files } = await result;
+    // As it comes out of the channel between processes.
+    const sent = structuredClone(files.contents);
+    const elsewhere = await load(sentFiles(() => sent)).result;
+    expect([elsewhere.loaded.ok, elsewhere.loaded.settings?.hash]).toEqual([true, loaded.settings!.hash]);
+    expect(elsewhere.loaded.settings!.keys.keys[0]!.key!.reveal()).toBe('secret-of-team-a');
   });
 
   it('reads again when a file changes after it was read, so that no two states are mixed', async () => {

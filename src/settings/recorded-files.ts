@@ -1,4 +1,4 @@
-import type { FileRead, FolderRead, SettingsFiles } from './files.ts';
+import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts';
 import { privateDigest } from './fingerprint.ts';
 
 /** What was read, to compare with what is there later. */
@@ -9,12 +9,13 @@ interface Seen {
 }
 
 /**
- * Files that remember what they were asked for and, as digests, what they answered: whether a load saw one state of the files,
- * what a watcher must watch, and what has changed since.
+ * Files that remember what they were asked for and what they answered: whether a load saw one state of the files, what a
+ * watcher must watch, what has changed since, and what another process needs for the same load.
  */
 export class RecordedFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
   readonly #seen = new Map<string, Seen>();
+  readonly #read: ReadPlaces = { files: new Map(), folders: new Map() };
   /** One file read twice within a load, with two answers. */
   #torn = false;
 
@@ -25,13 +26,20 @@ export class RecordedFiles implements SettingsFiles {
   async read(path: string): Promise<FileRead> {
     const answer = await this.#files.read(path);
     this.#remember(path, seenFile(answer));
+    this.#read.files.set(path, answer);
     return answer;
   }
 
   async list(folder: string): Promise<FolderRead> {
     const answer = await this.#files.list(folder);
     this.#remember(folder, seenFolder(answer));
+    this.#read.folders.set(folder, answer);
     return answer;
+  }
+
+  /** The answers themselves, secrets among them: for processes of ours. */
+  get contents(): ReadPlaces {
+    return this.#read;
   }
 
   /** Every file that was asked for, whether it was there or not. */

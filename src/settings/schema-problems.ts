@@ -57,6 +57,9 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   minItems({ params }, { path }) {
     return { path, message: `${nameOf(path)} must have at least ${items(params['limit'])}` };
   },
+  minProperties(_, { path }) {
+    return { path, message: `${nameOf(path)} must not be empty` };
+  },
   maxItems({ params, data }, { path }) {
     const given = String(valueAt(data, ['length']));
     return { path, message: `${nameOf(path)} must have at most ${items(params['limit'])}, not ${given}` };

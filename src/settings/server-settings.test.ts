@@ -24,8 +24,11 @@ describe('compileServerSettings', () => {
     const defaults = defaultsOf(schema) as ServerFile;
     expect(Object.keys(defaults).sort()).toEqual(
       [
+        'admin',
         'cache',
         'chains',
+        'deadline',
+        'drain',
         'egress',
         'header_prefixes',
         'limits',
@@ -46,7 +49,7 @@ describe('compileServerSettings', () => {
   });
 
   test('has no default that the schema does not tell', () => {
-    const untold = ['limits', 'timeouts', 'chains', 'cache', 'reload'].flatMap((name) =>
+    const untold = ['limits', 'timeouts', 'chains', 'cache', 'reload', 'drain'].flatMap((name) =>
       Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
@@ -66,6 +69,12 @@ describe('compileServerSettings', () => {
         json_depth: 8,
         inline_config: '2KiB',
         connections: 3,
+        in_flight: 7,
+        in_flight_bytes: '3MiB',
+        header_time: '1s',
+        body_time: '2s',
+        commit_bytes: '5KiB',
+        commit_time: '3s',
       },
     });
     expect(timeouts).toEqual({ connect: 250, firstByte: 1500, firstContent: 120_000, idle: 900, total: 3_600_000 });
@@ -78,6 +87,12 @@ describe('compileServerSettings', () => {
       jsonDepth: 8,
       inlineConfig: 2048,
       connections: 3,
+      inFlight: 7,
+      inFlightBytes: 3_145_728,
+      headerMs: 1000,
+      bodyMs: 2000,
+      commitBytes: 5120,
+      commitMs: 3000,
     });
   });
 

@@ -1,11 +1,23 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type TimeoutSettings } from '../plugin/index.ts';
+import { parseBytes, parseDuration, type Secret, type TimeoutSettings } from '../plugin/index.ts';
 import { headerPrefixes } from './header-prefixes.ts';
 
 /** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
 export interface ServerSettings {
   readonly listen: Required<Listen>;
   readonly status: Required<Listen>;
+  readonly admin: {
+    readonly enabled: boolean;
+    readonly host: string;
+    readonly port: number;
+    readonly token: Secret | undefined;
+    /** Names in Host headers that are answered, beside those that always are. */
+    readonly hosts: readonly string[];
+    readonly records: number;
+  };
+  /** Of a whole request, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
   readonly limits: {
     readonly body: number;
     readonly jsonDepth: number;
@@ -15,6 +27,14 @@ export interface ServerSettings {
     readonly holdMs: number;
     readonly inlineConfig: number;
     readonly connections: number;
+    /** Requests under way at once. */
+    readonly inFlight: number;
+    /** Bytes of their bodies. */
+    readonly inFlightBytes: number;
+    readonly headerMs: number;
+    readonly bodyMs: number;
+    readonly commitBytes: number;
+    readonly commitMs: number;
   };
   readonly timeouts: Required<TimeoutSettings>;
   readonly headerPrefixes: readonly string[];
@@ -44,19 +64,18 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** The schema tells people and editors the same defaults; a test compares the two. */
 export function compileServerSettings(file: ServerFile): ServerSettings {
-  const { limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
+  const { admin = {}, drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
   return {
     listen: { host: '0.0.0.0', port: 8787, ...file.listen },
     status: { host: '0.0.0.0', port: 9464, ...file.status },
+    admin: compileAdmin(admin),
+    deadlineMs: parseDuration(file.deadline ?? '15m'),
+    drain: { delayMs: parseDuration(drain.delay ?? '5s'), timeoutMs: parseDuration(drain.timeout ?? '30s') },
     limits: compileLimits(limits),
     timeouts: compileServerTimeouts(file),
     headerPrefixes: headerPrefixes(file),
     defaultConfig: file.default_config,
-    chains: {
-      entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
-      request: chains.request ?? ['metadata', 'route'],
-      attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
-    },
+    chains: compileChains(chains),
     plugins: file.plugins ?? [],
     cache: {
       maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
@@ -65,6 +84,25 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
+  };
+}
+
+function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
+  return {
+    enabled: admin.enabled ?? true,
+    host: admin.host ?? '127.0.0.1',
+    port: admin.port ?? 8788,
+    token: admin.token,
+    hosts: admin.hosts ?? [],
+    records: admin.records ?? 10_000,
+  };
+}
+
+function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSettings['chains'] {
+  return {
+    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
+    request: chains.request ?? ['metadata', 'route'],
+    attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
   };
 }
 
@@ -78,6 +116,12 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     holdMs: parseDuration(limits.hold_time ?? '15s'),
     inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
     connections: limits.connections ?? 256,
+    inFlight: limits.in_flight ?? 1000,
+    inFlightBytes: parseBytes(limits.in_flight_bytes ?? '512MiB'),
+    headerMs: parseDuration(limits.header_time ?? '15s'),
+    bodyMs: parseDuration(limits.body_time ?? '120s'),
+    commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
+    commitMs: parseDuration(limits.commit_time ?? '120s'),
   };
 }
 

@@ -7,23 +7,34 @@ export const ERROR_TYPES = [
   'timeout_first_content',
   'timeout_idle',
   'timeout_total',
+  'timeout_request',
   'rate_limited',
   'quota',
   'auth',
   'permission',
   'not_found',
   'invalid_request',
+  'content_filter',
   'overloaded',
   'server_error',
   'network',
   'tls',
   'client_disconnected',
+  'shutdown',
   'other',
 ] as const;
 export type ErrorTypeLabel = (typeof ERROR_TYPES)[number];
 
 /** Why the gateway itself refused a request. */
-export const REJECTION_REASONS = ['auth', 'forbidden', 'schema', 'body_too_large', 'routing', 'not_found'] as const;
+export const REJECTION_REASONS = [
+  'auth',
+  'forbidden',
+  'schema',
+  'body_too_large',
+  'routing',
+  'not_found',
+  'overload',
+] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
 interface ErrorLabels {
@@ -72,6 +83,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   config_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
   upstream_rejected: failure('invalid_request'),
   context_length_exceeded: failure('invalid_request'),
+  content_filter: failure('content_filter'),
   upstream_permission: failure('permission'),
   insufficient_quota: failure('quota'),
   rate_limit_exceeded: failure('rate_limited'),
@@ -88,8 +100,11 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   timeout_first_content: failure('timeout_first_content'),
   timeout_idle: failure('timeout_idle'),
   timeout_total: failure('timeout_total'),
+  timeout_request: failure('timeout_request'),
   stream_interrupted: failure('network'),
   reply_too_large: failure('other'),
+  busy: { errorType: 'overloaded', rejection: 'overload' },
+  shutting_down: failure('shutdown'),
   client_closed: failure('client_disconnected'),
   internal_error: failure('other'),
 };

@@ -50,6 +50,8 @@ export function exchangeOf(
   return {
     id: 'req-1',
     startedAt: 0,
+    deadline: 900_000,
+    skipped: [],
     settingsHash: '0123456789abcdef',
     operation: chat,
     request: {
@@ -115,6 +117,7 @@ export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
   return {
     number: 0,
     target: createTarget({ path: 'config.targets[0]', provider: '@vertex-eu' }),
+    choice: { reason: 'only', givesWay: () => false },
     startedAt: 2,
     timeouts: { connect: 1, firstByte: 1, firstContent: 1, idle: 1, total: 1 },
     deadline: 600_000,

@@ -7,13 +7,15 @@ export interface LoggerOptions {
   /** Default stdout. */
   readonly destination?: DestinationStream;
   readonly clock?: Clock;
+  /** Of several processes that write to the same place: which one a line is of. */
+  readonly worker?: number | undefined;
 }
 
 /** JSON lines. Headers and bodies are not logged anywhere; scrubbing is for the day somebody logs an object that holds some. */
-export function createLogger({ level, destination, clock = systemClock }: LoggerOptions): Logger {
+export function createLogger({ level, destination, worker, clock = systemClock }: LoggerOptions): Logger {
   const options = {
     level,
-    base: null,
+    base: worker === undefined ? null : { worker },
     timestamp: () => `,"time":"${new Date(clock.wall()).toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: scrub },

@@ -10,8 +10,8 @@ export interface MetricSpec {
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
-  /** How values of several workers become one; sums unless said. */
-  readonly aggregator?: 'first' | 'min' | 'max';
+  /** How values of several processes become one; sums unless said. `primary`: only the primary's count, every worker does the same. */
+  readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
 }
 
 /** Fractions are rounded to what the binary power meant (0.01 · 2 ** 3 is 0.08); whole bounds are exact. */
@@ -64,6 +64,21 @@ export const METRICS = {
     name: 'gatehouse_config_reloads_total',
     help: 'Loads of the settings, the one at start included, by result: success, failure.',
     labels: ['result'],
+    aggregator: 'primary',
+  },
+  workers: {
+    type: 'gauge',
+    name: 'gatehouse_workers',
+    help: 'Worker processes that serve requests. Only with --workers.',
+    labels: [],
+    aggregator: 'primary',
+  },
+  workerExits: {
+    type: 'counter',
+    name: 'gatehouse_worker_exits_total',
+    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed, by the system when memory ran out). Only with --workers.',
+    labels: ['reason'],
+    aggregator: 'primary',
   },
   requests: {
     type: 'counter',
@@ -83,6 +98,13 @@ export const METRICS = {
     name: 'gatehouse_requests_in_flight',
     help: 'Requests whose reply has not ended.',
     labels: ['route'],
+  },
+  draining: {
+    type: 'gauge',
+    name: 'gatehouse_draining',
+    help: '1 from SIGTERM on: /readyz says no, and what is under way has its time to end.',
+    labels: [],
+    aggregator: 'max',
   },
   requestOverhead: {
     type: 'histogram',
@@ -108,7 +130,7 @@ export const METRICS = {
   requestsRejected: {
     type: 'counter',
     name: 'gatehouse_requests_rejected_total',
-    help: 'Requests the gateway refused before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found.',
+    help: 'Requests the gateway refused before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
     labels: ['route', 'reason'],
   },
   clientDisconnects: {
@@ -155,6 +177,19 @@ export const METRICS = {
     name: 'gatehouse_fallbacks_total',
     help: 'Attempts that followed a failed one, by catalog slug of both and the error_type of the failure.',
     labels: ['from_target', 'to_target', 'reason'],
+  },
+  targetHealthy: {
+    type: 'gauge',
+    name: 'gatehouse_upstream_target_healthy',
+    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it has answered again, else 1. provider: as the config writes it, without @; empty where the request says it.',
+    labels: ['config', 'target', 'provider'],
+    aggregator: 'min',
+  },
+  breakerTransitions: {
+    type: 'counter',
+    name: 'gatehouse_circuit_breaker_transitions_total',
+    help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to try the target) or closed.',
+    labels: ['config', 'target', 'to'],
   },
   tokens: {
     type: 'counter',

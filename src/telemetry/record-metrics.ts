@@ -1,7 +1,7 @@
 import { OTHER } from './families.ts';
 import { knownParam } from './known-params.ts';
 import { UNMATCHED_ROUTE, type Metrics } from './registry.ts';
-import type { AttemptSummary, RequestSummary } from './summary.ts';
+import type { RecordedAttempt, RecordedTry, RequestRecord } from './record.ts';
 
 type Families = Metrics['families'];
 
@@ -11,42 +11,41 @@ interface ModelLabels {
   readonly operation: string;
 }
 
-export function recordRequest(families: Families, summary: RequestSummary): void {
-  const { exchange, durationMs, overheadMs, bytesOut, rejection, disconnectStage } = summary;
-  const route = exchange.operation?.path ?? UNMATCHED_ROUTE;
-  const outcome = { route, status_class: statusClass(summary.outcomeStatus), stream: String(summary.stream) };
-  families.requests.add({ ...outcome, cache: summary.cache ?? '' });
+export function recordRequest(families: Families, record: RequestRecord): void {
+  const { durationMs, overheadMs, bytesIn, bytesOut, rejection, disconnectStage, attempts } = record;
+  const route = record.route ?? UNMATCHED_ROUTE;
+  const outcome = { route, status_class: statusClass(record.outcomeStatus), stream: String(record.stream) };
+  families.requests.add({ ...outcome, cache: record.cache ?? '' });
   families.requestDuration.observe(outcome, durationMs / 1000);
   if (disconnectStage) families.clientDisconnects.add({ route, stage: disconnectStage });
   else families.requestOverhead.observe({ route }, overheadMs / 1000);
-  if (exchange.request.bodyBytes > 0) families.requestBodyBytes.observe({ route }, exchange.request.bodyBytes);
+  if (bytesIn > 0) families.requestBodyBytes.observe({ route }, bytesIn);
   families.responseBodyBytes.observe({ route }, bytesOut);
   if (rejection) families.requestsRejected.add({ route, reason: rejection });
-  recordFallbacks(families, summary.attempts);
-  const operation = exchange.operation?.semconvName ?? '';
-  for (const attempt of summary.attempts) recordAttempt(families, attempt, operation);
+  recordFallbacks(families, attempts);
+  for (const attempt of attempts) recordAttempt(families, attempt, record.semconvName ?? '');
 }
 
 const statusClass = (status: number): string => `${Math.trunc(status / 100)}xx`;
 
-function recordFallbacks(families: Families, attempts: readonly AttemptSummary[]): void {
+function recordFallbacks(families: Families, attempts: readonly RecordedAttempt[]): void {
   for (const [index, attempt] of attempts.entries()) {
     const before = attempts[index - 1];
     if (!before) continue;
     // Without a slug there is only what the request named as its provider, which anybody may type.
-    const [from_target, to_target] = [before.resolved?.slug ?? '', attempt.resolved?.slug ?? ''];
+    const [from_target, to_target] = [before.place?.provider ?? '', attempt.place?.provider ?? ''];
     families.fallbacks.add({ from_target, to_target, reason: before.errorType });
   }
 }
 
-function recordAttempt(families: Families, attempt: AttemptSummary, operation: string): void {
-  const { resolved, cache } = attempt;
+function recordAttempt(families: Families, attempt: RecordedAttempt, operation: string): void {
+  const { place, cache } = attempt;
   if (cache) families.cacheRequests.add({ mode: 'exact', result: cache });
   for (const { param, action } of attempt.losses) {
-    families.paramsLost.add({ provider: resolved?.slug ?? '', param: knownParam(param) ?? OTHER, action });
+    families.paramsLost.add({ provider: place?.provider ?? '', param: knownParam(param) ?? OTHER, action });
   }
-  if (!resolved) return;
-  const labels = { provider: resolved.slug, request_model: resolved.modelLabel, operation };
+  if (!place) return;
+  const labels = { provider: place.provider, request_model: place.modelLabel, operation };
   const { outcome, errorType, counted } = attempt;
   if (counted) families.upstreamAttempts.add({ ...labels, outcome, error_type: errorType });
   recordTries(families, attempt, labels);
@@ -54,12 +53,12 @@ function recordAttempt(families: Families, attempt: AttemptSummary, operation: s
   recordTokens(families, attempt, labels);
 }
 
-function recordTries(families: Families, { tries }: AttemptSummary, labels: ModelLabels): void {
+function recordTries(families: Families, { tries }: RecordedAttempt, labels: ModelLabels): void {
   const { provider } = labels;
-  const last = new Map<number, AttemptSummary['tries'][number]>();
+  const last = new Map<number, RecordedTry>();
   for (const record of tries) {
-    const { call, startedAt, endedAt, outcome, resent } = record;
-    families.upstreamDuration.observe({ ...labels, outcome }, (endedAt - startedAt) / 1000);
+    const { call, durationMs, outcome, resent } = record;
+    families.upstreamDuration.observe({ ...labels, outcome }, durationMs / 1000);
     if (resent) families.upstreamRetries.add({ provider, reason: 'stale_connection' });
     const before = last.get(call);
     last.set(call, record);
@@ -68,19 +67,18 @@ function recordTries(families: Families, { tries }: AttemptSummary, labels: Mode
   }
 }
 
-function recordPace(families: Families, attempt: AttemptSummary, labels: ModelLabels): void {
-  const { stream, outcome, firstContentMs, signals, tries } = attempt;
+function recordPace(families: Families, attempt: RecordedAttempt, labels: ModelLabels): void {
+  const { stream, outcome, firstContentMs, usage, tries } = attempt;
   const last = tries.at(-1);
   if (!stream || firstContentMs === undefined || !last) return;
   families.upstreamFirstChunk.observe(labels, firstContentMs / 1000);
-  const more = (signals?.usage?.output ?? 0) - 1;
+  const more = (usage?.output ?? 0) - 1;
   if (outcome !== 'success' || more < 1) return;
-  families.upstreamPerToken.observe(labels, (last.endedAt - last.startedAt - firstContentMs) / 1000 / more);
+  families.upstreamPerToken.observe(labels, (last.durationMs - firstContentMs) / 1000 / more);
 }
 
 /** Of every attempt, lost ones too: they were billed. */
-function recordTokens(families: Families, { signals }: AttemptSummary, labels: ModelLabels): void {
-  const usage = signals?.usage;
+function recordTokens(families: Families, { usage }: RecordedAttempt, labels: ModelLabels): void {
   if (!usage) return;
   const { input, output, cacheRead, cacheWrite, reasoning } = usage;
   families.requestTokens.observe({ ...labels, type: 'input' }, input);

@@ -5,11 +5,19 @@ import {
   type OpenMetricsContentType,
   type PrometheusContentType,
 } from 'prom-client';
-import type { CacheStatus, Clock } from '../plugin/index.ts';
+import type { CacheStatus, Clock, TargetHealth } from '../plugin/index.ts';
+import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { REJECTION_REASONS } from './error-types.ts';
 import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
 import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
 
+type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
+/** What this module asks of a metric, one of ours or of prom-client's. */
+interface Collected {
+  readonly name: string;
+  readonly type: string;
+  get(): Promise<FamilySnapshot>;
+}
 type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 type FamilyOf<K extends MetricKey> = {
   counter: CounterFamily<LabelOf<K>>;
@@ -32,6 +40,8 @@ export interface Metrics {
   readonly families: Families;
   /** The exposition in the form `accept` asks for. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** What another process needs to tell of this one: everything, or what must not be lost with it. */
+  snapshot(which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]>;
   /** Settings were loaded and serve from now on. */
   settingsLoaded(hash: string, providers: readonly string[]): void;
   /** Settings were refused; those before them, if any, still serve. */
@@ -41,9 +51,25 @@ export interface Metrics {
     readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
     readonly onEvict: () => void;
   };
+  /** What the breakers of targets tell. */
+  readonly targetHealth: {
+    /** These are the targets of the stored configs from now on. */
+    list(targets: readonly (TargetLabels & { readonly healthy: boolean; readonly enforced: boolean })[]): void;
+    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState): void;
+  };
   /** Credentials of a catalog entry were exchanged for an access token. */
   tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
 }
+
+type BreakerState = TargetHealth['state'];
+
+interface TargetLabels {
+  readonly config: string;
+  readonly target: string;
+  readonly provider: string;
+}
+
+const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
 /** Route of requests that no operation serves: what clients type never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
@@ -58,7 +84,7 @@ const MISNAMED_DEFAULTS = [
 ];
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const registry = new Registry<PrometheusContentType | OpenMetricsContentType>();
+  const registry: AnyRegistry = new Registry();
   const families = openFamilies();
   for (const family of Object.values(families)) {
     // The registry asks only for what Family has; the declared type wants a whole Counter.
@@ -67,9 +93,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
   if (options.process ?? true) {
     collectDefaultMetrics({ register: registry as Registry });
     for (const name of MISNAMED_DEFAULTS) registry.removeSingleMetric(name);
+    for (const metric of registry.getMetricsAsArray()) aggregateAsOne(metric);
   }
   declareSeries(families, options);
-  return { families, scrape: createScraper(registry), ...createRecorders(families, options.clock) };
+  return {
+    families,
+    scrape: createScraper(registry),
+    snapshot: (which) => snapshotOf(registry, which),
+    ...createRecorders(families, options.clock),
+  };
 }
 
 function openFamilies(): Families {
@@ -93,6 +125,7 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
   for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
   for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
+  families.draining.set({}, 0);
   families.cacheEntries.set({}, 0);
   families.cacheSize.set({}, 0);
   families.cacheEvictions.add({}, 0);
@@ -108,7 +141,7 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   }
 }
 
-function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'families' | 'scrape'> {
+function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'families' | 'scrape' | 'snapshot'> {
   return {
     settingsLoaded(hash, providers) {
       families.configInfo.reset();
@@ -131,17 +164,45 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
       },
       onEvict: () => families.cacheEvictions.add({}),
     },
+    targetHealth: {
+      list(targets) {
+        families.targetHealthy.reset();
+        for (const { healthy, enforced, ...labels } of targets) {
+          families.targetHealthy.set(labels, healthy ? 1 : 0);
+          for (const to of enforced ? BREAKER_STATES : []) families.breakerTransitions.add({ ...labels, to }, 0);
+        }
+      },
+      changed({ enforced, ...labels }, to) {
+        families.targetHealthy.set(labels, to === 'closed' ? 1 : 0);
+        if (enforced) families.breakerTransitions.add({ ...labels, to });
+      },
+    },
     tokenRefreshed(provider, result) {
       families.tokenRefreshes.add({ provider, result });
     },
   };
 }
 
+/** Where prom-client's own rule hides what operators look for: an average hides the one process that hangs. */
+function aggregateAsOne(metric: { readonly name: string; aggregator?: string }): void {
+  if (metric.aggregator === 'average') metric.aggregator = 'max';
+  // Of the oldest process, which is the primary.
+  if (metric.name === 'process_start_time_seconds') metric.aggregator = 'min';
+}
+
+/** Others are not asked at all: the event loop's lag counts from the last time it was asked for. */
+async function snapshotOf(registry: AnyRegistry, which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]> {
+  // What prom-client collects has these fields; its types tell them of its own classes only.
+  const metrics = registry.getMetricsAsArray() as unknown as readonly Collected[];
+  const asked = which === 'all' ? metrics : metrics.filter(isCumulative);
+  return Promise.all(asked.map(async (metric) => ({ ...(await metric.get()), name: metric.name })));
+}
+
 /** The content type is a state of the whole registry, so scrapes take turns. */
-function createScraper(registry: Registry<PrometheusContentType | OpenMetricsContentType>): Metrics['scrape'] {
+function createScraper(registry: AnyRegistry): Metrics['scrape'] {
   let turn: Promise<unknown> = Promise.resolve();
   const render = async (accept: string | undefined): Promise<{ contentType: string; text: string }> => {
-    const contentType = wantsOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
+    const contentType = contentTypeFor(accept);
     registry.setContentType(contentType);
     const restoreNames = rememberNames(registry);
     try {
@@ -161,12 +222,15 @@ function createScraper(registry: Registry<PrometheusContentType | OpenMetricsCon
  * prom-client 15.1.3 cuts `_total` off the counters' own names to print OpenMetrics and leaves them so: the next text scrape
  * would have other metric names (measured).
  */
-function rememberNames(registry: Registry<PrometheusContentType | OpenMetricsContentType>): () => void {
+function rememberNames(registry: AnyRegistry): () => void {
   const names = registry.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
   return () => {
     for (const { metric, name } of names) metric.name = name;
   };
 }
+
+export const contentTypeFor = (accept: string | undefined): PrometheusContentType | OpenMetricsContentType =>
+  wantsOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Prometheus names OpenMetrics first where it wants it; anything that does not name it gets the text format. */
 function wantsOpenMetrics(accept: string | undefined): boolean {

@@ -10,7 +10,6 @@ import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../pl
 import {
   anthropic,
   attemptOf,
-  createStillClock,
   endOf,
   exchangeOf,
   replyOf,
@@ -20,7 +19,7 @@ import {
   WALL,
 } from './exchange.testkit.ts';
 import { openServerSpan } from './spans.ts';
-import { summarise } from './summary.ts';
+import { recordOf } from './make-record.ts';
 
 interface Seen {
   readonly span: ReadableSpan;
@@ -36,10 +35,8 @@ interface Seen {
 function record(exchange: Exchange, end: ReplyEnd, endedAt: number): Seen[] {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-  const clock = createStillClock();
-  const span = openServerSpan(provider.getTracer('test'), clock, exchange);
-  clock.set(endedAt);
-  span.close(summarise(exchange, end, endedAt));
+  const span = openServerSpan(provider.getTracer('test'), exchange, WALL);
+  span.close(recordOf(exchange, end, { endedAt, receivedAt: WALL }));
   const spans = exporter.getFinishedSpans();
   const nameOf = new Map(spans.map((one) => [one.spanContext().spanId, one.name]));
   const ms = ([seconds, nanos]: ReadableSpan['startTime']): number => Math.round(seconds * 1000 + nanos / 1e6 - WALL);
@@ -230,7 +227,7 @@ describe('the spans of a request', () => {
     });
     expect(record(exchange, endOf(), 5)).toEqual([]);
     const off = new TracerProvider({ sampler: new AlwaysOffSampler() });
-    expect(openServerSpan(off.getTracer('test'), createStillClock(), exchange).traceId).toBe('1'.repeat(32));
+    expect(openServerSpan(off.getTracer('test'), exchange, WALL).traceId).toBe('1'.repeat(32));
   });
 
   it('have neither content nor secrets', () => {

@@ -9,48 +9,49 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import type { Clock, Exchange, ResolvedTarget } from '../plugin/index.ts';
+import type { Exchange } from '../plugin/index.ts';
+import { MAX_TEXT } from './cut.ts';
+import type { RecordedAttempt, RecordedTry, RequestRecord } from './record.ts';
 import { SPAN } from './span-names.ts';
-import type { AttemptSummary, RequestSummary, TrySummary } from './summary.ts';
 import { readTraceparent } from './traceparent.ts';
 
-/** The server span of one request. Client spans are made when it closes, from what the exchange holds by then. */
+/** The server span of one request. Client spans are made when it closes, from the record. */
 export interface ServerSpan {
   readonly traceId: string;
   readonly spanId: string;
-  close(summary: RequestSummary): void;
+  close(record: RequestRecord): void;
 }
 
 /** Methods that HTTP defines; any other word a client sends is not a span name. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
-const MAX_TEXT = 256;
+const MAX_LOSSES = 20;
 
 /**
  * Opens the server span under the caller's, if it sent one. Parents are given, never ambient: undici runs its handlers in the
  * async context of whichever request opened the socket.
+ *
+ * @param receivedAt wall clock
  */
-export function openServerSpan(tracer: Tracer, clock: Clock, exchange: Exchange): ServerSpan {
-  // Spans take wall time, the exchange counts monotonic: one offset per request keeps the distances between spans exact.
-  const offset = clock.wall() - clock.now();
-  const time = (ms: number): HrTime => toHrTime(ms + offset);
+export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: number): ServerSpan {
+  const time = (msAfter: number): HrTime => toHrTime(receivedAt + msAfter);
   const remote = readTraceparent(exchange.request.headers);
   const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
   const options = {
     kind: SpanKind.SERVER,
     attributes: serverAttributes(exchange),
-    startTime: time(exchange.startedAt),
+    startTime: time(0),
   };
   const span = tracer.startSpan(serverSpanName(exchange), options, parent);
   const { traceId, spanId } = span.spanContext();
   return {
     traceId,
     spanId,
-    close(summary) {
-      const endTime = time(summary.endedAt);
+    close(record) {
+      const endTime = time(record.durationMs);
       if (!span.isRecording()) return span.end(endTime);
       const inside = trace.setSpan(parent, span);
-      for (const attempt of summary.attempts) recordAttempt({ tracer, time, context: inside }, summary, attempt);
-      closeServerSpan(span, summary);
+      for (const attempt of record.attempts) recordAttempt({ tracer, time, context: inside }, record, attempt);
+      closeServerSpan(span, record);
       span.end(endTime);
     },
   };
@@ -81,85 +82,86 @@ function serverAttributes(exchange: Exchange): Attributes {
   };
 }
 
-function closeServerSpan(span: Span, summary: RequestSummary): void {
-  const { exchange, status, outcome, errorCode, errorType } = summary;
+function closeServerSpan(span: Span, record: RequestRecord): void {
+  const { keyId, configId, status, outcome, errorCode, errorType } = record;
   span.setAttribute(SPAN.httpStatus, status);
-  if (exchange.caller) span.setAttribute(SPAN.keyId, exchange.caller.keyId);
-  if (exchange.config?.id) span.setAttribute(SPAN.configId, exchange.config.id);
-  if (summary.cache) span.setAttribute(SPAN.cacheStatus, summary.cache);
+  if (keyId !== undefined) span.setAttribute(SPAN.keyId, keyId);
+  if (configId) span.setAttribute(SPAN.configId, configId);
+  if (record.cache) span.setAttribute(SPAN.cacheStatus, record.cache);
   if (errorCode) span.setAttributes({ [SPAN.errorCode]: errorCode, [SPAN.errorType]: errorType });
   // A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status").
-  if (outcome === 'error' && summary.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (outcome === 'error' && record.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 interface Maker {
   readonly tracer: Tracer;
-  readonly time: (ms: number) => HrTime;
+  readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
 }
 
 /** One inference span per target that was tried, one HTTP span per physical try under it. */
-function recordAttempt(maker: Maker, summary: RequestSummary, attempt: AttemptSummary): void {
-  const { resolved } = attempt;
-  const operation = summary.exchange.operation?.semconvName;
+function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAttempt): void {
+  const { place, startedMs, durationMs } = attempt;
+  const operation = record.semconvName;
   // Without a target, or with a kept answer, there was no inference: the server span has the error, and the cache's status.
-  if (!resolved || operation === undefined || isFromCache(attempt)) return;
+  if (!place || operation === undefined || isFromCache(attempt)) return;
   const { tracer, time, context } = maker;
+  const server = serverOf(place.url);
   const attributes = {
     [SPAN.operationName]: operation,
-    [SPAN.providerName]: resolved.semconvName,
-    [SPAN.requestModel]: resolved.model,
-    ...serverOf(resolved),
+    [SPAN.providerName]: place.semconvName,
+    [SPAN.requestModel]: place.model,
+    ...server,
   };
   const span = tracer.startSpan(
-    `${operation} ${resolved.model}`,
-    { kind: SpanKind.CLIENT, attributes, startTime: time(attempt.startedAt) },
+    `${operation} ${place.model}`,
+    { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) },
     context,
   );
-  span.setAttributes(inferenceAttributes(summary.exchange, attempt, resolved));
+  span.setAttributes(inferenceAttributes(record, attempt, place.provider));
   if (attempt.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = { ...maker, context: trace.setSpan(context, span) };
+  const target = { [SPAN.httpMethod]: 'POST', [SPAN.urlFull]: place.url, ...server };
   let resent = 0;
-  for (const [index, record] of attempt.tries.entries()) {
-    if (record.resent) resent += 1;
-    recordTry(inside, resolved, record, index + resent);
+  for (const [index, one] of attempt.tries.entries()) {
+    if (one.resent) resent += 1;
+    recordTry(inside, target, one, index + resent);
   }
-  span.end(time(attempt.endedAt));
+  span.end(time(startedMs + durationMs));
 }
 
-const isFromCache = ({ cache }: AttemptSummary): boolean => cache === 'hit' || cache === 'shared';
+const isFromCache = ({ cache }: RecordedAttempt): boolean => cache === 'hit' || cache === 'shared';
 
-function serverOf(resolved: ResolvedTarget): Attributes {
-  const url = new URL(resolved.origin);
+function serverOf(text: string): Attributes {
+  const url = new URL(text);
   return {
     [SPAN.serverAddress]: url.hostname,
     [SPAN.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
   };
 }
 
-function inferenceAttributes(exchange: Exchange, summary: AttemptSummary, resolved: ResolvedTarget): Attributes {
-  const { attempt, stream, firstContentMs, errorType, errorCode, losses } = summary;
+function inferenceAttributes({ configId }: RequestRecord, attempt: RecordedAttempt, provider: string): Attributes {
+  const { stream, firstContentMs, errorType, errorCode, losses } = attempt;
   return {
-    [SPAN.providerSlug]: resolved.slug,
-    [SPAN.configTarget]: attempt.target.path,
+    [SPAN.providerSlug]: provider,
+    [SPAN.configTarget]: attempt.target,
     [SPAN.attempt]: attempt.number,
-    ...(exchange.config?.id && { [SPAN.configId]: exchange.config.id }),
-    ...(summary.cache && { [SPAN.cacheStatus]: summary.cache }),
+    ...(configId && { [SPAN.configId]: configId }),
+    ...(attempt.cache && { [SPAN.cacheStatus]: attempt.cache }),
     ...(stream && { [SPAN.requestStream]: true }),
     ...(stream && firstContentMs !== undefined && { [SPAN.timeToFirstChunk]: firstContentMs / 1000 }),
-    ...replyAttributes(summary),
+    ...replyAttributes(attempt),
     ...(errorType !== '' && { [SPAN.errorType]: errorType }),
     ...(errorCode && { [SPAN.errorCode]: errorCode }),
-    ...(losses.length > 0 && { [SPAN.lostParams]: losses.slice(0, 20).map((loss) => loss.param.slice(0, MAX_TEXT)) }),
+    ...(losses.length > 0 && { [SPAN.lostParams]: losses.slice(0, MAX_LOSSES).map(({ param }) => param) }),
   };
 }
 
-function replyAttributes({ signals, outcome }: AttemptSummary): Attributes {
-  const usage = signals?.usage;
+function replyAttributes({ usage, responseModel, outcome, finish: finished }: RecordedAttempt): Attributes {
   // A generation that ended abnormally has the finish reason `error` (GenAI conventions, PR 363).
-  const finish = outcome === 'success' ? signals?.finish : 'error';
+  const finish = outcome === 'success' ? finished : 'error';
   return {
-    ...(signals?.model !== undefined && { [SPAN.responseModel]: signals.model.slice(0, MAX_TEXT) }),
+    ...(responseModel !== undefined && { [SPAN.responseModel]: responseModel }),
     ...(finish && { [SPAN.finishReasons]: [finish] }),
     ...(usage && { [SPAN.inputTokens]: usage.input, [SPAN.outputTokens]: usage.output }),
     ...(usage?.cacheRead !== undefined && { [SPAN.cacheReadTokens]: usage.cacheRead }),
@@ -168,26 +170,15 @@ function replyAttributes({ signals, outcome }: AttemptSummary): Attributes {
   };
 }
 
-function recordTry(
-  { tracer, time, context }: Maker,
-  resolved: ResolvedTarget,
-  record: TrySummary,
-  resend: number,
-): void {
+function recordTry({ tracer, time, context }: Maker, target: Attributes, record: RecordedTry, resend: number): void {
+  const { status, errorType, startedMs, durationMs } = record;
   const attributes: Attributes = {
-    [SPAN.httpMethod]: 'POST',
-    // Queries are left out: some vendors take keys there.
-    [SPAN.urlFull]: resolved.origin + (resolved.path.split('?', 1)[0] ?? ''),
-    ...serverOf(resolved),
+    ...target,
     ...(resend > 0 && { [SPAN.httpResend]: resend }),
-    ...(record.status !== undefined && { [SPAN.httpStatus]: record.status }),
-    ...(record.errorType !== '' && { [SPAN.errorType]: record.errorType }),
+    ...(status !== undefined && { [SPAN.httpStatus]: status }),
+    ...(errorType !== '' && { [SPAN.errorType]: errorType }),
   };
-  const span = tracer.startSpan(
-    'POST',
-    { kind: SpanKind.CLIENT, attributes, startTime: time(record.startedAt) },
-    context,
-  );
-  if (record.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end(time(record.endedAt));
+  const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) }, context);
+  if (errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(time(startedMs + durationMs));
 }

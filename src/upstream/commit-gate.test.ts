@@ -22,7 +22,15 @@ describe('the gate', () => {
     ['at the content of a plain reply', held({ stream: false }, { content: true, ended: true }), false],
     ['past the hold in a plain reply that passes through', held({ stream: false, bytesIn: 101, bytesOut: 101 }), true],
     ['in a plain reply that is read whole', held({ stream: false, bytesIn: 1e6, bytesOut: 0 }), false],
-  ])('%s', (_, reply, open) => expect(mayCommit(reply, hold)).toBe(open));
+  ])('%s', (_, reply, open) => expect(mayCommit(reply, { hold, commit: 'first_content' })).toBe(open));
+
+  it.each<[string, HeldReply, boolean]>([
+    ['at the first content', held({}, { content: true }), false],
+    ['at a proper end', held({}, { content: true, ended: true }), true],
+    ['past the hold', held({ bytesIn: 101 }, { content: true }), true],
+  ])('of a stream that is held to its end: %s', (_, reply, open) =>
+    expect(mayCommit(reply, { hold, commit: 'complete' })).toBe(open),
+  );
 });
 
 it.each<[number, Record<string, string>, string | undefined]>([

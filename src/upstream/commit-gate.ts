@@ -1,6 +1,6 @@
 import type { Signals } from '../formats/events.ts';
 import { codingOf } from './bounded-body.ts';
-import type { Hold } from './types.ts';
+import type { OutboundRequest } from './types.ts';
 
 /** A 2xx that has not been let out yet, as far as it has come. */
 export interface HeldReply {
@@ -13,11 +13,14 @@ export interface HeldReply {
 }
 
 /** Whether a reply may begin to leave, which ends all chance of another attempt. */
-export function mayCommit({ stream, signals, bytesIn, bytesOut }: HeldReply, hold: Hold): boolean {
+export function mayCommit(
+  { stream, signals, bytesIn, bytesOut }: HeldReply,
+  { hold, commit }: Pick<OutboundRequest, 'hold' | 'commit'>,
+): boolean {
   // A plain reply is worth nothing until it is whole: only its size can open the gate before.
   if (!stream) return bytesOut > hold.bytes;
   // Translation may swallow (pings) or swell: whichever side is larger has been held.
-  return signals.content || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
+  return (signals.content && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
 }
 
 /** Why a reply is of no use whatever its body says, or undefined. Statuses from 400 on are for their format to read. */

@@ -30,12 +30,16 @@ export interface UpstreamOptions {
 /** Token endpoints are asked once an hour; more at a time than this means that many entries refresh together. */
 const SMALL_CONNECTIONS = 4;
 
+/** Hosts that callers name, at once; beyond it those without work give up their connections. */
+const MAX_CALLERS_POOLS = 64;
+
 const CLOSING = new UpstreamError('connection_failed', 'The gateway is closing its connections.');
 
 /** Everything that leaves the gateway for an upstream goes through one of these. */
 export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOptions): Upstream {
   const context = { clock, lookup, ca };
   const pools = new PoolDirectory(context);
+  const callersPools = new PoolDirectory(context, MAX_CALLERS_POOLS);
   const downloads = new Set<OriginPool>();
 
   function send(request: OutboundRequest, timings: TryTimings = createTimings()) {
@@ -43,7 +47,8 @@ export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOpt
       // undici takes an absolute URL here and would name another host to the upstream (RFC 9112, 3.2.2).
       if (!request.path.startsWith('/'))
         throw new GatewayError('internal_error', `The outbound path ${request.path} has no leading slash.`);
-      new Try(pools.get(request.origin), request, { clock, timings, settle: { resolve, reject } }).begin();
+      const directory = request.origin.chosenByCaller ? callersPools : pools;
+      new Try(directory.get(request.origin), request, { clock, timings, settle: { resolve, reject } }).begin();
     });
   }
 
@@ -81,10 +86,17 @@ export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOpt
     send,
     exchange,
     download,
-    stats: () => pools.all().map((pool) => pool.stats()),
-    settingsChanged: () => pools.settingsChanged(),
+    stats: () => [...pools.all(), ...callersPools.all()].map((pool) => pool.stats()),
+    settingsChanged() {
+      pools.settingsChanged();
+      callersPools.settingsChanged();
+    },
     async close() {
-      await Promise.all([pools.close(CLOSING), ...[...downloads].map((pool) => pool.close(CLOSING))]);
+      await Promise.all([
+        pools.close(CLOSING),
+        callersPools.close(CLOSING),
+        ...[...downloads].map((pool) => pool.close(CLOSING)),
+      ]);
     },
   };
 }

@@ -5,6 +5,7 @@ const settings: LimitSettings = {
   timeouts: { connect: 50, firstByte: 200, firstContent: 300, idle: 100, total: 10_000 },
   hold: { bytes: 1, ms: 30 },
   deadline: 10_000,
+  deadlineOf: 'total',
 };
 const started: Progress = {
   phase: 'connecting',
@@ -26,6 +27,24 @@ describe('what is due first', () => {
       { phase: 'held', headersAt: 1100, progressAt: 1100 },
       {},
       { name: 'hold', at: 1130 },
+    ],
+    [
+      'before content, where another target would be asked',
+      { phase: 'held', headersAt: 1100, progressAt: 1100 },
+      { hold: { bytes: 1, ms: 30, outlastsSilence: true } },
+      { name: 'first_content', at: 1300 },
+    ],
+    [
+      'in a stream that is held to its end, from its content on',
+      { phase: 'held', headersAt: 1100, progressAt: 1110, content: true },
+      { hold: { bytes: 1, ms: 30, outlastsSilence: true } },
+      { name: 'hold', at: 1130 },
+    ],
+    [
+      'in a stream that is held to its end and stalls',
+      { phase: 'held', headersAt: 1100, progressAt: 1110, content: true },
+      { hold: { bytes: 1, ms: 3000 } },
+      { name: 'idle', at: 1210 },
     ],
     [
       'after the hold, without content',
@@ -70,11 +89,22 @@ it('says durations as people do', () => {
   ]);
 });
 
+it('the deadline of the whole request is not taken for a timeout of the target', () => {
+  const nearest = nearestLimit({ ...started, phase: 'sent' }, { ...settings, deadline: 1100, deadlineOf: 'request' });
+  expect(nearest).toEqual({ name: 'request', at: 1100 });
+});
+
 it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
   '%s names itself, its length and the host',
   (name) => {
-    const error = timeoutError(name, settings.timeouts, 'api.test', false);
+    const error = timeoutError(name, { timeouts: settings.timeouts, requestMs: 20_000 }, 'api.test', false);
     expect(error).toMatchObject({ code: `timeout_${name}`, status: 504 });
     expect(error.message).toMatch(new RegExp(`api\\.test.* \\d+ m?s \\(timeouts\\.${name}\\)`));
   },
 );
+
+it('the end of the whole request names its length and the host', () => {
+  const error = timeoutError('request', { timeouts: settings.timeouts, requestMs: 1500 }, 'api.test', false);
+  expect(error).toMatchObject({ code: 'timeout_request', status: 504 });
+  expect(error.message).toMatch(/api\.test.*the request's deadline of 1\.5 s/);
+});

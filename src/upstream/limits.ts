@@ -1,7 +1,7 @@
 import { UpstreamError } from '../plugin/index.ts';
 import type { Hold, Timeouts } from './types.ts';
 
-export type LimitName = 'connect' | 'first_byte' | 'first_content' | 'idle' | 'total' | 'hold';
+export type LimitName = 'connect' | 'first_byte' | 'first_content' | 'idle' | 'total' | 'request' | 'hold';
 
 /** The next moment something is due. */
 export interface Limit {
@@ -36,6 +36,7 @@ export interface LimitSettings {
   readonly timeouts: Timeouts;
   readonly hold: Hold;
   readonly deadline: number;
+  readonly deadlineOf: 'total' | 'request';
 }
 
 /**
@@ -44,8 +45,8 @@ export interface LimitSettings {
  *
  * A plain reply has no pings, so bytes are its progress, and no first content apart from its first byte.
  */
-export function nearestLimit(progress: Progress, { timeouts, hold, deadline }: LimitSettings): Limit {
-  let nearest: Limit = { name: 'total', at: deadline };
+export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): Limit {
+  let nearest: Limit = { name: deadlineOf, at: deadline };
   const consider = (name: LimitName, at: number): void => {
     if (at < nearest.at) nearest = { name, at };
   };
@@ -59,7 +60,8 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline }: L
   } else if (inReply) {
     consider('idle', progressAt + timeouts.idle);
   }
-  if (phase === 'held' && stream) consider('hold', progress.headersAt + hold.ms);
+  const held = phase === 'held' && stream && (content || !hold.outlastsSilence);
+  if (held) consider('hold', progress.headersAt + hold.ms);
   return nearest;
 }
 
@@ -68,13 +70,18 @@ export function formatDuration(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms)} ms`;
 }
 
+interface TimeoutTimes {
+  readonly timeouts: Timeouts;
+  readonly requestMs: number;
+}
+
 /**
  * A timeout in words: which one, and how long it is.
  * @param inLine the request had not even got a connection of the pool: its upstream may be well
  */
 export function timeoutError(
   name: Exclude<LimitName, 'hold'>,
-  timeouts: Timeouts,
+  { timeouts, requestMs }: TimeoutTimes,
   host: string,
   inLine: boolean,
 ): UpstreamError {
@@ -99,6 +106,11 @@ export function timeoutError(
       return new UpstreamError(
         'timeout_idle',
         `Nothing more from ${host} for ${formatDuration(timeouts.idle)} (timeouts.idle).`,
+      );
+    case 'request':
+      return new UpstreamError(
+        'timeout_request',
+        `${host} did not complete its reply before the request's deadline of ${formatDuration(requestMs)}.`,
       );
     case 'total':
       return new UpstreamError(

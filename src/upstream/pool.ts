@@ -127,11 +127,13 @@ export class OriginPool {
 export class PoolDirectory {
   readonly #pools = new Map<string, OriginPool>();
   readonly #context: PoolContext;
+  readonly #max: number;
   #changedAt = 0;
   #stopSweep: (() => void) | undefined;
 
-  constructor(context: PoolContext) {
+  constructor(context: PoolContext, max: number = MAX_POOLS) {
     this.#context = context;
+    this.#max = max;
   }
 
   get(origin: Origin): OriginPool {
@@ -140,7 +142,7 @@ export class PoolDirectory {
     let pool = this.#pools.get(key);
     if (!pool) {
       pool = new OriginPool(origin, this.#context);
-      if (this.#pools.size >= MAX_POOLS) this.#evict();
+      if (this.#pools.size >= this.#max) this.#evict();
       this.#pools.set(key, pool);
     }
     pool.askedAt = this.#context.clock.now();

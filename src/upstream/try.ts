@@ -1,4 +1,4 @@
-import type { Signals } from '../formats/events.ts';
+import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
@@ -12,6 +12,9 @@ import { toUpstreamError } from './upstream-error.ts';
 
 /** Error bodies are a few hundred bytes of JSON or a page of HTML. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+/** Held pieces that are joined into one: a small Buffer weighs more than the ping it holds. */
+const JOINED = 64;
 
 /** Where the outcome goes: a promise's two ends. */
 export interface Settle {
@@ -48,6 +51,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   #reader: ReplyReader | undefined;
   #seenProgress = 0;
   #held: Buffer[] = [];
+  /** Of those, the last ones that are still as they came. */
+  #loose = 0;
   #flow: ReplyFlow | undefined;
   #pausedAt: number | undefined;
   #refusal: BoundedBody | undefined;
@@ -135,9 +140,10 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#deliver(out);
     if (this.#settled) return;
     // Past the gate the sink renders the failure: a reader gives the provider's error event no bytes of its own.
-    if (reader.signals.failure) return this.#failWith(toUpstreamError(reader.signals.failure, this.#request.errors));
+    if (reader.signals.failure) return this.#failWith(this.#toError(reader.signals.failure));
     this.#checkSize();
-    if (this.phase === 'held' && mayCommit(this, this.#request.hold)) this.#commit();
+    if (this.phase !== 'held' || !mayCommit(this, this.#request)) return;
+    if (!this.#isBlocked()) this.#commit();
   }
 
   protected override onComplete(): void {
@@ -155,11 +161,11 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { failure, ended } = reader.signals;
     // Without a word of its own, a failure that shows only at the end of a stream is the cut itself.
     if (failure && this.stream && failure.kind === undefined) return this.#fail('stream_interrupted', failure.message);
-    if (failure) return this.#failWith(toUpstreamError(failure, this.#request.errors));
+    if (failure) return this.#failWith(this.#toError(failure));
     if (this.stream && !ended) {
       return this.#fail('stream_interrupted', `${this.pool.host} closed the stream before it was complete.`);
     }
-    this.#finish();
+    if (this.phase !== 'held' || !this.#isBlocked()) this.#finish();
   }
 
   override onFault(error: GatewayError): void {
@@ -203,11 +209,26 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 
+  /** Nothing but a filter's stop came, and there is somebody else to ask: then it is a failure like any other. */
+  #isBlocked(): boolean {
+    const error = this.signals.blocked ? this.#request.onBlocked?.() : undefined;
+    if (error) this.#failWith(error);
+    return error !== undefined;
+  }
+
   #deliver(out: Buffer | undefined): void {
     if (!out || out.length === 0) return;
     this.bytesOut += out.length;
     if (this.#flow) this.#flow.push(out);
-    else this.#held.push(out);
+    else this.#keep(out);
+  }
+
+  #keep(out: Buffer): void {
+    this.#held.push(out);
+    this.#loose += 1;
+    if (this.#loose < JOINED) return;
+    this.#held.push(Buffer.concat(this.#held.splice(-JOINED)));
+    this.#loose = 0;
   }
 
   /** A reader of a plain reply that gives nothing until its end holds everything. Readers of streams bound themselves. */
@@ -262,10 +283,14 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const limit = nearestLimit(this, this.#request);
     if (limit.at > this.#clock.now()) return this.#timer.waitUntil(limit.at);
     if (limit.name !== 'hold') {
-      return this.onFault(timeoutError(limit.name, this.#request.timeouts, this.pool.host, this.pool.isWaiting(this)));
+      return this.onFault(timeoutError(limit.name, this.#request, this.pool.host, this.pool.isWaiting(this)));
     }
     this.#commit();
     this.#onTimer();
+  }
+
+  #toError(failure: UpstreamFailure): UpstreamError {
+    return toUpstreamError(failure, { ...this.#request.errors, inStream: this.stream });
   }
 
   #fail(code: ErrorCode, message: string): void {
@@ -285,6 +310,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     if (this.#refusal) return this.#settleRefused(' [the body was cut off]');
     const flow = this.#flow;
     this.#close();
+    // A reply that breaks after commit ends here; going on with another model's continuation of it would begin here.
     if (flow) flow.fail(error);
     else this.#settle.reject(error);
   }

@@ -1,5 +1,5 @@
 import type { Signals } from '../formats/events.ts';
-import type { Cancellation, Source } from '../plugin/index.ts';
+import type { Cancellation, CommitMode, GatewayError, Source } from '../plugin/index.ts';
 import type { UpstreamErrorContext } from './upstream-error.ts';
 
 /** Where connections go and how many: what a pool is made for. Pools are shared by equal origins and outlive a snapshot. */
@@ -11,6 +11,8 @@ export interface Origin {
   /** This is the cloud's metadata server, asked for the gateway's own token: see `permittedAddresses`. */
   readonly metadataServer?: boolean;
   readonly connections: number;
+  /** A caller has named it: kept apart, so that no number of such hosts takes connections from the catalog's. */
+  readonly chosenByCaller?: boolean;
 }
 
 /** Milliseconds. */
@@ -25,7 +27,10 @@ export interface Timeouts {
 /** While nothing worth keeping has arrived, so much is held back that another attempt stays possible. */
 export interface Hold {
   readonly bytes: number;
+  /** From the reply's headers. */
   readonly ms: number;
+  /** Without content the time does not end it: `timeouts.firstContent` does, so that a silent upstream can still be left for another. */
+  readonly outlastsSilence?: boolean;
 }
 
 /**
@@ -51,10 +56,18 @@ export interface OutboundRequest {
   readonly timeouts: Timeouts;
   /** Monotonic moment (`clock.now()`) the total timeout ends at: it spans the retries of a target. */
   readonly deadline: number;
+  /** What ends then: the target's total timeout, or the whole request. */
+  readonly deadlineOf: 'total' | 'request';
+  /** How long the whole request may take, for the error that says so. */
+  readonly requestMs: number;
+  /** When a stream may begin to leave; `hold` is what bounds it either way. */
+  readonly commit: CommitMode;
   readonly hold: Hold;
   /** Largest plain reply that is held to be read whole. */
   readonly maxReplyBytes: number;
   readonly cancellation: Cancellation;
+  /** The reply is nothing but a content filter's stop: the failure that makes of it, where somebody else would be asked. */
+  readonly onBlocked?: () => GatewayError | undefined;
   /** What errors of this request should tell, and must not. */
   readonly errors?: UpstreamErrorContext;
   /** Called when the reply's headers are there, to make the reader of its body. */

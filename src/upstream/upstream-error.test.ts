@@ -55,11 +55,65 @@ describe('a failure of the provider', () => {
     ['context_length_exceeded', 'too much'],
     [undefined, 'prompt is too long: 210000 tokens > 200000 maximum'],
     [undefined, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."],
+    [undefined, 'Your input exceeds the context window of this model. Please adjust your input and try again.'],
+    [undefined, 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length'],
+    [undefined, 'Input is too long for requested model.'],
     [undefined, 'The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).'],
+    [undefined, 'Unable to submit request because the input token count is 40000 but model only supports up to 32768.'],
+    [undefined, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."],
+    [undefined, 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length'],
+    [undefined, 'too many tokens: total number of tokens in the prompt cannot exceed 4081'],
+    [undefined, 'Invalid request: Your request exceeded model token limit: 8192'],
+    [undefined, 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.'],
+    [undefined, 'the request exceeds the available context size, try increasing it'],
+    [undefined, 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000'],
+    [undefined, '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]'],
   ])('about the length of the prompt has a code of its own (%s, %s)', (code, message) => {
-    expect(toUpstreamError(failure(400, 'invalid_request_error', { message, ...(code && { code }) })).code).toBe(
+    for (const status of [400, 413, 422])
+      expect(toUpstreamError(failure(status, 'invalid_request_error', { message, ...(code && { code }) })).code).toBe(
+        'context_length_exceeded',
+      );
+  });
+
+  it.each([
+    [400, 'max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for claude'],
+    [400, 'max_tokens is too large: 100000. This model supports at most 4096 completion tokens.'],
+    [
+      400,
+      'Unable to submit request because it has a maxOutputTokens value of 9 but the supported range is from 1 to 8',
+    ],
+    [429, 'Request too large for gpt-x on tokens per min (TPM): maximum context length is no limit of rates'],
+    [500, 'prompt is too long to be true'],
+  ])('about another length is none of the prompt’s: HTTP %i, %s', (status, message) => {
+    expect(toUpstreamError(failure(status, 'invalid_request_error', { message })).code).not.toBe(
       'context_length_exceeded',
     );
+  });
+
+  it.each<[number, Partial<UpstreamFailure>]>([
+    [400, { code: 'content_filter' }],
+    [400, { code: 'content_policy_violation' }],
+    [400, { code: 'contentFilter' }],
+    [400, { code: 'moderation_blocked' }],
+    [400, { code: 'ResponsibleAIPolicyViolation' }],
+    [400, { kind: 'content_filter' }],
+    [400, { message: 'Output blocked by content filtering policy' }],
+    [400, { message: 'The response was filtered due to the prompt triggering Azure’s content management policy.' }],
+    [400, { code: 'invalid_prompt', message: 'your prompt was flagged as potentially violating our usage policy' }],
+    [400, { message: 'This prompt contains sensitive words that violate Google’s Responsible AI practices.' }],
+    [400, { message: 'Your request was rejected as a result of our safety system.' }],
+    [403, { code: 'content_policy_violation' }],
+  ])('about what the prompt says keeps its status and is a content filter’s: HTTP %i, %j', (status, more) => {
+    expect(toUpstreamError(failure(status, 'invalid_request_error', more))).toMatchObject({
+      code: 'content_filter',
+      status,
+      retryable: false,
+    });
+  });
+
+  it('with a message of a megabyte is read in no time', () => {
+    const message = 'token count violating our '.repeat(40_000);
+    expect(toUpstreamError(failure(400, 'invalid_request_error', { message })).code).toBe('upstream_rejected');
   });
 
   it('keeps the provider’s word, parameter and wait, and names the entry', () => {
@@ -76,14 +130,17 @@ describe('a failure of the provider', () => {
   });
 
   it.each([
-    ['content_filter', 'content_filter'],
-    ['429', undefined],
-    ['DeploymentNotFound', undefined],
-    ['RATE_LIMIT_EXCEEDED', undefined],
-    [`x${'y'.repeat(64)}`, undefined],
-  ])('keeps the provider’s code %s only as a word of OpenAI’s kind', (code, kept) => {
-    expect(toUpstreamError(failure(400, 'invalid_request_error', { code }))).toMatchObject({
-      code: 'upstream_rejected',
+    ['content_policy_violation', 'content_filter', 'content_policy_violation'],
+    ['content_filter', 'content_filter', 'content_filter'],
+    ['ResponsibleAIPolicyViolation', 'content_filter', undefined],
+    ['tool_use_failed', 'upstream_rejected', 'tool_use_failed'],
+    ['429', 'upstream_rejected', undefined],
+    ['DeploymentNotFound', 'upstream_rejected', undefined],
+    ['RATE_LIMIT_EXCEEDED', 'upstream_rejected', undefined],
+    [`x${'y'.repeat(64)}`, 'upstream_rejected', undefined],
+  ])('keeps the provider’s code %s only as a word of OpenAI’s kind', (said, code, kept) => {
+    expect(toUpstreamError(failure(400, 'invalid_request_error', { code: said }))).toMatchObject({
+      code,
       upstreamCode: kept,
     });
   });

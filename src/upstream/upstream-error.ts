@@ -54,9 +54,43 @@ const CODE_BY_OWN_KIND: ReadonlyMap<string, ErrorCode> = new Map([
   ['reply_too_large', 'reply_too_large'],
 ]);
 
-/** OpenAI's code; Anthropic's "prompt is too long"; Gemini's "input token count (…) exceeds the maximum number of tokens". */
-const TOO_LONG =
-  /prompt is too long|maximum context length|context (?:length|window) (?:of|is|exceed)|token count .*exceeds|exceeds? .*\btoken limit|too many (?:input )?tokens/i;
+/** What providers say of a prompt that is too long, where they have no code for it; upstream-error.test.ts has whose each is. */
+const TOO_LONG = new RegExp(
+  [
+    'prompt is too long',
+    'input is too long',
+    'maximum (?:context|prompt) length',
+    'context (?:length|window) (?:of|is|exceed)',
+    'exceeds? (?:the available )?context (?:limit|size|window|length)',
+    'token count .*exceeds',
+    'token count is \\d+ but',
+    'exceed(?:s|ed)? .*\\btoken limit',
+    'too many (?:input )?tokens',
+    'longer than the maximum model length',
+    'range of input length should be',
+    '`inputs` (?:tokens \\+|must have less than)',
+  ].join('|'),
+  'i',
+);
+
+/** Statuses by which a prompt is refused: 422 is what servers that check requests by a schema answer. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/** Codes for a prompt or an answer that is refused for what it says: OpenAI's, and Azure's for chat and for images. */
+const FILTERED: ReadonlySet<string> = new Set([
+  'content_filter',
+  'contentFilter',
+  'content_policy_violation',
+  'moderation_blocked',
+  'ResponsibleAIPolicyViolation',
+]);
+
+/** The same in words: Anthropic's and Azure's, OpenAI's reasoning models (`invalid_prompt`), Google's for images. */
+const REFUSED_FOR_CONTENT =
+  /content (?:filtering|management) policy|violat(?:e|es|ing) (?:our|\S+) (?:usage polic|Responsible AI)|rejected as a result of our safety system/i;
+
+/** So much of a message is searched: an upstream may send a megabyte, and these patterns take the square of it. */
+const SEARCHED = 2048;
 
 /** `content_filter`, `tool_use_failed`; not Azure's `429` or `DeploymentNotFound`, for which the table has OpenAI's own word. */
 const OPENAI_WORD = /^[a-z][a-z0-9_]{0,63}$/;
@@ -65,6 +99,8 @@ export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
   /** What `readRetryAfter` found; without it the failure's own wait holds. */
   readonly retryAfterMs?: number | undefined;
+  /** It came inside a stream of events. */
+  readonly inStream?: boolean | undefined;
   /** What `readShouldRetry` found. */
   readonly shouldRetry?: boolean | undefined;
   /** Credentials the upstream was sent: a message that quotes one back is told without it. */
@@ -88,6 +124,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(failure.code !== undefined && OPENAI_WORD.test(failure.code) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
+    ...(context.inStream && { inStream: true }),
     ...(context.provider !== undefined && { provider: context.provider }),
   });
 }
@@ -105,8 +142,12 @@ function codeOf(failure: UpstreamFailure, status: number): ErrorCode {
   // OpenAI answers an empty account with 429; another try there cannot help.
   if (failure.kind === 'insufficient_quota' || failure.code === 'insufficient_quota') return 'insufficient_quota';
   if (failure.kind === 'billing_error') return 'insufficient_quota';
-  if (status === 400 || status === 413) {
-    if (failure.code === 'context_length_exceeded' || TOO_LONG.test(failure.message)) return 'context_length_exceeded';
+  if (failure.kind !== undefined && FILTERED.has(failure.kind)) return 'content_filter';
+  if (failure.code !== undefined && FILTERED.has(failure.code)) return 'content_filter';
+  if (REFUSALS.has(status)) {
+    const said = failure.message.slice(0, SEARCHED);
+    if (failure.code === 'context_length_exceeded' || TOO_LONG.test(said)) return 'context_length_exceeded';
+    if (REFUSED_FOR_CONTENT.test(said)) return 'content_filter';
   }
   return CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
 }

@@ -65,7 +65,7 @@ function writeConfigs(upstream: string): string {
   mkdirSync(join(dir, 'gateway'));
   writeFileSync(
     join(dir, 'server.yaml'),
-    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n',
+    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n',
   );
   writeFileSync(
     join(dir, 'catalog.yaml'),

@@ -111,7 +111,8 @@ describe('the first day with Gatehouse', () => {
 
   it('goes on with a curl line that works, and keys that come and go while the gateway runs', async () => {
     const file = join(dir, 'server.yaml');
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^( *port:) \d+$/gm, '$1 0'));
+    const server = readFileSync(file, 'utf8').replaceAll(/^( *port:) \d+$/gm, '$1 0');
+    writeFileSync(file, `${server}drain: { delay: 0s }\n`);
     const serving = new Serving();
     try {
       const line = readCurl(await serving.curl());

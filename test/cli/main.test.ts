@@ -7,6 +7,9 @@ import { packageFile } from '../../src/package-root.ts';
 import { writeSettings } from '../support/gateway.ts';
 
 const main = packageFile('src/cli/main.ts');
+/** Stops without giving load balancers time to notice. */
+const AT_ONCE = { drain: { delay: '0s' } };
+
 let dir: string | undefined;
 afterEach(() => {
   if (dir) rmSync(dir, { recursive: true, force: true });
@@ -89,7 +92,7 @@ describe('gatehouse', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     dir = writeSettings({
-      server: `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: 0 }\n`,
+      server: `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\n`,
     });
     const { code, err } = await gatehouse('serve', '--configs', dir);
     server.close();
@@ -98,7 +101,8 @@ describe('gatehouse', () => {
 
   it('serve says that an address cannot be listened on, with exit code 3 and no stack', async () => {
     dir = writeSettings({
-      server: 'listen: { host: no-such-host.invalid, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\n',
+      server:
+        'listen: { host: no-such-host.invalid, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\n',
     });
     const { code, err } = await gatehouse('serve', '--configs', dir);
     expect(code).toBe(3);
@@ -120,6 +124,7 @@ describe('gatehouse', () => {
 
   it('serve starts with warnings and tells them', async () => {
     dir = writeSettings({
+      server: AT_ONCE,
       keys: `keys: [{ id: old, digest: "sha256:${'0'.repeat(64)}", expires_at: 2020-01-01T00:00:00Z }]\n`,
     });
     const child = spawn(process.execPath, [main, 'serve', '--configs', dir], { cwd: packageFile('') });
@@ -133,7 +138,7 @@ describe('gatehouse', () => {
   });
 
   it('serve lets a running stream end after SIGTERM and then stops', async () => {
-    dir = writeSettings({});
+    dir = writeSettings({ server: AT_ONCE });
     writeFileSync(join(dir, 'catalog.yaml'), 'providers: [{ slug: sim, provider: simulator }]\n');
     const child = spawn(process.execPath, [main, 'serve', '--configs', dir], {
       cwd: packageFile(''),

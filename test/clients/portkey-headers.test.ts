@@ -81,8 +81,9 @@ describe('portkey-ai', () => {
 
   it('does not choose where the gateway sends its request', async () => {
     const before = matrix.upstream.seen.length;
-    expect(await textOf({ customHost: 'http://127.0.0.1:9/v1' }, { model: '@own/own-model' })).toBe(heard(QUESTION));
-    expect(matrix.upstream.seen.length).toBe(before + 1);
+    const asked = textOf({ customHost: 'http://127.0.0.1:9/v1' }, { model: '@own/own-model' });
+    await expect(asked).rejects.toMatchObject({ status: 403 });
+    expect(matrix.upstream.seen.length).toBe(before);
   });
 
   it('sends nothing of Portkey’s to the upstream', async () => {

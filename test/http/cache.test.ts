@@ -276,7 +276,7 @@ describe('a reload of the settings', () => {
       await reload('gateway/it.yaml', { ...CACHED, name: 'the same cache' });
       expect(await status()).toBe('HIT');
       const listen = { host: '127.0.0.1', port: 0 };
-      await reload('server.yaml', { listen, status: listen, cache: { max_bytes: '1MiB' } });
+      await reload('server.yaml', { listen, status: listen, admin: { port: 0 }, cache: { max_bytes: '1MiB' } });
       expect([await status(), await status()]).toEqual(['MISS', 'HIT']);
     } finally {
       await other.close();

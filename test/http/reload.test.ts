@@ -32,7 +32,11 @@ import {
 
 /** As in test/plugins: the sources' own API, for the test runner loads modules past Node's resolution. */
 const API = pathToFileURL(packageFile('src/plugin/index.ts')).href;
-const LISTEN = { listen: { host: '127.0.0.1', port: 0 }, status: { host: '127.0.0.1', port: 0 } };
+const LISTEN = {
+  listen: { host: '127.0.0.1', port: 0 },
+  status: { host: '127.0.0.1', port: 0 },
+  admin: { port: 0 },
+};
 const OLD = 'the-old-upstream-secret';
 
 let closers: (() => Promise<void> | void)[] = [];
@@ -304,7 +308,7 @@ describe('a reload of bad settings', () => {
     write('gateway/prod.yaml', { override_params: { seed: 2 } });
     write(
       'server.yaml',
-      'default_config: prod\nlisten:\n  host: 127.0.0.1\n  port: 8788\nstatus:\n  host: 127.0.0.1\n  port: 0\nlimits:\n  header: 32KiB\n',
+      'default_config: prod\nlisten:\n  host: 127.0.0.1\n  port: 8788\nstatus:\n  host: 127.0.0.1\n  port: 0\nadmin: { port: 0 }\nlimits:\n  header: 32KiB\n',
     );
     expect(await gateway.reload()).toMatchObject({
       outcome: 'refused',
@@ -316,7 +320,7 @@ describe('a reload of bad settings', () => {
           message:
             '`listen.port` changes only at a restart: 0 → 8788; reload refused, the settings before it still serve',
         },
-        { file: `${dir}/server.yaml`, line: 9, column: 11, message: expect.stringContaining('`limits.header`') },
+        { file: `${dir}/server.yaml`, line: 10, column: 11, message: expect.stringContaining('`limits.header`') },
       ],
     });
     await chat();
@@ -704,7 +708,7 @@ describe('gatehouse serve', () => {
   it('reads the settings anew on SIGHUP, says what came of it, and goes on', async () => {
     const upstream = await upstreamOf((_, res) => json(res, openaiReply('hi')));
     const dir = writeSettings({
-      server: { ...QUIET, default_config: 'prod' },
+      server: { ...QUIET, default_config: 'prod', drain: { delay: '0s' } },
       catalog: catalogOf(openai(upstream.url)),
       gateway: { prod: { override_params: { seed: 1 } } },
     });

@@ -66,7 +66,7 @@ describe('the packed tarball', () => {
     const [port, status] = [await freePort(), await freePort()];
     writeFileSync(
       join(folder, 'configs/server.yaml'),
-      `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: ${status} }\n`,
+      `listen: { host: 127.0.0.1, port: ${port} }\nstatus: { host: 127.0.0.1, port: ${status} }\nadmin: { port: 0 }\ndrain: { delay: 0s }\n`,
     );
     const started = spawn(process.execPath, [bin, 'serve'], { cwd: folder });
     child = started;

@@ -31,7 +31,8 @@ export function writeSettings(settings: TestSettings): string {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
   mkdirSync(join(dir, 'gateway'));
   const server = settings.server ?? {};
-  const listen = { listen: { host: '127.0.0.1', port: 0 }, status: { host: '127.0.0.1', port: 0 } };
+  const loopback = { host: '127.0.0.1', port: 0 };
+  const listen = { listen: loopback, status: loopback, admin: { port: 0 } };
   writeFileSync(join(dir, 'server.yaml'), typeof server === 'string' ? server : text({ ...listen, ...server }));
   writeFileSync(
     join(dir, 'catalog.yaml'),

@@ -21,6 +21,8 @@ export class MessageReader {
   #usage: JsonObject = {};
   #stopReason: string | undefined;
   #stopSequence: string | undefined;
+  /** Events that were more than a ping. */
+  progress = 0;
   #nextBlock = 0;
   #started = false;
   #finished = false;

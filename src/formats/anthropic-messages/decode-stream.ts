@@ -27,6 +27,10 @@ class MessagesStreamDecoder implements StreamDecoder {
   readonly #reader: MessageReader;
   #closing = false;
 
+  get progress(): number {
+    return this.#reader.progress;
+  }
+
   constructor(reply: ReplyContext) {
     this.#reader = new MessageReader(reply);
   }
@@ -67,14 +71,17 @@ export function feed(reader: MessageReader, { event, data }: SseEvent, closing: 
   const json = isObject(objectOf(first)?.error) ? first : parsed;
   if (isObject(json)) feedEvent(reader, json, event);
   // Half a record at the end is a cut stream, which `end` reports; in the middle it is the provider's garbage.
-  else if (!closing && event !== undefined && KNOWN.has(event)) {
-    reader.fail(unreadable(`a \`${event}\` event that is not JSON`));
+  // An event of a name nobody knows is the client's to judge; one without a name can only be an object (`[DONE]` is none).
+  else if (!closing && (event === undefined ? data.startsWith('{') : KNOWN.has(event))) {
+    reader.fail(unreadable(`${event === undefined ? 'an' : `a \`${event}\``} event that is not JSON`));
   }
 }
 
 function feedEvent(reader: MessageReader, json: JsonObject, name: string | undefined): void {
   const index = numberOf(json.index) ?? 0;
-  switch (json.type ?? name) {
+  const type = json.type ?? name;
+  if (type !== 'ping' && typeof type === 'string' && KNOWN.has(type)) reader.progress += 1;
+  switch (type) {
     case 'content_block_delta':
       return reader.delta(index, objectOf(json.delta) ?? {});
     case 'content_block_start':

@@ -16,11 +16,13 @@ export function passThrough(client: ClientContext, stream: boolean): PassThrough
 
 const CRLF_END = /\r?\n\r?\n/g;
 const LF = 0x0a;
+const CR = 0x0d;
+const BRACE = 0x7d;
 const DELTA = 'event: content_block_delta';
 
 /**
  * Anthropic names every event on a line of its own, so a record's kind is known without reading its data. Deltas are most of
- * a stream: once content was seen they only count as progress. The others are decoded, which keeps one reading of them.
+ * a stream: once some of the answer was seen they only count as progress. The others are decoded, which keeps one reading of them.
  */
 class StreamPass implements PassThrough {
   readonly signals: Signals = createSignals();
@@ -85,7 +87,7 @@ class StreamPass implements PassThrough {
 
   /** False for what the client must not see: an error, which the caller writes, and Vertex' own events (C3). */
   #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
-    if (this.signals.content && text.startsWith(DELTA, from)) {
+    if (this.signals.answered && text.startsWith(DELTA, from) && isObject(text, from + DELTA.length, to)) {
       this.signals.progress += 1;
       return true;
     }
@@ -96,10 +98,24 @@ class StreamPass implements PassThrough {
     if (this.signals.ended) return true;
     // Some streams begin anew, with another model in place of the first (recorded): the client is told as the API tells it.
     if (event.event === 'message_start') this.#reader = new MessageReader(this.#reply);
+    const before = this.#reader.progress;
     feed(this.#reader, event, false);
+    if (this.#reader.progress !== before) this.signals.progress += 1;
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }
+}
+
+/** How the data of a record begins: with the first member of an object. */
+const OBJECT = /\r?\ndata: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/y;
+
+/** The data from `start` begins as an object, and the record before `end` closes one. Half of one is no event, and is read to say so. */
+function isObject(text: string, start: number, end: number): boolean {
+  OBJECT.lastIndex = start;
+  if (!OBJECT.test(text)) return false;
+  let last = end - 1;
+  while (text.charCodeAt(last) === LF || text.charCodeAt(last) === CR) last -= 1;
+  return text.charCodeAt(last) === BRACE;
 }
 
 /** Index behind the blank line that ends the record at `from`. Recorded Anthropic streams have LF alone: no regex for those. */

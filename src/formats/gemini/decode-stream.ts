@@ -10,6 +10,7 @@ export function decodeStream(reply: ReplyContext): StreamDecoder {
 class GeminiStreamDecoder implements StreamDecoder {
   readonly #framing = new Framing();
   readonly #reader: ReplyReader;
+  progress = 0;
   #ended = false;
 
   constructor(reply: ReplyContext) {
@@ -35,6 +36,7 @@ class GeminiStreamDecoder implements StreamDecoder {
   #read(texts: readonly string[], events: GenerationEvent[]): void {
     for (const text of texts) {
       for (const chunk of chunksOf(text)) {
+        this.progress += 1;
         events.push(...this.#reader.read(chunk));
         if (events.at(-1)?.type !== 'error') continue;
         this.#ended = true;

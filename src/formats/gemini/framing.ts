@@ -65,7 +65,9 @@ class SseFramer implements Framer {
     const texts = dataOf(rest);
     const cut = texts.some((text) => !isJson(text));
     if (cut || rest.length === 0) return { whole: undefined, texts: [], cut };
-    return { whole: texts.length > 0 ? Buffer.concat([rest, BLANK_LINE]) : rest, texts, cut };
+    if (texts.length > 0) return { whole: Buffer.concat([rest, BLANK_LINE]), texts, cut };
+    // Half a line would swallow the event that tells of the cut.
+    return { whole: rest.at(-1) === LF ? rest : undefined, texts, cut };
   }
 
   before(whole: Buffer, count: number): Buffer {
@@ -83,6 +85,7 @@ class SseFramer implements Framer {
   }
 }
 
+const LF = 0x0a;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const RECORD_END = /\r?\n\r?\n/g;
 

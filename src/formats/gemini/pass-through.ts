@@ -69,7 +69,10 @@ class StreamPassThrough implements PassThrough {
   #watch(texts: readonly string[]): number {
     for (const [index, text] of texts.entries()) {
       try {
-        for (const chunk of chunksOf(text)) observe(this.signals, this.#reader.read(chunk));
+        for (const chunk of chunksOf(text)) {
+          this.signals.progress += 1;
+          observe(this.signals, this.#reader.read(chunk));
+        }
       } catch (error) {
         this.signals.failure = unreadable(error);
       }

@@ -12,9 +12,10 @@ import {
   NO_ANSWER,
   streamInterrupted,
   tooLarge,
+  UNFINISHED,
   unreadable,
 } from './errors.ts';
-import { isObject } from './read.ts';
+import { isKeepAlive, isObject } from './read.ts';
 import { usageEvent } from './usage.ts';
 
 export function decodeStream(reply: ReplyContext): StreamDecoder {
@@ -22,13 +23,14 @@ export function decodeStream(reply: ReplyContext): StreamDecoder {
 }
 
 /**
- * Chunks (wire.md A6) → events. `[DONE]` is the proper end; servers that just close after every choice has finished are
- * believed too. Anything else is a stream cut short.
+ * Chunks (wire.md A6) → events. Complete is what has a finish for every choice, whether `[DONE]` or just the close follows:
+ * proxies put `[DONE]` behind a cut stream too. Anything else is a stream cut short.
  */
 class ChatStreamDecoder implements StreamDecoder {
   readonly #reply: ReplyContext;
   readonly #cutter = new SseCutter();
   readonly #choices = new Map<number, ChoiceReader>();
+  progress = 0;
   #started = false;
   #ended = false;
   #closed = false;
@@ -61,8 +63,7 @@ class ChatStreamDecoder implements StreamDecoder {
     const refusal = this.#started ? undefined : failureInStead(rest);
     if (refusal) this.#fail(refusal, out);
     if (this.#ended) return out;
-    const choices = [...this.#choices.values()];
-    if (choices.length > 0 && choices.every((choice) => choice.finished)) this.#complete(out);
+    if (this.#choices.size > 0 && this.#allFinished()) this.#complete(out);
     else this.#fail(streamInterrupted(CUT_SHORT), out);
     return out;
   }
@@ -90,6 +91,7 @@ class ChatStreamDecoder implements StreamDecoder {
 
   #readChunk(chunk: JsonObject, out: GenerationEvent[]): void {
     const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    if (!isKeepAlive(chunk)) this.progress += 1;
     // Azure's first chunk has filter results, no choices, and empty id and model.
     if (!this.#started && (choices.length > 0 || chunk.id)) {
       this.#started = true;
@@ -108,7 +110,12 @@ class ChatStreamDecoder implements StreamDecoder {
 
   #done(out: GenerationEvent[]): void {
     if (this.#choices.size === 0) this.#fail(streamInterrupted(NO_ANSWER), out);
+    else if (!this.#allFinished()) this.#fail(streamInterrupted(UNFINISHED), out);
     else this.#complete(out);
+  }
+
+  #allFinished(): boolean {
+    return [...this.#choices.values()].every((choice) => choice.finished);
   }
 
   #complete(out: GenerationEvent[]): void {

@@ -56,7 +56,7 @@ export function failureIn(body: unknown, status?: number): UpstreamFailure | und
 function fromObject(error: JsonObject, given: number | undefined): UpstreamFailure {
   // Google's own word is in `status`, OpenAI's in `type`.
   const kind = stringOf(error.type) || stringOf(error.status);
-  const code = stringOf(error.code);
+  const code = codeOf(error);
   const status = given ?? httpStatus(error.code) ?? statusOf(kind, code);
   return compact({
     status,
@@ -68,6 +68,14 @@ function fromObject(error: JsonObject, given: number | undefined): UpstreamFailu
   });
 }
 
+/** Azure says what a filter found in an inner error, whose own code is the one that names it. */
+function codeOf(error: JsonObject): string | undefined {
+  const inner = error.innererror ?? error.inner_error;
+  const code = stringOf(error.code);
+  if (!isObject(inner) || inner.code !== 'ResponsibleAIPolicyViolation') return code;
+  return code === 'content_policy_violation' ? code : 'content_filter';
+}
+
 /** vLLM and Google put the HTTP status into `code`. */
 function httpStatus(code: unknown): number | undefined {
   return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
@@ -77,6 +85,8 @@ function httpStatus(code: unknown): number | undefined {
 const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['context_length_exceeded', 400],
+  ['content_filter', 400],
+  ['content_policy_violation', 400],
   ['authentication_error', 401],
   ['invalid_api_key', 401],
   ['permission_error', 403],
@@ -131,6 +141,7 @@ export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
 
 export const CUT_SHORT = 'The upstream ended the stream before it was complete.';
 export const NO_ANSWER = 'The upstream ended the stream without an answer.';
+export const UNFINISHED = 'The upstream ended the stream without a finish reason.';
 export const GARBLED = 'The upstream sent an event that is not JSON.';
 
 export function streamInterrupted(message: string): UpstreamFailure {

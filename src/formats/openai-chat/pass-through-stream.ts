@@ -3,13 +3,15 @@ import { createSignals, type Signals } from '../events.ts';
 import type { ClientContext, PassThrough } from '../format.ts';
 import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
 import { parseReplyText } from '../rounding.ts';
+import { noteAnswer, noteFinish } from '../signals.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
 import { mapFinish } from './finish.ts';
 import { decodeReply } from './decode-reply.ts';
+import { hasContent } from './delta-content.ts';
 import { encodeStream } from './encode-stream.ts';
-import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge } from './errors.ts';
+import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge, UNFINISHED } from './errors.ts';
 import { topLevelMember, valueOf, type Span } from './json-span.ts';
-import { isObject, stringOf } from './read.ts';
+import { isKeepAlive, isObject, stringOf } from './read.ts';
 import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
 import { decodeUsage } from './usage.ts';
 
@@ -31,6 +33,7 @@ export class StreamPassThrough implements PassThrough {
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
   #stopped = false;
+  #keepAlives = 0;
   /** The upstream has closed: what is still held is inspected, however it looks. */
   #closed = false;
 
@@ -57,12 +60,12 @@ export class StreamPassThrough implements PassThrough {
     if (this.signals.progress === 0 && isJson(rest)) return this.#passWhole(rest);
     const last = this.#passRest(rest);
     if (this.#stopped) return last;
-    if (this.#seen.size === 0 || this.#finished.size < this.#seen.size) {
+    if (this.#seen.size === 0 || !this.#allFinished()) {
       this.#fail(streamInterrupted(CUT_SHORT));
       return last;
     }
     // Complete, but servers that just close leave out the mark that tells clients so.
-    this.signals.ended = true;
+    this.#end();
     const done = Buffer.from('data: [DONE]\n\n');
     return last ? Buffer.concat([last, done]) : done;
   }
@@ -89,8 +92,9 @@ export class StreamPassThrough implements PassThrough {
       to = eventEnd(text, from);
       const event = text.slice(from, to);
       if (!isData(event)) continue;
-      this.signals.progress += 1;
+      const before = this.#keepAlives;
       const fate = this.#closed || this.#isRare(event) ? this.#inspect(whole.subarray(from, to)) : 'keep';
+      if (this.#keepAlives === before) this.signals.progress += 1;
       const edit = this.#editOf(event, fate, whole.subarray(from, to));
       if (edit) {
         pieces.push(whole.subarray(kept, from + edit.from));
@@ -135,8 +139,11 @@ export class StreamPassThrough implements PassThrough {
   #inspect(bytes: Buffer): Fate {
     for (const { event, data } of readSse(bytes)) {
       if (data.startsWith('[DONE]')) return this.#done();
-      // Cut just after `data:`.
-      if (data === '') return this.#closed ? 'drop' : 'keep';
+      if (data === '') {
+        this.#keepAlives += 1;
+        // Cut just after `data:`.
+        return this.#closed ? 'drop' : 'keep';
+      }
       let chunk: unknown;
       try {
         chunk = JSON.parse(data);
@@ -152,9 +159,19 @@ export class StreamPassThrough implements PassThrough {
 
   #done(): Fate {
     if (this.#seen.size === 0) return this.#fail(streamInterrupted(NO_ANSWER));
-    this.signals.ended = true;
+    // Proxies put `[DONE]` behind a stream that was cut, too.
+    if (!this.#allFinished()) return this.#fail(streamInterrupted(UNFINISHED));
+    this.#end();
     this.#stopped = true;
     return 'keep';
+  }
+
+  #allFinished(): boolean {
+    return this.#finished.size === this.#seen.size;
+  }
+
+  #end(): void {
+    this.signals.content = this.signals.ended = true;
   }
 
   #fail(failure: NonNullable<Signals['failure']>): Fate {
@@ -165,6 +182,7 @@ export class StreamPassThrough implements PassThrough {
 
   #note(chunk: JsonObject): Fate {
     const { signals } = this;
+    if (isKeepAlive(chunk)) this.#keepAlives += 1;
     signals.model ??= stringOf(chunk.model) || undefined;
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     choices.forEach((choice: unknown, at) => {
@@ -179,13 +197,14 @@ export class StreamPassThrough implements PassThrough {
     const { signals } = this;
     const index = typeof choice.index === 'number' ? choice.index : at;
     this.#seen.add(index);
-    if (isObject(choice.delta) && hasContent(choice.delta)) signals.content = true;
+    if (isObject(choice.delta) && hasContent(choice.delta)) noteAnswer(signals);
     const word = stringOf(choice.finish_reason);
     // Some servers write the empty string where OpenAI writes null.
     if (!word) return;
     this.#finished.add(index);
-    signals.finish = mapFinish(word, false);
-    signals.content = true;
+    noteFinish(signals, mapFinish(word, false));
+    // A filter's stop is no content yet: another choice may still answer.
+    if (!signals.blocked) signals.content = true;
   }
 }
 
@@ -241,46 +260,29 @@ function usageMember(event: string): Span | undefined {
 const memberPattern = (keys: string, usual: string): string =>
   `(?<!\\\\)"(?:${keys})"[ \\t\\r\\n]*:[ \\t\\r\\n]*(?:[^${usual} \\t\\r\\n]|$)`;
 
-/** One line that looks like a JSON object. What else a server writes is read, for no client could (a page, half a chunk). */
+/** How a JSON object begins: with its first member. */
+const OBJECT = /^data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/;
+
+/** One line that begins and ends as a JSON object. What else a server writes is read, for no client could (a page, half a chunk). */
 function isChunk(event: string): boolean {
   let last = event.length - 1;
   while (event.charCodeAt(last) === LF || event.charCodeAt(last) === CR) last -= 1;
-  return event.charCodeAt(last) === BRACE && event.startsWith('data:');
+  return event.charCodeAt(last) === BRACE && OBJECT.test(event);
 }
 
 /**
  * One search for all that makes an event rare, since every event pays for it (0.3 µs; a search for each cost 1 µs, measured): no object
  * (`[DONE]`), a named event, a finish, usage or error that is not null, another choice than the first (or another tool call,
- * which is as rare).
+ * which is as rare), or no choice at all.
  */
 const RARE = new RegExp(
-  ['^data: ?[^{ ]', '\\nevent:', memberPattern('finish_reason|usage|error', 'n'), memberPattern('index', '0')].join(
-    '|',
-  ),
+  [
+    '^data: ?[^{ ]',
+    '\\nevent:',
+    memberPattern('finish_reason|usage|error', 'n'),
+    memberPattern('index', '0'),
+    '"choices"[ \\t]*:[ \\t]*\\[[ \\t]*\\]',
+  ].join('|'),
 );
 
 const EXTENSIONS = new RegExp(memberPattern(EXTENSION_KEYS, 'n'));
-
-const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
-
-/** Non-empty text, thinking or refusal, a tool's name, media: what the commit gate waits for (design.md 3). */
-function hasContent(delta: JsonObject): boolean {
-  if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;
-  if (
-    isNonEmpty(delta.content) ||
-    isNonEmpty(delta.content_blocks) ||
-    isNonEmpty(delta.content_parts) ||
-    isObject(delta.audio)
-  )
-    return true;
-  if (isObject(delta.function_call) && delta.function_call.name) return true;
-  const calls: readonly unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
-  return calls.some((call) => {
-    const body = isObject(call) ? (call.function ?? call.custom) : undefined;
-    return isObject(body) && Boolean(body.name);
-  });
-}
-
-function isNonEmpty(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
-}

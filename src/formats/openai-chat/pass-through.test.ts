@@ -56,6 +56,8 @@ describe('a stream that is whole', () => {
     expect(left).toBe(body + usageChunk + DONE);
     expect(signals).toEqual({
       content: true,
+      answered: true,
+      blocked: false,
       progress: 6,
       usage: { input: 3, output: 2, total: 5 },
       finish: 'stop',
@@ -306,8 +308,16 @@ describe('content', () => {
 
   it('begins with a finish', () => {
     const reader = openaiChat.passThrough(asking, true);
+    reader.push(Buffer.from(finish('length')));
+    expect(reader.signals).toMatchObject({ content: true, answered: false, finish: 'length' });
+  });
+
+  it('does not begin with a filter’s stop before it is the end, since another choice may still answer', () => {
+    const reader = openaiChat.passThrough(asking, true);
     reader.push(Buffer.from(finish('content_filter')));
-    expect(reader.signals).toMatchObject({ content: true, finish: 'content_filter' });
+    expect(reader.signals).toMatchObject({ content: false, blocked: true, finish: 'content_filter' });
+    reader.push(Buffer.from(line({ ...frame, choices: [{ index: 1, delta: { content: 'x' }, finish_reason: null }] })));
+    expect(reader.signals).toMatchObject({ content: true, blocked: false });
   });
 });
 

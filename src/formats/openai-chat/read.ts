@@ -82,3 +82,8 @@ export function compact(fields: Readonly<JsonObject>): JsonObject {
   }
   return kept;
 }
+
+/** Some servers fill a silence with chunks of no choice; Azure's filter results before the answer look the same. */
+export function isKeepAlive(chunk: JsonObject): boolean {
+  return (!Array.isArray(chunk.choices) || chunk.choices.length === 0) && !isObject(chunk.usage);
+}

@@ -50,6 +50,8 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
       header: (name: string) => [headers[`x-gateway-${name}`]].flat()[0],
       headerName: (name: string) => `x-gateway-${name}`,
     },
+    deadline: 900_000,
+    skipped: [],
     trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
     cancellation: new Cancellation(),
     caller: createCaller(),
@@ -82,6 +84,7 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
   const attempt: Attempt = withReply({
     number: exchange.attempts.length,
     target: createTarget(target),
+    choice: { reason: 'only', givesWay: () => false },
     startedAt: 0,
     timeouts,
     deadline: timeouts.total,

@@ -9,6 +9,7 @@ export function createCaller(rules: Partial<Caller> = {}): Caller {
     configs: undefined,
     defaultConfig: undefined,
     inlineConfigs: false,
+    customHosts: undefined,
     ...rules,
   };
 }
@@ -26,6 +27,17 @@ export function createTarget(parts: Partial<Target> = {}): Target {
     cache: undefined,
     remoteMedia: undefined,
     retry: { attempts: 0, onStatusCodes: new Set(), minDelayMs: 0, maxDelayMs: 0 },
+    breaker: {
+      enforced: false,
+      failures: 5,
+      failureRate: 0.5,
+      minRequests: 5,
+      windowMs: 60_000,
+      cooldownMs: 15_000,
+      onStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
+    },
+    commit: 'first_content',
+    contextWindow: undefined,
     timeouts: {},
     strict: undefined,
     messagesRoute: 'any',
@@ -35,5 +47,14 @@ export function createTarget(parts: Partial<Target> = {}): Target {
 
 export function createConfig(parts: Partial<GatewayConfig> = {}): GatewayConfig {
   const route: Route = createTarget();
-  return { id: 'test', hash: 'test-config-hash', name: undefined, route, metadata: undefined, ...parts };
+  return {
+    id: 'test',
+    hash: 'test-config-hash',
+    name: undefined,
+    route,
+    metadata: undefined,
+    deadlineMs: undefined,
+    customHosts: undefined,
+    ...parts,
+  };
 }

@@ -1,5 +1,5 @@
 import type { OpenableEntry } from '../definition.ts';
-import type { Call, Location, ProviderEntry } from '../provider.ts';
+import type { Call, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { OPERATIONS, type OpenAiOperation } from './operations.ts';
 
@@ -13,10 +13,14 @@ export interface Place {
 }
 
 /** What OpenAI, the servers compatible with it and Azure have each in their own way. */
-export interface EntryParts extends Pick<ProviderEntry, 'slug' | 'provider' | 'semconvName' | 'allowInsecure'> {
+export interface EntryParts extends Pick<
+  ProviderEntry,
+  'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller'
+> {
   readonly origin: string;
   readonly headers: Headers;
-  readonly credentials: Headers;
+  /** `caller`: what the request brings, where it brings something. */
+  readonly credentials: Headers | 'caller';
   readonly streamUsage: boolean;
   /** Throws GatewayError `invalid_model`. */
   readonly place: (model: string, operation: OpenAiOperation) => Place;
@@ -27,6 +31,7 @@ export class OpenAiApiEntry implements OpenableEntry {
   readonly provider: ProviderEntry['provider'];
   readonly semconvName: string;
   readonly allowInsecure: boolean;
+  readonly chosenByCaller: boolean;
   readonly #parts: EntryParts;
 
   constructor(parts: EntryParts) {
@@ -34,6 +39,7 @@ export class OpenAiApiEntry implements OpenableEntry {
     this.provider = parts.provider;
     this.semconvName = parts.semconvName;
     this.allowInsecure = parts.allowInsecure;
+    this.chosenByCaller = parts.chosenByCaller ?? false;
     this.#parts = parts;
   }
 
@@ -52,7 +58,14 @@ export class OpenAiApiEntry implements OpenableEntry {
     };
   }
 
-  authorize(): Headers {
-    return this.#parts.credentials;
+  authorize(caller: UpstreamCaller): Headers {
+    const { credentials } = this.#parts;
+    return credentials === 'caller' ? bearerOf(caller) : credentials;
   }
+}
+
+/** Servers without keys get no header rather than an empty bearer. */
+function bearerOf({ upstreamToken }: UpstreamCaller): Headers {
+  const token = upstreamToken?.reveal() ?? '';
+  return /^[\x21-\x7e]+$/.test(token) ? { authorization: `Bearer ${token}` } : {};
 }

@@ -16,6 +16,9 @@ const CREDENTIAL = new RegExp(
   ].join('|'),
 );
 
+/** @param name in lower case */
+export const mayHoldCredential = (name: string): boolean => CREDENTIAL.test(name);
+
 interface Place {
   readonly path: Path;
   readonly report: Report;
@@ -27,7 +30,7 @@ interface Place {
 export function checkForwardHeaders(names: readonly string[] = [], { path, report, prefixes }: Place): void {
   for (const [index, written] of names.entries()) {
     const name = written.toLowerCase();
-    const reason = CREDENTIAL.test(name)
+    const reason = mayHoldCredential(name)
       ? 'may hold a credential'
       : NOT_FORWARDED.has(name)
         ? 'belongs to the connection or is written by the gateway'

@@ -1,16 +1,26 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import type { Report, Route } from '../../plugin/index.ts';
+import type { Report, Route, TimeoutSettings } from '../../plugin/index.ts';
 import { headerPrefixes } from '../header-prefixes.ts';
 import { compileGatewayConfig, compileTimeouts } from '../gateway-config.ts';
 import { valueAt, type Path } from '../pointer.ts';
+import { checkBreaker } from './breaker.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
 import { checkProviderName, providerNames, slugOf, withSuggestion, type Known } from './known.ts';
 import { checkNeededPlugins } from './needed-plugins.ts';
-import { checkRemoteMedia } from './media.ts';
+import { checkHosts, checkRemoteMedia } from './media.ts';
 import { checkParams } from './params.ts';
+import { checkStrategy } from './strategy.ts';
 import { checkTasks } from './tasks.ts';
-import { checkAttempts, checkEntryUse, checkStatusCodes, checkTwins, checkWeights, entryOfTarget } from './targets.ts';
-import { checkDelays, checkRequestTimeout, checkTimeouts, serverTimeouts } from './times.ts';
+import {
+  checkAttempts,
+  checkContextWindow,
+  checkEntryUse,
+  checkStatusCodes,
+  checkTwins,
+  checkWeights,
+  entryOfTarget,
+} from './targets.ts';
+import { checkDeadline, checkDelays, checkRequestTimeout, checkTimeouts, serverTimeouts } from './times.ts';
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
@@ -30,9 +40,13 @@ interface Place {
 export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
   const prefixes = headerPrefixes(known.server);
+  const tally = { operators: 0, patterns: 0 };
+  const choice = nodes.some(({ route }) => route.kind === 'group' && route.members.length > 1);
   for (const node of nodes) {
     const place = { path: node.path, report };
-    checkStrategy(node.file, place);
+    checkStrategy(node.file, { ...place, tally });
+    checkBreaker(node.file.circuit_breaker, { path: [...node.path, 'circuit_breaker'], report, choice });
+    checkContextWindow(node, place);
     checkProvider(node, known, place);
     checkModel(node, known, place);
     checkTimes(node, known, place);
@@ -52,13 +66,20 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
     report,
   );
   checkNeededPlugins(file, known.server, report);
+  checkDeadline(
+    file.deadline,
+    waitingTargets(nodes).map((node) => ({ name: node.route.path, timeouts: effectiveTimeouts(node, known) })),
+    report,
+  );
+  const { hosts = [], allow_insecure: insecure = false } = file.custom_hosts ?? {};
+  checkHosts(hosts, insecure, { path: ['custom_hosts', 'hosts'], report });
   checkBounds(nodes, report);
 }
 
 /** The node and all below it. */
 function nodesOf(node: Node): Node[] {
   const { file, route, path } = node;
-  if (!file.targets || route.kind !== 'group') return [node];
+  if (!file.targets || route.kind === 'target') return [node];
   const members = file.targets.map((target, index) => ({
     file: target,
     route: route.members[index]!,
@@ -84,36 +105,12 @@ function checkBounds(nodes: readonly Node[], report: Report): void {
     report({ ...place, message: `there are ${targets} targets in all; at most ${MAX_TARGETS} are allowed` });
 }
 
-function checkStrategy({ strategy, targets = [] }: Node['file'], { path, report }: Place): void {
-  const mode = [...path, 'strategy', 'mode'];
-  if (!strategy && targets.length > 1) {
-    report({
-      path: [...path, 'targets'],
-      on: 'key',
-      message: 'several targets need a `strategy`, such as `mode: fallback`',
-    });
-  }
-  if (strategy && strategy.mode !== 'single' && targets.length === 0)
-    report({ path: mode, message: `\`mode: ${strategy.mode}\` needs \`targets\`` });
-  if (strategy?.mode === 'single' && targets.length > 1) {
-    report({
-      path: mode,
-      message: `\`mode: single\` uses one target, but there are ${targets.length}`,
-      suggestion: 'fallback',
-    });
-  }
-  if (strategy?.mode === 'single' && strategy.on_status_codes) {
-    const message = '`on_status_codes` has no effect with `mode: single`';
-    report({ path: [...path, 'strategy', 'on_status_codes'], on: 'key', severity: 'warning', message });
-  }
-}
-
 function checkProvider({ file, route }: Node, known: Known, { path, report }: Place): void {
   if (file.provider === undefined) return;
   const at = { path: [...path, 'provider'], report };
   checkProviderName(file.provider, known, at);
   checkEntries(file.provider, known, at);
-  if (route.kind === 'group' && file.targets?.every(overridesProvider)) {
+  if (route.kind !== 'target' && file.targets?.every(overridesProvider)) {
     const message = '`provider` is never used: every target names its own';
     report({ path: at.path, on: 'key', severity: 'warning', message });
   }
@@ -150,19 +147,37 @@ function checkModel({ file, route }: Node, known: Known, { path, report }: Place
   }
 }
 
-function checkTimes({ file, route }: Node, known: Known, { path, report }: Place): void {
-  const { request_timeout, timeouts, retry } = file;
-  checkRequestTimeout(request_timeout, { path, report });
+/** Targets behind which another one stands, that would be asked if these failed. */
+function waitingTargets(nodes: readonly Node[]): readonly Node[] {
+  const hasNext = ({ path }: Node): boolean =>
+    nodes.some(({ route, path: around }) => {
+      const index = path[around.length + 1];
+      const inside = around.every((segment, depth) => path[depth] === segment);
+      if (!inside || route.kind !== 'group' || typeof index !== 'number') return false;
+      return route.mode === 'loadbalance' ? route.members.length > 1 : index < route.members.length - 1;
+    });
+  return nodes.filter((node) => node.route.kind === 'target' && hasNext(node));
+}
+
+function effectiveTimeouts({ file, route }: Node, known: Known): TimeoutSettings {
   const target = route.kind === 'target' ? route : undefined;
   const entry = target && entryOfTarget(target, known);
-  const effective = {
+  const { request_timeout, timeouts } = file;
+  return {
     ...serverTimeouts(known.server),
     ...compileTimeouts(entry?.timeouts ?? {}),
     ...(target?.timeouts ?? compileTimeouts({ total: request_timeout, ...timeouts })),
   };
+}
+
+function checkTimes(node: Node, known: Known, { path, report }: Place): void {
+  const { file, route } = node;
+  const { request_timeout, timeouts, retry } = file;
+  checkRequestTimeout(request_timeout, { path, report });
+  const effective = effectiveTimeouts(node, known);
   checkTimeouts(timeouts, effective, { path: [...path, 'timeouts'], report });
   checkRemoteMedia(file.remote_media, effective.total, { path: [...path, 'remote_media'], report });
-  if (target) checkDelays(retry, target.retry, { path, report });
+  if (route.kind === 'target') checkDelays(retry, route.retry, { path, report });
   if (request_timeout === undefined || timeouts?.total === undefined) return;
   const message = '`request_timeout` and `timeouts.total` are the same thing; keep one of them';
   report({ path: [...path, 'request_timeout'], on: 'key', message });

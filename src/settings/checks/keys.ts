@@ -6,6 +6,7 @@ import { keyDigest } from '../key-digest.ts';
 import { parseNetwork } from '../networks.ts';
 import type { Path } from '../pointer.ts';
 import { showValue } from '../show.ts';
+import { checkHosts } from './media.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, type Known } from './known.ts';
 
 export function checkKeys({ keys }: KeysFile, known: Known, report: Report): void {
@@ -38,6 +39,8 @@ function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void 
     checkAllowedModel(model, known, { path: [...path, 'models', index], report });
   for (const [index, id] of (key.configs ?? []).entries())
     checkConfigId(id, known, { path: [...path, 'configs', index], report });
+  const { hosts = [], allow_insecure: insecure = false } = key.custom_hosts ?? {};
+  checkHosts(hosts, insecure, { path: [...path, 'custom_hosts', 'hosts'], report });
   const { default_config: defaultConfig } = key;
   if (defaultConfig === undefined) return;
   checkConfigId(defaultConfig, known, { path: [...path, 'default_config'], report });

@@ -4,7 +4,6 @@ import type { Path } from '../pointer.ts';
 import { isLocalHost, isMetadataServer } from './local-host.ts';
 
 interface Place {
-  /** Of `remote_media`. */
   readonly path: Path;
   readonly report: Report;
 }
@@ -19,8 +18,7 @@ export function checkRemoteMedia(
 ): void {
   if (!media) return;
   const { hosts, max_bytes: bytes, timeout, allow_insecure: insecure = false } = media;
-  for (const [index, host] of hosts.entries())
-    checkHost(host, insecure, (problem) => report({ ...problem, path: [...path, 'hosts', index] }));
+  checkHosts(hosts, insecure, { path: [...path, 'hosts'], report });
   if (bytes !== undefined && parseBytes(bytes) === 0)
     report({ path: [...path, 'max_bytes'], message: '`max_bytes: 0` refuses all media; `hosts: []` says so' });
   if (timeout === undefined) return;
@@ -30,6 +28,12 @@ export function checkRemoteMedia(
   if (totalMs === undefined || time <= totalMs) return;
   const message = `\`timeout\` (${time} ms) never ends a request: \`total\` (${totalMs} ms) does so before`;
   report({ path: [...path, 'timeout'], severity: 'warning', message });
+}
+
+/** Hosts that callers may have the gateway ask: for media, or as an upstream of their own. */
+export function checkHosts(hosts: readonly string[], insecure: boolean, { path, report }: Place): void {
+  for (const [index, host] of hosts.entries())
+    checkHost(host, insecure, (problem) => report({ ...problem, path: [...path, index] }));
 }
 
 function checkHost(host: string, insecure: boolean, report: Report): void {
@@ -43,7 +47,7 @@ function checkHost(host: string, insecure: boolean, report: Report): void {
 function doubtAbout(name: string, insecure: boolean): string | undefined {
   if (isMetadataServer(name)) return `${name} is a metadata server, which is never asked`;
   if (name === '*' && insecure)
-    return 'with `allow_insecure` callers can have the gateway read from every host of your network: name the hosts';
+    return 'with `allow_insecure` callers can have the gateway ask every host of your network: name the hosts';
   if (!insecure && isLocalHost(name))
     return `${name} is a loopback or private address, which is refused without \`allow_insecure: true\``;
   return undefined;

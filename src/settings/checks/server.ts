@@ -1,8 +1,9 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
+import { isLoopback } from '../loopback.ts';
 import { compileServerSettings, type ServerSettings } from '../server-settings.ts';
 import { checkConfigId, type Known } from './known.ts';
-import { checkTimeouts } from './times.ts';
+import { checkOne, checkTimeouts, checkUnit } from './times.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
@@ -11,26 +12,71 @@ export function checkServer(file: ServerFile, known: Known, report: Report): voi
     checkConfigId(file.default_config, known, { path: ['default_config'], report });
   const settings = compileServerSettings(file);
   checkTimeouts(file.timeouts, settings.timeouts, { path: ['timeouts'], report });
+  checkDeadline(file, settings, report);
   checkPorts(file, settings, report);
-  checkLimits(settings, report);
+  checkAdmin(settings, report);
+  checkLimits(file, settings, report);
+  for (const key of ['header_time', 'body_time', 'commit_time'] as const)
+    checkUnit(key, file.limits?.[key], { path: ['limits'], report });
+  for (const key of ['delay', 'timeout'] as const) checkUnit(key, file.drain?.[key], { path: ['drain'], report });
   checkCache(file, settings, report);
   checkPrefixes(settings, report);
 }
 
-function checkPorts(file: ServerFile, { listen, status }: ServerSettings, report: Report): void {
-  const sameHost = listen.host === status.host || [listen.host, status.host].some((host) => ANY_ADDRESS.includes(host));
-  if (listen.port === 0 || listen.port !== status.port || !sameHost) return;
-  const path = [file.listen?.port === undefined ? 'status' : 'listen', 'port'];
-  report({ path, message: `\`status\` and \`listen\` both use port ${listen.port}` });
+function checkDeadline({ deadline }: ServerFile, { timeouts, deadlineMs }: ServerSettings, report: Report): void {
+  if (deadline === undefined) return;
+  checkOne('deadline', deadline, { path: [], report });
+  if (deadlineMs === 0 || deadlineMs > timeouts.firstByte) return;
+  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${timeouts.firstByte} ms): when a target stays silent, a fallback never gets its turn`;
+  report({ path: ['deadline'], severity: 'warning', message });
+}
+
+const LISTENERS = ['listen', 'status', 'admin'] as const;
+
+function checkPorts(file: ServerFile, settings: ServerSettings, report: Report): void {
+  const open = LISTENERS.filter((name) => name !== 'admin' || settings.admin.enabled);
+  for (const [index, name] of open.entries()) {
+    const twin = open.slice(0, index).find((other) => isSamePlace(settings[name], settings[other]));
+    if (twin === undefined) continue;
+    const at = file[twin]?.port === undefined ? name : twin;
+    report({ path: [at, 'port'], message: `\`${name}\` and \`${twin}\` both use port ${settings[name].port}` });
+  }
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+function isSamePlace(one: Place, other: Place): boolean {
+  const sameHost = one.host === other.host || [one.host, other.host].some((host) => ANY_ADDRESS.includes(host));
+  return one.port !== 0 && one.port === other.port && sameHost;
+}
+
+/** Records tell what callers asked and where it went. */
+function checkAdmin({ admin: { enabled, host, token } }: ServerSettings, report: Report): void {
+  if (!enabled || token || isLoopback(host)) return;
+  const message = `\`admin\` on ${host} would answer everybody who reaches it: give it a \`token\`, or the host 127.0.0.1`;
+  report({ path: ['admin', 'host'], message });
 }
 
 /** In other gateways 0 means "no limit". */
-function checkLimits({ limits }: ServerSettings, report: Report): void {
-  for (const name of ['body', 'header', 'reply'] as const) {
-    if (limits[name] > 0) continue;
-    const what = name === 'reply' ? 'every plain reply that has to be translated' : 'every request';
-    report({ path: ['limits', name], message: `\`${name}: 0\` would refuse ${what}; leave it out for the default` });
+function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Report): void {
+  for (const [key, value] of [
+    ['body', limits.body],
+    ['header', limits.header],
+    ['reply', limits.reply],
+    ['header_time', limits.headerMs],
+    ['body_time', limits.bodyMs],
+  ] as const) {
+    if (value > 0) continue;
+    const what = key === 'reply' ? 'every plain reply that has to be translated' : 'every request';
+    report({ path: ['limits', key], message: `\`${key}: 0\` would refuse ${what}; leave it out for the default` });
   }
+  if (limits.inFlightBytes >= limits.body) return;
+  const key = file.limits?.in_flight_bytes === undefined ? 'body' : 'in_flight_bytes';
+  const message = `\`in_flight_bytes\` (${limits.inFlightBytes} bytes) is less than one \`body\` may have (${limits.body} bytes): such a body would always be refused`;
+  report({ path: ['limits', key], message });
 }
 
 function checkCache(

@@ -48,7 +48,9 @@ export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, 
       if (message !== undefined) report({ path: [...list.at, index], severity: 'warning', message });
     }
   }
-  if (strategy?.mode === 'single' || giveWay.length === 0) return;
+  if (strategy?.mode === 'single' || strategy?.mode === 'conditional') return;
+  // Kinds of failure say more, and are checked with the strategy.
+  if (giveWay.length === 0 || strategy?.on_errors) return;
   if (giveWay.some((code) => RETRYABLE_STATUS_CODES.has(code))) return;
   const message =
     'no outage has one of these statuses, so none gives way to the next target: an overloaded upstream answers 429, 503 or 529, a failed connection counts as 502, a timeout as 504';
@@ -60,6 +62,13 @@ function pointless(code: number, retry: boolean): string | undefined {
   if (retry && NEVER_CURED.has(code))
     return `a ${code} says that the request is wrong: the same request gets the same answer`;
   return undefined;
+}
+
+/** A group has no model. */
+export function checkContextWindow({ file, route }: Written, { path, report }: Place): void {
+  if (route.kind === 'target' || !('context_window' in file) || file.context_window === undefined) return;
+  const message = '`context_window` has no effect here: the targets inside have models, and may each say theirs';
+  report({ path: [...path, 'context_window'], on: 'key', severity: 'warning', message });
 }
 
 /** Codes and delays of tries that nobody has asked for. */

@@ -43,18 +43,50 @@ export function checkTimeouts(timeouts: Timeouts | undefined, effective: Timeout
 /** Other tools count in seconds. */
 const SECONDS_MEANT = 1000;
 
-function checkOne(name: string, value: string | number, { path, report }: Place): void {
-  const at = [...path, name];
-  if (parseDuration(value) === 0) report({ path: at, message: `\`${name}: ${value}\` ${NO_TIME}` });
-  else if (typeof value === 'number' && value < SECONDS_MEANT) {
-    const message = `a number without a unit counts milliseconds: this is ${value} ms`;
-    report({ path: at, severity: 'warning', message, suggestion: `${value}s` });
-  }
+export function checkOne(name: string, value: string | number, place: Place): void {
+  if (parseDuration(value) === 0)
+    place.report({ path: [...place.path, name], message: `\`${name}: ${value}\` ${NO_TIME}` });
+  else checkUnit(name, value, place);
+}
+
+export function checkUnit(name: string, value: string | number | undefined, { path, report }: Place): void {
+  if (typeof value !== 'number' || value === 0 || value >= SECONDS_MEANT) return;
+  const message = `a number without a unit counts milliseconds: this is ${value} ms`;
+  report({ path: [...path, name], severity: 'warning', message, suggestion: `${value}s` });
 }
 
 export function checkRequestTimeout(value: string | number | undefined, { path, report }: Place): void {
   if (value !== undefined) checkOne('request_timeout', value, { path, report });
 }
+
+interface Waiting {
+  /** Place of a target with another one behind it. */
+  readonly name: string;
+  readonly timeouts: TimeoutSettings;
+}
+
+/** A target that stays silent until the deadline leaves no time for those behind it: told once, of the first. */
+export function checkDeadline(
+  deadline: string | number | undefined,
+  waiting: readonly Waiting[],
+  report: Report,
+): void {
+  if (deadline === undefined) return;
+  checkOne('deadline', deadline, { path: [], report });
+  const time = parseDuration(deadline);
+  for (const { name, timeouts } of waiting) {
+    const key = (['first_byte', 'first_content'] as const).find((one) =>
+      endsAfter(time, timeouts[NAMES[one]], timeouts),
+    );
+    if (key === undefined || time === 0) continue;
+    const message = `\`deadline\` (${time} ms) passes before \`${key}\` (${timeouts[NAMES[key]]} ms) of \`${name.replace('config.', '')}\`: when that target stays silent, the fallback never gets its turn`;
+    report({ path: ['deadline'], severity: 'warning', message });
+    return;
+  }
+}
+
+const endsAfter = (deadline: number, time: number | undefined, { total = Infinity }: TimeoutSettings): boolean =>
+  time !== undefined && Math.min(time, total) >= deadline;
 
 /** The longest wait caps the shortest: told where one of the two is set, with what the other comes to. */
 export function checkDelays(retry: Retry | undefined, compiled: RetrySettings, { path, report }: Place): void {

@@ -1,13 +1,13 @@
-import { Globs } from '../catalog/globs.ts';
-import type { RemoteMediaSettings } from '../plugin/index.ts';
+import type { CustomHostSettings } from '../plugin/index.ts';
+import { Globs } from './globs.ts';
 
-/** Where media may be fetched from, as `remote_media.hosts` lists it. */
-export class MediaHosts {
+/** Hosts that a caller may send the gateway to, as `remote_media` and `custom_hosts` list them. */
+export class AllowedHosts {
   readonly #schemes: ReadonlySet<string>;
   readonly #plain: Globs;
   readonly #withPort: Globs;
 
-  constructor({ hosts, allowInsecure }: RemoteMediaSettings) {
+  constructor({ hosts, allowInsecure }: CustomHostSettings) {
     this.#schemes = new Set(allowInsecure ? ['https:', 'http:'] : ['https:']);
     this.#plain = new Globs(hosts.filter((host) => !host.includes(':')));
     this.#withPort = new Globs(hosts.filter((host) => host.includes(':')));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RemoteMediaSettings } from '../plugin/index.ts';
-import { MediaHosts } from './media-hosts.ts';
+import { AllowedHosts } from './allowed-hosts.ts';
 
 const settings = (parts: Partial<RemoteMediaSettings>): RemoteMediaSettings => ({
   hosts: [],
@@ -10,7 +10,7 @@ const settings = (parts: Partial<RemoteMediaSettings>): RemoteMediaSettings => (
   allowInsecure: false,
   ...parts,
 });
-const listed = (hosts: string[], url: string) => new MediaHosts(settings({ hosts })).allows(new URL(url));
+const listed = (hosts: string[], url: string) => new AllowedHosts(settings({ hosts })).allows(new URL(url));
 
 describe('hosts of remote_media', () => {
   it.each([
@@ -54,6 +54,6 @@ describe('hosts of remote_media', () => {
     ['ftp://a.example', true, false],
     ['gs://bucket/x', true, false],
   ])('a URL like %s, with allow_insecure %s, may be used: %s', (url, allowInsecure, sound) => {
-    expect(new MediaHosts(settings({ allowInsecure })).isSound(new URL(url))).toBe(sound);
+    expect(new AllowedHosts(settings({ allowInsecure })).isSound(new URL(url))).toBe(sound);
   });
 });

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ERRORS, GatewayError, UpstreamError, type ErrorCode } from '../plugin/index.ts';
+import { ERRORS, GatewayError, UpstreamError, type ErrorCode, type Exchange } from '../plugin/index.ts';
 import { ERROR_LABELS, ERROR_TYPES } from './error-types.ts';
-import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf } from './exchange.testkit.ts';
-import { summarise } from './summary.ts';
+import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf, WALL } from './exchange.testkit.ts';
+import { recordOf as recordWith } from './make-record.ts';
+import type { RecordEnd, RequestRecord } from './record.ts';
 
 const upstream = (code: ErrorCode): UpstreamError => new UpstreamError(code, 'no');
+
+function recordOf(exchange: Exchange, end: RecordEnd, endedAt: number): RequestRecord {
+  return recordWith(exchange, end, { endedAt, receivedAt: WALL });
+}
 
 describe('the error labels', () => {
   it('have a type from the closed list for every code', () => {
@@ -17,9 +22,9 @@ describe('the error labels', () => {
   });
 });
 
-describe('the summary of a request', () => {
+describe('the record of a request', () => {
   it('counts as overhead what was not waiting for an upstream', () => {
-    const { durationMs, overheadMs, firstContentMs, attempts } = summarise(streamedExchange(), endOf(), 1305);
+    const { durationMs, overheadMs, firstContentMs, attempts } = recordOf(streamedExchange(), endOf(), 1305);
     expect({ durationMs, overheadMs, firstContentMs }).toEqual({
       durationMs: 1305,
       overheadMs: 10,
@@ -35,7 +40,7 @@ describe('the summary of a request', () => {
       attemptOf({ number: 1, tries: [tryOf(140, 200)], error: upstream('overloaded') }),
       attemptOf({ number: 2, tries: [tryOf(150, 300)], reply: replyOf(false) }),
     );
-    expect(summarise(exchange, endOf(), 300).overheadMs).toBe(300 - (130 - 10) - (300 - 140));
+    expect(recordOf(exchange, endOf(), 300).overheadMs).toBe(300 - (130 - 10) - (300 - 140));
   });
 
   it.each([
@@ -46,14 +51,14 @@ describe('the summary of a request', () => {
     exchange.attempts.push(
       attemptOf({ ...parts, tries: 'tries' in parts ? [...parts.tries] : [], reply: replyOf(false) }),
     );
-    expect(summarise(exchange, endOf(), endedAt)).toMatchObject({ overheadMs, cache: parts.cache });
+    expect(recordOf(exchange, endOf(), endedAt)).toMatchObject({ overheadMs, cache: parts.cache });
   });
 
   it('says of a client that left while it waited for another’s answer that it was waiting', () => {
     const exchange = exchangeOf();
     exchange.attempts.push(attemptOf({ cache: 'miss', wait: { from: 10, to: 50 } }));
     const end = endOf({ state: 'aborted', bytes: 0 });
-    expect(summarise(exchange, end, 50)).toMatchObject({ disconnectStage: 'waiting', rejection: undefined });
+    expect(recordOf(exchange, end, 50)).toMatchObject({ disconnectStage: 'waiting', rejection: undefined });
   });
 
   it.each([
@@ -80,7 +85,7 @@ describe('the summary of a request', () => {
       },
     ],
   ] as const)('of a request that is %s has status, outcome and error', (_, end, expected) => {
-    expect(summarise(exchangeOf(), end, 10)).toMatchObject(expected);
+    expect(recordOf(exchangeOf(), end, 10)).toMatchObject(expected);
   });
 
   it.each([
@@ -90,19 +95,19 @@ describe('the summary of a request', () => {
   ] as const)('says that a client left while %s', (stage, tries, bytes) => {
     const exchange = exchangeOf();
     exchange.attempts.push(attemptOf({ tries: [...tries] }));
-    const summary = summarise(exchange, endOf({ state: 'aborted', bytes }), 50);
-    expect(summary.disconnectStage).toBe(stage);
-    expect(summary.attempts[0]).toMatchObject({
+    const record = recordOf(exchange, endOf({ state: 'aborted', bytes }), 50);
+    expect(record.disconnectStage).toBe(stage);
+    expect(record.attempts[0]).toMatchObject({
       outcome: 'aborted',
       errorType: 'client_disconnected',
-      endedAt: 50,
+      durationMs: 48,
       counted: tries.length > 0,
     });
   });
 
   it('blames the last attempt for a stream that broke, with its last try', () => {
     const exchange = streamedExchange();
-    const { attempts } = summarise(exchange, endOf({ state: 'failed', error: upstream('timeout_idle') }), 1305);
+    const { attempts } = recordOf(exchange, endOf({ state: 'failed', error: upstream('timeout_idle') }), 1305);
     expect(attempts[0]).toMatchObject({ outcome: 'error', errorType: 'timeout_idle' });
     expect(attempts[0]?.tries).toMatchObject([{ outcome: 'error', errorType: 'timeout_idle' }]);
   });
@@ -110,7 +115,7 @@ describe('the summary of a request', () => {
   it('does not blame the upstream for what a plugin did to its answer', () => {
     const exchange = streamedExchange();
     exchange.error = new GatewayError('internal_error', 'plugin');
-    const { attempts, errorType } = summarise(
+    const { attempts, errorType } = recordOf(
       exchange,
       endOf({ state: 'failed', status: 500, error: exchange.error }),
       1305,
@@ -130,7 +135,7 @@ describe('the summary of a request', () => {
   ])('reads a try that was refused with %s and repeated at once as %s', (status, errorType) => {
     const exchange = exchangeOf();
     exchange.attempts.push(attemptOf({ tries: [tryOf(1, 2, { status }), tryOf(3, 4)], reply: replyOf(false) }));
-    expect(summarise(exchange, endOf(), 5).attempts[0]?.tries).toMatchObject([
+    expect(recordOf(exchange, endOf(), 5).attempts[0]?.tries).toMatchObject([
       { outcome: 'error', errorType },
       { outcome: 'success', errorType: '' },
     ]);
@@ -139,9 +144,9 @@ describe('the summary of a request', () => {
   it('is a rejection only while no upstream was tried', () => {
     const exchange = exchangeOf();
     const end = endOf({ state: 'failed', status: 404, error: upstream('model_not_found') });
-    expect(summarise(exchange, end, 10).rejection).toBe('routing');
+    expect(recordOf(exchange, end, 10).rejection).toBe('routing');
     exchange.attempts.push(attemptOf({ tries: [tryOf(1, 2, { status: 404 })], error: upstream('model_not_found') }));
-    expect(summarise(exchange, end, 10).rejection).toBeUndefined();
+    expect(recordOf(exchange, end, 10).rejection).toBeUndefined();
   });
 
   it.each([
@@ -153,13 +158,13 @@ describe('the summary of a request', () => {
     const exchange = exchangeOf();
     exchange.attempts.push(attemptOf({ error: new GatewayError(code, 'no') }));
     const end = endOf({ state: 'failed', status: 502, error: exchange.attempts[0]!.error });
-    expect(summarise(exchange, end, 10).attempts[0]?.counted).toBe(counted);
+    expect(recordOf(exchange, end, 10).attempts[0]?.counted).toBe(counted);
   });
 
   it('knows that a stream was asked for when an error was sent in its place', () => {
     const exchange = exchangeOf({ json: { model: 'm', stream: true }, reply: replyOf(false) });
     expect(
-      summarise(exchange, endOf({ state: 'failed', status: 400, error: upstream('upstream_rejected') }), 10).stream,
+      recordOf(exchange, endOf({ state: 'failed', status: 400, error: upstream('upstream_rejected') }), 10).stream,
     ).toBe(true);
   });
 });

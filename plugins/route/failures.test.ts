@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { GatewayFile, Strategy } from '../../schemas/types.generated.ts';
+import { FAILURE_KINDS, UpstreamError, type FailureKind } from '../../src/plugin/index.ts';
+import { failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
+
+const KINDS = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
+
+/** Two targets of different models. */
+const pair = (strategy: Partial<Strategy>): GatewayFile => ({
+  strategy: { mode: 'fallback', ...strategy },
+  targets: [
+    { provider: '@a', override_params: { model: 'one' } },
+    { provider: '@b', override_params: { model: 'two' } },
+  ],
+});
+
+async function givesWay(strategy: Partial<Strategy>, failure: unknown): Promise<boolean> {
+  const walked = await walk(treeOf(pair(strategy)), { failures: { a: failure } });
+  // What it said while the first was asked is what it did afterwards.
+  expect(walked.givesWay[0]).toBe(walked.tried.length === 2);
+  return walked.tried.length === 2;
+}
+
+const by = async (strategy: Partial<Strategy>): Promise<FailureKind[]> => {
+  const going = await Promise.all(KINDS.map((kind) => givesWay(strategy, failureOf(kind))));
+  return KINDS.filter((_, index) => going[index]);
+};
+
+describe('the kinds of failure that give way to the next target', () => {
+  it.each(KINDS)('by default: %s as its table says', async (kind) => {
+    expect(await givesWay({}, failureOf(kind))).toBe(FAILURE_KINDS[kind].givesWay);
+  });
+
+  it('by default are what another upstream may do better, and not what the caller or the operator has to mend', () => {
+    expect(KINDS.filter((kind) => !FAILURE_KINDS[kind].givesWay)).toEqual([
+      'content_filter',
+      'auth',
+      'not_found',
+      'invalid_request',
+    ]);
+  });
+
+  it.each<[string, Partial<Strategy>, FailureKind[]]>([
+    [
+      'on_status_codes alone: these statuses',
+      { on_status_codes: [429, 404] },
+      ['rate_limit', 'not_found', 'unsupported'],
+    ],
+    ['on_errors alone: these kinds', { on_errors: ['auth', 'timeout_idle'] }, ['timeout_idle', 'auth', 'unsupported']],
+    [
+      'both: either',
+      { on_status_codes: [409], on_errors: ['content_filter'] },
+      ['conflict', 'content_filter', 'unsupported'],
+    ],
+    [
+      '`default` and one more: all of them',
+      { on_errors: ['default', 'content_filter'] },
+      KINDS.filter((kind) => FAILURE_KINDS[kind].givesWay || kind === 'content_filter'),
+    ],
+    [
+      'stop_on_errors: all but these, whatever their status',
+      { on_status_codes: [402, 429, 503], stop_on_errors: ['quota'] },
+      ['rate_limit', 'overloaded', 'unsupported'],
+    ],
+    [
+      'stop_on_errors against on_errors',
+      { on_errors: ['auth', 'quota'], stop_on_errors: ['auth', 'unsupported'] },
+      ['quota'],
+    ],
+  ])('are, with %s', async (_, strategy, kinds) => {
+    expect(await by(strategy)).toEqual(kinds);
+  });
+
+  it('are two for a failure inside a stream: its own, and that of the stream', async () => {
+    const inStream = failureOf('overloaded', { inStream: true });
+    expect(await givesWay({ on_errors: ['stream_error'] }, inStream)).toBe(true);
+    expect(await givesWay({ on_errors: ['overloaded'] }, inStream)).toBe(true);
+    expect(await givesWay({ on_errors: ['default'], stop_on_errors: ['stream_error'] }, inStream)).toBe(false);
+    expect(await givesWay({ on_errors: ['stream_error'] }, failureOf('overloaded'))).toBe(false);
+  });
+
+  it('do not have the end of the request’s own time among them', async () => {
+    expect(await givesWay({ on_status_codes: [504] }, new UpstreamError('timeout_request', 'late'))).toBe(false);
+  });
+});
+
+describe.each<[FailureKind, Partial<Strategy>]>([
+  ['context_length', {}],
+  ['content_filter', { on_errors: ['default', 'content_filter'] }],
+])('after a %s failure', (kind, strategy) => {
+  const refused = failureOf(kind);
+  const tree = (...models: readonly string[]) =>
+    treeOf({
+      strategy: { mode: 'fallback', ...strategy },
+      targets: models.map((model, index) => ({ provider: `@${index}`, override_params: { model } })),
+    });
+
+  it.each([
+    ['one', 'one'],
+    ['claude-sonnet-4-5', '@vertex/anthropic.claude-sonnet-4-5'],
+    ['claude-3-5-haiku@20241022', 'claude-3-5-haiku-20241022'],
+    ['google/gemini-2.5-pro', 'gemini-2.5-pro'],
+  ])('the model %s is not asked again as %s', async (first, second) => {
+    const walked = await walk(tree(first, second, 'other'), { failures: { 0: refused } });
+    expect(walked).toMatchObject({ tried: ['0', '2'], skipped: [['1', 'same_model', 1]], givesWay: [true] });
+  });
+
+  it('nor is a model that has refused before the last one did', async () => {
+    const walked = await walk(tree('one', 'two', 'one', 'two', 'three'), { failures: { 0: refused, 1: refused } });
+    expect(walked.tried).toEqual(['0', '1', '4']);
+  });
+
+  it('that nobody else could do better is known before: no other is said to be asked', async () => {
+    const walked = await walk(tree('one', 'one'), { failures: { 0: refused } });
+    expect(walked).toMatchObject({ tried: ['0'], givesWay: [false], failure: refused });
+  });
+
+  it('the model is the request’s own where no target names one', async () => {
+    const targets = [{ provider: '@a' }, { provider: '@b' }, { provider: '@c', default_params: { model: 'other' } }];
+    const file: GatewayFile = { strategy: { mode: 'fallback', ...strategy }, targets };
+    const setup: WalkSetup = { failures: { a: refused, b: refused, c: refused } };
+    const walked = await walk(treeOf(file), { ...setup, exchange: { json: { model: 'asked' } } });
+    expect(walked.tried).toEqual(['a']);
+    expect((await walk(treeOf(file), setup)).tried).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a prompt that was too long', () => {
+  const windows = (...sizes: readonly (number | undefined)[]) =>
+    treeOf({
+      strategy: { mode: 'fallback', on_errors: ['default', 'content_filter'] },
+      targets: sizes.map((size, index) => ({
+        provider: `@${index}`,
+        override_params: { model: `m${index}` },
+        ...(size !== undefined && { context_window: size }),
+      })),
+    });
+
+  it.each<[string, (number | undefined)[], string[]]>([
+    ['to a larger window only, where both say theirs', [200, 100, 200, 201], ['0', '3']],
+    ['where the first does not say its own', [undefined, 100], ['0', '1']],
+    ['where the next does not say its own', [200, undefined], ['0', '1']],
+  ])('goes %s', async (_, sizes, tried) => {
+    expect((await walk(windows(...sizes), { failures: { 0: failureOf('context_length') } })).tried).toEqual(tried);
+  });
+
+  it('for two models is too long for what lies between them', async () => {
+    const failures = { 0: failureOf('context_length'), 1: failureOf('context_length') };
+    const walked = await walk(windows(100, 300, 200, 400), { failures });
+    expect(walked).toMatchObject({ tried: ['0', '1', '3'], skipped: [['2', 'context_window', 2]] });
+  });
+
+  it('is another matter than one that a filter refuses: that has no size', async () => {
+    expect((await walk(windows(200, 100), { failures: { 0: failureOf('content_filter') } })).tried).toEqual(['0', '1']);
+  });
+});

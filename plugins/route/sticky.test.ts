@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Exchange, Group, HashField, StickySettings } from '../../src/plugin/index.ts';
+import { createCaller, createExchange, createFakeClock, createTarget } from '../../src/plugin/testing/index.ts';
+import { orderOf } from './order.ts';
+import { stickyKey, stickyOrder } from './sticky.ts';
+import { nameOf } from './walk.testkit.ts';
+
+const HOUR = 3_600_000;
+const WALL = Date.UTC(2026, 0, 1);
+
+const balance = (weights: Readonly<Record<string, number>>, sticky?: Partial<StickySettings>): Group => ({
+  kind: 'group',
+  path: 'config',
+  mode: 'loadbalance',
+  givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+  sticky: { fields: [{ metadata: 'user' }], ttlMs: HOUR, ...sticky },
+  members: Object.keys(weights).map((name, index) =>
+    createTarget({ path: `config.targets[${index}]`, provider: `@${name}`, overrideParams: { model: 'm' } }),
+  ),
+  weights: Object.values(weights),
+});
+
+const of = (user: string | undefined, parts: Partial<Exchange> = {}): Exchange =>
+  createExchange({ metadata: user === undefined ? {} : { user }, ...parts });
+
+/** Members in the order they are asked for a user, at a moment. */
+function ranking(group: Group, user: string, wall = WALL): string[] {
+  const key = stickyKey(group.sticky!, of(user))!;
+  return stickyOrder(group, group.sticky!, key, wall).map((member) => nameOf(member as never));
+}
+
+const weight = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: 1, max: 100 }),
+  fc.double({ min: 0.01, max: 1, noNaN: true }),
+);
+const weights = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), weight, { maxKeys: 8 });
+const user = fc.string({ maxLength: 40 });
+
+describe('the order of a sticky load balance', () => {
+  it('has every member with a weight once and no other', () => {
+    fc.assert(
+      fc.property(weights, user, (shares, who) => {
+        const used = Object.keys(shares).filter((name) => shares[name]! > 0);
+        expect(ranking(balance(shares), who).toSorted()).toEqual(used.toSorted());
+      }),
+    );
+  });
+
+  it('is the same for the same user in every process, config object and order of the list', () => {
+    fc.assert(
+      fc.property(weights, user, (shares, who) => {
+        const reversed = Object.fromEntries(Object.entries(shares).toReversed());
+        expect(ranking(balance(shares), who)).toEqual(ranking(balance({ ...shares }), who));
+        expect(ranking(balance(shares), who)).toEqual(ranking(balance(reversed), who));
+      }),
+    );
+  });
+
+  it('does not change when a member goes, but for that member', () => {
+    fc.assert(
+      fc.property(weights, user, fc.nat(), (shares, who, pick) => {
+        const list = Object.keys(shares);
+        const gone = list[pick % Math.max(1, list.length)];
+        const { [gone!]: _, ...rest } = shares;
+        expect(ranking(balance(rest), who)).toEqual(ranking(balance(shares), who).filter((name) => name !== gone));
+        expect(ranking(balance({ ...shares, ...(gone && { [gone]: 0 }) }), who)).toEqual(ranking(balance(rest), who));
+      }),
+    );
+  });
+
+  it('begins with each member as often as its weight says', () => {
+    const shares = { a: 1, b: 2, c: 7 };
+    const group = balance(shares);
+    const rounds = 20_000;
+    const counts: Record<string, number> = { a: 0, b: 0, c: 0 };
+    for (let round = 0; round < rounds; round += 1) counts[ranking(group, `user-${round}`)[0]!]! += 1;
+    // Four standard deviations of such a draw; the users are always the same, so this never flickers.
+    for (const [name, share] of Object.entries(shares)) {
+      const p = share / 10;
+      expect(Math.abs(counts[name]! - rounds * p)).toBeLessThan(4 * Math.sqrt(rounds * p * (1 - p)));
+    }
+  });
+
+  it('gives the users of a member that fails to the others by their weights', () => {
+    const group = balance({ a: 10, b: 1, c: 3 });
+    const seconds = Array.from({ length: 5000 }, (_, index) => ranking(group, `user-${index}`))
+      .filter(([first]) => first === 'a')
+      .map(([, second]) => second);
+    expect(seconds.filter((name) => name === 'c').length / seconds.length).toBeCloseTo(0.75, 1);
+  });
+
+  it('tells targets apart that differ in nothing', () => {
+    const twin = createTarget({ provider: '@same' });
+    const group: Group = { ...balance({ a: 1, b: 1 }), members: [twin, { ...twin }] };
+    const first = Array.from({ length: 200 }, (_, index) => {
+      const key = stickyKey(group.sticky!, of(`user-${index}`))!;
+      return group.members.indexOf(stickyOrder(group, group.sticky!, key, WALL)[0]!);
+    });
+    expect(new Set(first)).toEqual(new Set([0, 1]));
+  });
+});
+
+describe('the time a choice holds', () => {
+  const group = balance(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`t${index}`, 1])));
+  const users = Array.from({ length: 300 }, (_, index) => `user-${index}`);
+  /** The users whose choice is another one at the second moment. */
+  const moved = (from: number, to: number): number =>
+    users.filter((who) => ranking(group, who, from)[0] !== ranking(group, who, to)[0]).length;
+
+  it('is the ttl: after it a user’s choice is made anew', () => {
+    // One in twenty comes back to the same of twenty targets.
+    expect(moved(WALL, WALL + HOUR)).toBeGreaterThan(users.length * 0.85);
+  });
+
+  it('begins at another moment for each user: they never all move at once', () => {
+    const step = HOUR / 10;
+    for (let at = 0; at < 10; at += 1) {
+      const count = moved(WALL + at * step, WALL + (at + 1) * step);
+      expect(count).toBeGreaterThan(0);
+      expect(count).toBeLessThan(users.length / 4);
+    }
+  });
+
+  it('has just one change within any ttl', () => {
+    const step = HOUR / 20;
+    for (const who of users.slice(0, 50)) {
+      const choices = Array.from({ length: 20 }, (_, index) => ranking(group, who, WALL + index * step)[0]);
+      expect(choices.filter((choice, index) => index > 0 && choice !== choices[index - 1]).length).toBeLessThanOrEqual(
+        1,
+      );
+    }
+  });
+});
+
+describe('what requests are kept together by', () => {
+  const keyOf = (fields: readonly HashField[], exchange: Exchange): string | undefined =>
+    stickyKey({ fields, ttlMs: HOUR }, exchange)?.toString('hex');
+  const all: readonly HashField[] = ['caller', { metadata: 'user' }, { header: 'x-session' }];
+
+  it.each<[string, HashField, Exchange, Exchange]>([
+    [
+      'the gateway key',
+      'caller',
+      of('u', { caller: createCaller({ keyId: 'a' }) }),
+      of('u', { caller: createCaller({ keyId: 'b' }) }),
+    ],
+    ['metadata', { metadata: 'user' }, of('a'), of('b')],
+    [
+      'a header',
+      { header: 'x-session' },
+      createExchange({ headers: { 'x-session': 'a' } }),
+      createExchange({ headers: { 'x-session': 'b' } }),
+    ],
+    [
+      'a header of several lines',
+      { header: 'set-cookie' },
+      createExchange({ headers: { 'set-cookie': ['a', 'b'] } }),
+      createExchange({ headers: { 'set-cookie': ['a', 'c'] } }),
+    ],
+  ])('can be %s', (_, field, one, other) => {
+    expect(keyOf([field], one)).toBeDefined();
+    expect(keyOf([field], one)).toBe(keyOf([field], one));
+    expect(keyOf([field], one)).not.toBe(keyOf([field], other));
+  });
+
+  it('is all fields together, one that is missing among them', () => {
+    const keys = [of('u'), of('u', { caller: undefined }), of(undefined), of('x-session')].map((one) =>
+      keyOf(all, one),
+    );
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  it('is nothing where all are missing, or only their names are there', () => {
+    expect(keyOf(all, of(undefined, { caller: undefined }))).toBeUndefined();
+    expect(keyOf([{ metadata: 'toString' }], of('u'))).toBeUndefined();
+  });
+
+  it('does not confuse values that look alike when joined', () => {
+    const fields: readonly HashField[] = [{ metadata: 'user' }, { metadata: 'team' }];
+    const key = (metadata: Record<string, string>) => keyOf(fields, createExchange({ metadata }));
+    expect(key({ user: 'a', team: 'b' })).not.toBe(key({ user: 'a","b' }));
+    expect(key({ user: 'a' })).not.toBe(key({ team: 'a' }));
+  });
+});
+
+describe('a load balance', () => {
+  const group = balance({ a: 1, b: 1, c: 1 });
+  const tools = { clock: createFakeClock(), random: () => 0 };
+
+  it('keeps to the hash where the request has what it is made of', () => {
+    const { order, reason } = orderOf(group, of('u'), tools);
+    expect([[...order].map((member) => nameOf(member as never)), reason]).toEqual([ranking(group, 'u'), 'sticky']);
+  });
+
+  it('draws by weight where it has not, and where nothing is said of it', () => {
+    for (const [one, exchange] of [
+      [group, of(undefined)],
+      [{ ...group, sticky: undefined }, of('u')],
+    ] as const) {
+      const { order, reason } = orderOf(one, exchange, tools);
+      expect([[...order].map((member) => nameOf(member as never)), reason]).toEqual([['a', 'b', 'c'], 'weight']);
+    }
+  });
+});

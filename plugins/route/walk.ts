@@ -1,0 +1,222 @@
+import {
+  failureKinds,
+  GatewayError,
+  isFinalForModel,
+  toGatewayError,
+  UpstreamError,
+  type AttemptRunner,
+  type ChoiceReason,
+  type Clock,
+  type Conditional,
+  type GatewayConfig,
+  type GatewayContext,
+  type GiveWayRules,
+  type Group,
+  type HealthDirectory,
+  type HealthTrial,
+  type Route,
+  type SkippedTarget,
+  type Target,
+} from '../../src/plugin/index.ts';
+import { reasonAgainst, type Refusal } from './models.ts';
+import { orderOf } from './order.ts';
+import { moreUseful } from './told.ts';
+
+export interface WalkTools {
+  readonly attempts: AttemptRunner;
+  readonly health: HealthDirectory;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** What became of a part of the tree: it answered, none of its targets may be tried, or its last one failed. */
+type Outcome = 'answered' | 'skipped' | { readonly failure: unknown };
+
+/** Whether somebody outside a part of the tree would be asked after this failure. */
+type GivesWay = (error: GatewayError) => boolean;
+
+/**
+ * One request's way through the strategy tree. A target is tried, or left out because its breaker is open or because it could do
+ * no better; a group asks its next member after a failure its rules let go on, and is itself a member of the group around it.
+ */
+export class Walk {
+  readonly #ctx: GatewayContext;
+  readonly #config: GatewayConfig;
+  readonly #tools: WalkTools;
+  /** Models that will not take this request, whatever target asks them. */
+  #refusals = NONE;
+  /** Of the targets that are left alone, the one whose time ends soonest. */
+  #soonest: { readonly target: Target; readonly retryAt: number } | undefined;
+  /** What the client is told when nobody answers. */
+  #told: unknown;
+
+  constructor(ctx: GatewayContext, config: GatewayConfig, tools: WalkTools) {
+    this.#ctx = ctx;
+    this.#config = config;
+    this.#tools = tools;
+  }
+
+  /** Throws what the client should be told when no target has answered. */
+  async run(): Promise<void> {
+    const { exchange } = this.#ctx;
+    if (this.#isOutOfTime()) {
+      const ms = Math.round(exchange.deadline - exchange.startedAt);
+      throw new GatewayError(
+        'timeout_request',
+        `The request's deadline of ${ms} ms passed before any target was asked.`,
+      );
+    }
+    const outcome = await this.#visit(this.#config.route, 'only', nobody);
+    if (outcome === 'answered') return;
+    // All of them keep failing: trying none would turn a bad time into an outage.
+    if (outcome === 'skipped' && this.#soonest) {
+      const last = await this.#try(this.#soonest.target, 'last_resort', nobody);
+      if (last === 'answered') return;
+    }
+    throw this.#told ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
+  }
+
+  #visit(route: Route, reason: ChoiceReason, around: GivesWay): Promise<Outcome> | Outcome {
+    if (route.kind === 'group') return this.#visitGroup(route, reason, around);
+    if (route.kind === 'conditional') {
+      const { member, why } = this.#chosenOf(route);
+      return this.#visit(member, reason === 'fallback' ? reason : why, around);
+    }
+    const skip = this.#reasonToSkip(route, this.#refusals);
+    if (skip === undefined) return this.#try(route, reason, around);
+    const { exchange } = this.#ctx;
+    exchange.skipped.push({ target: route, reason: skip, after: exchange.attempts.length });
+    if (skip === 'circuit_open') this.#noteOpen(route);
+    return 'skipped';
+  }
+
+  #chosenOf({ branches, otherwise }: Conditional): { member: Route; why: ChoiceReason } {
+    const branch = branches.find(({ holds }) => holds(this.#ctx.exchange));
+    return branch ? { member: branch.member, why: 'condition' } : { member: otherwise, why: 'otherwise' };
+  }
+
+  /** A `single` group has one member, so it is a fallback without a second choice. */
+  async #visitGroup(group: Group, reason: ChoiceReason, around: GivesWay): Promise<Outcome> {
+    const { order, reason: drawn } = orderOf(group, this.#ctx.exchange, this.#tools);
+    const asked = new Set<Route>();
+    const givesWay: GivesWay = (error) =>
+      (isAllowed(error, group.givesWay) && this.#hasMore(group, asked, error)) || around(error);
+    let why = reason === 'fallback' ? reason : (drawn ?? reason);
+    let outcome: Outcome = 'skipped';
+    for (const member of order) {
+      asked.add(member);
+      const next = await this.#visit(member, why, givesWay);
+      if (next === 'answered') return next;
+      if (next !== 'skipped') {
+        if (!this.#goesOn(next.failure, group.givesWay)) return next;
+        outcome = next;
+      }
+      if (outcome !== 'skipped' || group.mode === 'fallback') why = 'fallback';
+    }
+    return outcome;
+  }
+
+  #goesOn(failure: unknown, rules: GiveWayRules): boolean {
+    if (this.#ctx.exchange.cancellation.reason || this.#isOutOfTime()) return false;
+    return failure instanceof GatewayError && isAllowed(failure, rules);
+  }
+
+  #isOutOfTime(): boolean {
+    return this.#tools.clock.now() >= this.#ctx.exchange.deadline;
+  }
+
+  /** Another member would be tried if the attempt that is running failed with this. */
+  #hasMore(group: Group, asked: ReadonlySet<Route>, error: GatewayError): boolean {
+    const running = this.#ctx.exchange.attempts.at(-1)?.target;
+    const refusals = running ? this.#refusalsAfter(running, error) : this.#refusals;
+    return group.members.some(
+      (member, index) => !asked.has(member) && isInUse(group, index) && this.#isOpenTo(member, refusals),
+    );
+  }
+
+  /** Something in this part of the tree would be tried. */
+  #isOpenTo(route: Route, refusals: readonly Refusal[]): boolean {
+    if (route.kind === 'target') return this.#reasonToSkip(route, refusals) === undefined;
+    if (route.kind === 'conditional') return this.#isOpenTo(this.#chosenOf(route).member, refusals);
+    return route.members.some((member, index) => isInUse(route, index) && this.#isOpenTo(member, refusals));
+  }
+
+  #reasonToSkip(target: Target, refusals: readonly Refusal[]): SkippedTarget['reason'] | undefined {
+    const against = refusals.length > 0 ? reasonAgainst(target, refusals, this.#ctx.exchange.request.body) : undefined;
+    // Where there is no choice a breaker would only turn a failure into another one.
+    if (against !== undefined || this.#config.route === target) return against;
+    return this.#tools.health.of(this.#config, target).admits ? undefined : 'circuit_open';
+  }
+
+  #refusalsAfter(target: Target, error: GatewayError): readonly Refusal[] {
+    if (!isFinalForModel(error)) return this.#refusals;
+    return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
+  }
+
+  #noteOpen(target: Target): void {
+    const { retryAt } = this.#tools.health.of(this.#config, target);
+    if (!this.#soonest || retryAt < this.#soonest.retryAt) this.#soonest = { target, retryAt };
+  }
+
+  async #try(target: Target, reason: ChoiceReason, givesWay: GivesWay): Promise<Outcome> {
+    const { attempts, health } = this.#tools;
+    const trial = health.of(this.#config, target).begin();
+    const why = trial.probe && reason !== 'last_resort' ? 'probe' : reason;
+    try {
+      await attempts.run(this.#ctx, target, { reason: why, givesWay });
+    } catch (thrown) {
+      this.#lose(target, trial, thrown);
+      return { failure: thrown };
+    }
+    this.#win(trial);
+    return 'answered';
+  }
+
+  #lose(target: Target, trial: HealthTrial, thrown: unknown): void {
+    const error = toGatewayError(thrown);
+    if (this.#tellsOfTarget(error)) trial.failed(error);
+    else trial.abandoned();
+    this.#refusals = this.#refusalsAfter(target, error);
+    this.#told = moreUseful(this.#told, thrown);
+  }
+
+  /** Content is there, so the target is well; what breaks afterwards still counts against it. */
+  #win(trial: HealthTrial): void {
+    const { exchange } = this.#ctx;
+    // From the cache, from another request's answer, from a plugin: nobody was asked.
+    if (exchange.attempts.at(-1)?.tries.length === 0 || this.#isElsewhere()) return trial.abandoned();
+    trial.succeeded();
+    if (!exchange.reply || Buffer.isBuffer(exchange.reply.body)) return;
+    exchange.onEnd(({ error }) => {
+      if (error && isOfTarget(error) && error.code !== 'timeout_total') trial.failed(error);
+    });
+  }
+
+  /** A silent target must not hide behind the operator's short deadline: the time was all its own. */
+  #tellsOfTarget(error: GatewayError): boolean {
+    const { attempts, cancellation, request } = this.#ctx.exchange;
+    if (cancellation.reason || this.#isElsewhere()) return false;
+    if (error.code !== 'timeout_request') return isOfTarget(error);
+    return error instanceof UpstreamError && attempts.length === 1 && request.header('request-timeout') === undefined;
+  }
+
+  /** A caller that chooses a host of its own says nothing of the target for all others. */
+  #isElsewhere(): boolean {
+    return this.#ctx.exchange.request.header('custom-host') !== undefined;
+  }
+}
+
+const nobody: GivesWay = () => false;
+
+const NONE: readonly Refusal[] = [];
+
+const isInUse = ({ mode, weights }: Group, index: number): boolean => mode !== 'loadbalance' || weights[index] !== 0;
+
+function isAllowed(error: GatewayError, { kinds, statusCodes, stop }: GiveWayRules): boolean {
+  const own = failureKinds(error);
+  if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
+  return statusCodes.has(error.status) || own.some((kind) => kinds.has(kind));
+}
+
+/** It says something of the target's health: not the end of the request's own time, which callers choose. */
+const isOfTarget = (error: GatewayError): boolean => error instanceof UpstreamError && failureKinds(error).length > 0;

@@ -1,0 +1,49 @@
+import { GatewayError, type CustomHostSettings, type Exchange } from '../plugin/index.ts';
+import { createCustomHost } from '../providers/openai/custom-host.ts';
+import { accessOf } from './access.ts';
+import { AllowedHosts } from './allowed-hosts.ts';
+import type { CatalogEntry } from './catalog.ts';
+
+const HEADER = 'custom-host';
+
+/** Settings are the same object for every request, so their hosts are read once. */
+const known = new WeakMap<CustomHostSettings, AllowedHosts>();
+
+/** The upstream a request names by its address, in `x-gateway-custom-host`; undefined where it names none. */
+export function customHost(exchange: Exchange): CatalogEntry | undefined {
+  const address = exchange.request.header(HEADER);
+  if (address === undefined) return undefined;
+  const url = readAddress(address, exchange);
+  const settings = [exchange.caller?.customHosts, ofConfig(exchange)].find((each) => each && allows(each, url));
+  if (!settings)
+    throw new GatewayError(
+      'provider_not_allowed',
+      `Neither this key nor the gateway config allows ${exchange.request.headerName(HEADER)} to name ${url.host} (custom_hosts).`,
+    );
+  const provider = createCustomHost(url, settings.allowInsecure);
+  return { provider, name: 'a custom host', models: undefined, connections: undefined, timeouts: {} };
+}
+
+/** A key that is held to certain catalog entries leaves them only where it says so itself. */
+function ofConfig({ config, caller }: Exchange): CustomHostSettings | undefined {
+  return accessOf(caller).allowsProvider('openai') ? config?.customHosts : undefined;
+}
+
+function allows(settings: CustomHostSettings, url: URL): boolean {
+  let hosts = known.get(settings);
+  if (!hosts) known.set(settings, (hosts = new AllowedHosts(settings)));
+  return hosts.isSound(url) && hosts.allows(url);
+}
+
+function readAddress(address: string, { request }: Exchange): URL {
+  const url = URL.parse(address);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw unusable('is not an http(s) URL');
+  // They would stand in logs and errors, and go to whoever the name leads to.
+  if (url.username || url.password) throw unusable('holds credentials: send the token in `Authorization`');
+  if (url.search || url.hash) throw unusable('has a query or a fragment');
+  return url;
+
+  function unusable(why: string): GatewayError {
+    return new GatewayError('invalid_header', `${request.headerName(HEADER)} ${why}.`);
+  }
+}

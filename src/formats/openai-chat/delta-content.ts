@@ -1,0 +1,26 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject } from './read.ts';
+
+const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
+
+/** Non-empty text, thinking or refusal, a tool's name, media: what the commit gate waits for (design.md 3). */
+export function hasContent(delta: JsonObject): boolean {
+  if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;
+  if (
+    isNonEmpty(delta.content) ||
+    isNonEmpty(delta.content_blocks) ||
+    isNonEmpty(delta.content_parts) ||
+    isObject(delta.audio)
+  )
+    return true;
+  if (isObject(delta.function_call) && delta.function_call.name) return true;
+  const calls: readonly unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+  return calls.some((call) => {
+    const body = isObject(call) ? (call.function ?? call.custom) : undefined;
+    return isObject(body) && Boolean(body.name);
+  });
+}
+
+function isNonEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}

@@ -1,0 +1,94 @@
+import type { Logger } from 'pino';
+import { builtinPlugins } from '../../plugins/index.ts';
+import { ModelLabels } from '../catalog/model-labels.ts';
+import { PluginRegistry } from '../chain/registry.ts';
+import type { Clock } from '../plugin/index.ts';
+import type { LoadResult } from '../settings/load.ts';
+import type { Environment } from '../settings/resolve-references.ts';
+import type { ServerSettings } from '../settings/server-settings.ts';
+import { HealthStore } from '../state/target-health.ts';
+import { TokenStore } from '../state/tokens.ts';
+import { createAccessLog, type AccessLog } from '../telemetry/access-log.ts';
+import { RecordStore } from '../telemetry/record-store.ts';
+import { createRecorder } from '../telemetry/recorder.ts';
+import type { Metrics } from '../telemetry/registry.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import type { Upstream } from '../upstream/index.ts';
+import { ReplyStores } from './cached-replies.ts';
+import { healthTold } from './health-told.ts';
+import { InFlight } from './in-flight.ts';
+import { loadPluginModules } from './plugin-modules.ts';
+import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
+
+/** What a process is made of before it has settings in force. */
+export interface Parts {
+  readonly configs: string;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly metrics: Metrics;
+  readonly upstream: Upstream;
+  readonly tracing: Tracing | undefined;
+}
+
+/** What outlives snapshots, made once. */
+export interface Lasting {
+  readonly shared: Omit<Shared, 'registry'>;
+  readonly records: RecordStore;
+  /** What of it the settings can change while it lives. */
+  apply(server: ServerSettings): void;
+}
+
+export function createLasting({ env, clock, log, random, metrics, upstream, tracing }: Parts): Lasting {
+  const inFlight = new InFlight();
+  const records = new RecordStore(clock);
+  let accessLog: AccessLog = () => {};
+  const recorder = createRecorder({
+    clock,
+    metrics,
+    log,
+    accessLog: (record, spanId) => accessLog(record, spanId),
+    tracer: tracing?.tracer,
+    records,
+  });
+  return {
+    records,
+    shared: {
+      env,
+      clock,
+      log,
+      random,
+      upstream,
+      tokens: new TokenStore(clock),
+      health: new HealthStore({ clock, ...healthTold(metrics, log) }),
+      replies: new ReplyStores({ clock, ...metrics.replyCache }),
+      tokenFetched(slug, error) {
+        metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+        if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
+      },
+      recorder,
+      labels: new ModelLabels(),
+      inFlight,
+    },
+    apply({ telemetry, limits, admin }) {
+      records.resize(admin.enabled ? admin.records : 0);
+      inFlight.apply(limits);
+      log.level = telemetry.log.level;
+      accessLog = createAccessLog({ log, mode: telemetry.log.access });
+    },
+  };
+}
+
+/** Plugins come with the settings: a module that is not listed any more is not there any more. */
+export async function compileWith(
+  { shared }: Lasting,
+  loaded: LoadResult,
+  configs: string,
+): Promise<Snapshot | undefined> {
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, {
+    folder: configs,
+    clock: shared.clock,
+  });
+  return compileSnapshot(loaded, { ...shared, registry });
+}

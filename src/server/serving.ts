@@ -1,0 +1,177 @@
+import type { Server } from 'node:http';
+import type { SettingsFiles } from '../settings/files.ts';
+import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
+import { createAdminServer, listenAdmin } from './admin.ts';
+import { createDataServer, setTimeouts } from './data-server.ts';
+import { drain, type DrainTimes } from './drain.ts';
+import type { Gateway, WorkerGateway } from './gateway.ts';
+import { healthLines } from './health-told.ts';
+import { compileWith, type Lasting, type Parts } from './lasting.ts';
+import { LiveSnapshot } from './live-snapshot.ts';
+import { close, listen, type Address } from './listeners.ts';
+import type { Crew, Part } from './part.ts';
+import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
+import { createRequestPath } from './request-path.ts';
+import type { Snapshot } from './snapshot.ts';
+import { createStatusServer } from './status.ts';
+
+export interface ServeParts extends Parts {
+  readonly lasting: Lasting;
+  readonly snapshot: Snapshot;
+  readonly inForce: InForce;
+  readonly source: SettingsFiles;
+  readonly part: Part;
+  readonly port: number | undefined;
+  readonly watchFolder: WatchFolder;
+}
+
+/** Puts the first settings in force and opens the listeners that are this process's part. */
+export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
+  const { clock, log, metrics, lasting, upstream, tracing, part } = parts;
+  const crew = part.kind === 'primary' ? part.crew({ log, metrics, clock }) : undefined;
+  const live = new LiveSnapshot(parts.snapshot, () => {
+    // What only the old settings named is of no use any more.
+    lasting.shared.tokens.retain(live.tokenKeys);
+    upstream.settingsChanged();
+  });
+  const { inFlight } = lasting.shared;
+  const targets = () => healthLines(lasting.shared.health.reports());
+  const servers = createServers(parts, { live, crew, targets });
+  const reloader = createReloader(parts, { live, crew }, ({ server }) => {
+    lasting.apply(server);
+    setTimeouts(servers.data, server);
+  });
+  const letGo = async (): Promise<void> => {
+    reloader.stop();
+    await live.close();
+    await Promise.all([upstream.close(), tracing?.shutdown()]);
+  };
+  const addresses = await open(servers, parts, crew).catch(async (error: unknown) => {
+    await Promise.all(Object.values(servers).map(close));
+    await crew?.drain(AT_ONCE);
+    await letGo();
+    throw error;
+  });
+  if (part.kind !== 'worker') await reloader.watch();
+
+  const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
+    metrics.families.draining.set({}, 1);
+    reloader.stop();
+    inFlight.drain();
+    const cut = await (crew ? crew.drain(times) : drain({ server: servers.data, inFlight, clock }, times));
+    await Promise.all([servers.status, servers.admin].map(close));
+    await letGo();
+    return { cut };
+  });
+  return {
+    ...addresses,
+    get settings() {
+      return reloader.inForce.settings;
+    },
+    get warnings() {
+      return reloader.inForce.warnings;
+    },
+    metrics,
+    upstream,
+    record: (id) => lasting.records.find(id),
+    records: (query) => lasting.records.list(query),
+    targets,
+    reload: reloader.reload,
+    shutDown,
+    drain({ delay = true } = {}) {
+      const { delayMs, timeoutMs } = live.current.server.drain;
+      return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+    },
+    async close(graceMs = 0) {
+      await shutDown({ ...AT_ONCE, timeoutMs: graceMs });
+    },
+  };
+}
+
+/** A client that was cut has this long to take what it is told. */
+const CUT_LINGER_MS = 1000;
+const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };
+
+/** Who asks again gets what the first has asked for. */
+function once<A, R>(task: (asked: A) => Promise<R>): (asked: A) => Promise<R> {
+  let running: Promise<R> | undefined;
+  return (asked) => (running ??= task(asked));
+}
+
+/** All three in every process; which of them listen is its part. */
+interface Servers {
+  readonly data: Server;
+  readonly status: Server;
+  readonly admin: Server;
+}
+
+interface Behind {
+  readonly live: LiveSnapshot;
+  readonly crew: Crew | undefined;
+  readonly targets: () => readonly string[];
+}
+
+function createServers({ clock, log, metrics, lasting }: ServeParts, { live, crew, targets }: Behind): Servers {
+  const { inFlight } = lasting.shared;
+  return {
+    data: createDataServer(createRequestPath({ live, inFlight, clock, log }), live.current.server, { clock, inFlight }),
+    status: createStatusServer({
+      metrics: crew ?? metrics,
+      clock,
+      targets: () => (crew ? crew.targets() : targets()),
+      isReady() {
+        const reasons = [...(inFlight.draining ? ['draining'] : []), ...(crew?.reasons() ?? [])];
+        return { ready: reasons.length === 0, reasons };
+      },
+    }),
+    admin: createAdminServer({
+      records: crew?.records ?? lasting.records,
+      settings: () => live.current.server.admin,
+    }),
+  };
+}
+
+async function open(
+  { data, status, admin }: Servers,
+  { snapshot, inForce, part, port }: ServeParts,
+  crew: Crew | undefined,
+): Promise<Pick<Gateway, 'data' | 'status' | 'admin'>> {
+  const { server } = snapshot;
+  const dataAddress = await (crew
+    ? crew.start(inForce)
+    : listen(data, { ...server.listen, port: port ?? server.listen.port }));
+  // The type of a worker hides the two it does not have.
+  if (part.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
+  const statusAddress: Address = await listen(status, server.status);
+  return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
+}
+
+function createReloader(
+  { configs, env, clock, log, metrics, lasting, inForce, source, part, watchFolder }: ServeParts,
+  { live, crew }: Pick<Behind, 'live' | 'crew'>,
+  onSwap: (snapshot: Snapshot) => void,
+): Reloader {
+  const watch = new SettingsWatch({
+    clock,
+    watchFolder,
+    onChange: () => void reloader.reload(),
+    onBlind: (folder, err) =>
+      log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reads the settings anew'),
+  });
+  const setup: ReloadSetup = {
+    configs,
+    env,
+    files: source,
+    clock,
+    log,
+    metrics,
+    live,
+    // A worker's settings come from the primary, which watches them.
+    watch: part.kind === 'worker' ? undefined : watch,
+    compile: (loaded) => compileWith(lasting, loaded, configs),
+    onSwap,
+    onInForce: crew && ((settled) => crew.spread(settled)),
+  };
+  const reloader = new Reloader(setup, inForce);
+  return reloader;
+}

@@ -1,0 +1,90 @@
+import { nearest, type Exchange, type Report, type RequestBody } from '../../plugin/index.ts';
+import { mayHoldCredential } from '../checks/forward-headers.ts';
+import { showName } from '../show.ts';
+
+/** Something of a request that a query asks for. */
+export interface Field {
+  /** As the query writes it. */
+  readonly name: string;
+  /** json: any value a body may hold. text: what headers carry, numbers among it. word: a name, never a number. */
+  readonly kind: 'json' | 'text' | 'word';
+  /** Undefined where the request does not have it. */
+  readonly read: (exchange: Exchange) => unknown;
+}
+
+const WORDS: ReadonlyMap<string, Field['read']> = new Map<string, Field['read']>([
+  ['model', ({ request: { body } }) => body?.string('model')],
+  ['operation', ({ operation }) => operation?.id],
+  ['path', ({ request }) => request.path],
+]);
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const ROOTS = ['metadata', 'params', 'headers', ...WORDS.keys()];
+const ALL = '`metadata.KEY`, `params.FIELD`, `headers.NAME`, `model`, `operation` or `path`';
+
+/** @param name not an operator */
+export function readField(name: string, report: Report): Field | undefined {
+  const word = WORDS.get(name);
+  if (word) return { name, kind: 'word', read: word };
+  const dot = name.indexOf('.');
+  const root = dot < 0 ? name : name.slice(0, dot);
+  const rest = dot < 0 ? '' : name.slice(dot + 1);
+  const mistake = (message: string, suggestion?: string): undefined => {
+    report({ path: [], on: 'key', message, ...(suggestion !== undefined && { suggestion }) });
+  };
+  if (WORDS.has(root)) return mistake(`\`${root}\` is one name, with nothing inside`, root);
+  if (!ROOTS.includes(root)) {
+    const meant = nearest(root, ROOTS);
+    const whole = meant === undefined || WORDS.has(meant) ? meant : `${meant}.${rest || 'NAME'}`;
+    return mistake(`unknown field ${showName(name)}; a query asks for ${ALL}`, whole);
+  }
+  if (rest === '') return mistake(`\`${root}\` needs a name behind a dot: ${ALL}`);
+  if (root === 'metadata') return { name, kind: 'text', read: ({ metadata }) => ownValue(metadata, rest) };
+  if (root === 'params') return readParam(name, rest, mistake);
+  if (!HEADER_NAME.test(rest)) return mistake(`${showName(rest)} is no name of a header`);
+  if (mayHoldCredential(rest.toLowerCase()))
+    return mistake(`\`${rest}\` may hold a credential, which no query is asked with`);
+  return readHeader(name, rest.toLowerCase());
+}
+
+function readHeader(name: string, header: string): Field {
+  const read: Field['read'] = ({ request: { headers } }) => {
+    const value = ownValue(headers, header);
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+  return { name, kind: 'text', read };
+}
+
+function readParam(name: string, rest: string, mistake: (message: string) => undefined): Field | undefined {
+  const [key = '', ...inner] = rest.split('.');
+  if (key === '' || inner.includes('')) return mistake(`${showName(name)} has nothing between two dots, or at its end`);
+  const read: Field['read'] = ({ request: { body } }) => {
+    let at = body && topLevel(body, key);
+    for (const segment of inner) at = at === undefined ? undefined : inside(at, segment);
+    return at;
+  };
+  return { name, kind: 'json', read };
+}
+
+const parsed = new WeakMap<RequestBody, Map<string, unknown>>();
+
+/** A large body is parsed only as far as queries ask, and no part of it twice: several conditions look at one field. */
+function topLevel(body: RequestBody, key: string): unknown {
+  let values = parsed.get(body);
+  if (!values) parsed.set(body, (values = new Map()));
+  if (values.has(key)) return values.get(key);
+  const value = body.has(key) ? body.value(key) : undefined;
+  values.set(key, value);
+  return value;
+}
+
+const INDEX = /^(0|[1-9][0-9]*)$/;
+
+/** Only what the request itself says: not the length of a list, not what every object has. */
+function inside(value: unknown, segment: string): unknown {
+  if (Array.isArray(value)) return INDEX.test(segment) ? value[Number(segment)] : undefined;
+  return typeof value === 'object' && value !== null ? ownValue(value, segment) : undefined;
+}
+
+const ownValue = (object: object, key: string): unknown =>
+  Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;

@@ -1,0 +1,159 @@
+import { nearest, type Exchange } from '../../plugin/index.ts';
+import { showValue } from '../show.ts';
+import { shortList } from '../words.ts';
+import { isEqual } from './equality.ts';
+import type { Field } from './fields.ts';
+import { Pattern, patternMistake } from './patterns.ts';
+
+/** Of a value that a field may have; undefined where the request does not have it. */
+export type Test = (value: unknown, exchange: Exchange) => boolean;
+
+/** What is wrong with an operand, and where inside it. */
+export interface OperandMistake {
+  readonly path: readonly (string | number)[];
+  /** What the operand must be, or lacks; a whole sentence where that is said. */
+  readonly message: string;
+  readonly sentence?: boolean;
+  readonly suggestion?: string | undefined;
+}
+
+export interface Operator {
+  mistake(operand: unknown, field: Field): OperandMistake | undefined;
+  /** The operand is one without a mistake, or what it makes is never used. */
+  test(operand: unknown, field: Field): Test;
+}
+
+/** What `operation` may be: those that ask a model. A test compares them with what the gateway serves. */
+export const OPERATION_IDS: readonly string[] = [
+  'chat.completions',
+  'embeddings',
+  'images.generations',
+  'messages',
+  'messages.count_tokens',
+  'vertex.count_tokens',
+];
+
+const MAX_LIST = 1000;
+/** As JSON writes numbers: `007` and `1,5` are none. */
+const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
+const here = (message: string): OperandMistake => ({ path: [], message });
+const sentence = (message: string): OperandMistake => ({ path: [], message, sentence: true });
+
+const equal: Operator = {
+  mistake: (operand, field) => scalarMistake(operand, field),
+  test(operand, field) {
+    const comparable = reader(operand, field);
+    return (value) => isEqual(comparable(value), operand);
+  },
+};
+
+const among: Operator = {
+  mistake(operand, field) {
+    if (!Array.isArray(operand)) return here(`must be a list, not ${showValue(operand, undefined)}`);
+    if (operand.length === 0) return here('must not be empty');
+    if (operand.length > MAX_LIST) return here(`lists ${operand.length} values; at most ${MAX_LIST} are allowed`);
+    for (const [index, item] of operand.entries()) {
+      const mistake = scalarMistake(item, field);
+      if (mistake) return { ...mistake, path: [index, ...mistake.path] };
+    }
+    return undefined;
+  },
+  test(operand, field) {
+    const items: readonly unknown[] = Array.isArray(operand) ? operand : [];
+    const scalars = new Set(items);
+    const others = items.filter((item) => typeof item === 'object' && item !== null);
+    const numbers = field.kind === 'text' && items.some((item) => typeof item === 'number');
+    return (value) => {
+      if (scalars.has(value) || (numbers && scalars.has(numberIn(value)))) return true;
+      return others.some((item) => isEqual(item, value));
+    };
+  },
+};
+
+function ordered(holds: (value: number | string, operand: number | string) => boolean): Operator {
+  return {
+    mistake(operand, field) {
+      if (typeof operand === 'number' || typeof operand === 'string') return scalarMistake(operand, field);
+      return here(`must be a number or text, not ${showValue(operand, undefined)}: nothing else has an order`);
+    },
+    test(operand, field) {
+      if (typeof operand !== 'number' && typeof operand !== 'string') return () => false;
+      const comparable = reader(operand, field);
+      return (found) => {
+        const value = comparable(found);
+        if (typeof value === 'number') return typeof operand === 'number' && holds(value, operand);
+        return typeof value === 'string' && typeof operand === 'string' && holds(value, operand);
+      };
+    },
+  };
+}
+
+const regex: Operator = {
+  mistake(operand) {
+    if (typeof operand !== 'string') return here(`must be text, not ${showValue(operand, undefined)}`);
+    const message = patternMistake(operand);
+    return message === undefined ? undefined : sentence(message);
+  },
+  test(operand, field) {
+    if (typeof operand !== 'string') return () => false;
+    const pattern = new Pattern(operand, field);
+    return (value, exchange) => typeof value === 'string' && pattern.isIn(value, exchange);
+  },
+};
+
+const exists: Operator = {
+  mistake(operand) {
+    return typeof operand === 'boolean'
+      ? undefined
+      : here(`must be true or false, not ${showValue(operand, undefined)}`);
+  },
+  test: (operand) => (value) => (value !== undefined) === operand,
+};
+
+const not = ({ mistake, test }: Operator): Operator => ({
+  mistake,
+  test(operand, field) {
+    const holds = test(operand, field);
+    return (value, exchange) => !holds(value, exchange);
+  },
+});
+
+export const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+  ['$eq', equal],
+  ['$ne', not(equal)],
+  ['$gt', ordered((value, operand) => value > operand)],
+  ['$gte', ordered((value, operand) => value >= operand)],
+  ['$lt', ordered((value, operand) => value < operand)],
+  ['$lte', ordered((value, operand) => value <= operand)],
+  ['$in', among],
+  ['$nin', not(among)],
+  ['$regex', regex],
+  ['$exists', exists],
+]);
+
+/** How a field's value is seen by an operand: what is text on the wire is a number to numbers, where it is one. */
+function reader(operand: unknown, { kind }: Field): (value: unknown) => unknown {
+  return kind === 'text' && typeof operand === 'number' ? numberIn : (value) => value;
+}
+
+const numberIn = (value: unknown): number | undefined =>
+  typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
+
+/** What a field of text is compared with must be able to be equal to it. */
+function scalarMistake(operand: unknown, { name, kind }: Field): OperandMistake | undefined {
+  if (typeof operand === 'string') return name === 'operation' ? operationMistake(operand) : undefined;
+  if (kind === 'json') return undefined;
+  if (kind === 'text' && typeof operand === 'number') return undefined;
+  if (operand === null) return sentence(`\`${name}\` is text; \`$exists: false\` asks whether it is missing`);
+  const quotes = typeof operand === 'object' ? '' : ': put it in quotes';
+  return sentence(`\`${name}\` is text, which ${showValue(operand, undefined)} is not${quotes}`);
+}
+
+/** A name that no operation has would never be met. */
+function operationMistake(id: string): OperandMistake | undefined {
+  if (OPERATION_IDS.includes(id)) return undefined;
+  const suggestion = nearest(id.replaceAll('/', '.'), OPERATION_IDS);
+  const message = `there is no operation ${showValue(id, undefined)}, only ${shortList(OPERATION_IDS)}`;
+  return { ...sentence(message), suggestion };
+}

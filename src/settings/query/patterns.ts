@@ -1,0 +1,117 @@
+import { RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
+import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import { looksSecret } from '../show.ts';
+import type { Field } from './fields.ts';
+
+const MAX_LENGTH = 1000;
+/** Characters and classes, with repeats written out. */
+const MAX_SIZE = 1000;
+/** Of the states that matching leaves behind, for each pattern: texts are foreign. */
+const MAX_MEMORY = 256 * 1024;
+/**
+ * What the patterns of one request may cost together, as characters × size of the pattern: the worst case of a linear-time
+ * engine. At 15 ns each, the most that was measured, this is 150 ms; nearly always it is one step for each character.
+ */
+const MAX_STEPS = 10_000_000;
+
+const spent = new WeakMap<Exchange, number>();
+
+/** One `$regex`. It is compiled at the first request that gets so far: a config that came with one is not checked yet when it is built. */
+export class Pattern {
+  readonly #source: string;
+  readonly #field: Field;
+  #compiled: RE2Set | undefined;
+
+  constructor(source: string, field: Field) {
+    this.#source = source;
+    this.#field = field;
+  }
+
+  /** Throws GatewayError where the text is too long: to look at a part of it could send the request to the wrong target. */
+  isIn(text: string, exchange: Exchange): boolean {
+    const set = (this.#compiled ??= compile(this.#source));
+    const steps = (spent.get(exchange) ?? 0) + text.length * set.prog.numInst();
+    if (steps > MAX_STEPS) throw tooLong(this.#field);
+    spent.set(exchange, steps);
+    return set.match(text).length > 0;
+  }
+}
+
+function compile(source: string): RE2Set {
+  const set = new RE2Set(RE2Set.UNANCHORED, 0, MAX_MEMORY);
+  set.add(source);
+  set.compile();
+  return set;
+}
+
+function tooLong({ name, kind }: Field): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `${name} is too long for the \`$regex\` of this gateway config: it was not asked, and the request sent nowhere.`,
+    kind === 'json' ? { param: name.slice('params.'.length) } : {},
+  );
+}
+
+/** What is wrong with a pattern. */
+export function patternMistake(source: string): string | undefined {
+  if (source === '') return '`$regex` must not be empty; `$exists: true` asks whether something is there';
+  if (source.length > MAX_LENGTH)
+    return `\`$regex\` has ${source.length} characters; at most ${MAX_LENGTH} are allowed`;
+  // Compiling is what costs: `\\pL{1000}`, some hundred times, takes seconds.
+  const size = expandedSize(source);
+  if (size > MAX_SIZE)
+    return `\`$regex\` is too costly: with its repeats written out it has ${size} parts, at most ${MAX_SIZE} are allowed`;
+  try {
+    compile(source);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return `\`$regex\` cannot be read: ${reasonOf(error)}`;
+  }
+}
+
+const TOKEN = /\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:[a-z^]+:\]|[^\]\\])*\]|\{(\d+)(,\d*)?\}|[^]/gu;
+/** A class of Unicode has hundreds of ranges. */
+const CLASS_SIZE = 10;
+
+/** About what a pattern comes to when its repeats are written out: what compiling it will cost. */
+export function expandedSize(source: string): number {
+  /** Of the groups that are open, and of the last thing in each, which a repeat is of. */
+  const open = [{ size: 0, last: 0 }];
+  for (const [token, from, to = ''] of source.matchAll(TOKEN)) {
+    const group = open.at(-1)!;
+    if (from !== undefined) {
+      const times = Math.max(Number(from), Number(to.slice(1)), 1);
+      group.size += group.last * (times - 1);
+      group.last *= times;
+    } else if (token === '(') open.push({ size: 1, last: 0 });
+    else if (token === ')' && open.length > 1) {
+      open.pop();
+      const around = open.at(-1)!;
+      around.size += group.size;
+      around.last = group.size;
+    } else {
+      group.last = /^\\p/i.test(token) ? CLASS_SIZE : 1;
+      group.size += group.last;
+    }
+  }
+  return open.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** What other engines have and one that takes linear time cannot. */
+const LACKING = [
+  [/^\(\?[=!]/, 'RE2 has no lookahead'],
+  [/^\(\?<[=!]/, 'RE2 has no lookbehind'],
+  [/^\(\?>/, 'RE2 has no atomic groups'],
+  [/^\\([1-9]|k)/, 'RE2 has no backreferences'],
+  [/^[*+?]\+$/, 'RE2 has no possessive repeats'],
+] as const;
+
+function reasonOf(error: RE2JSException): string {
+  if (!(error instanceof RE2JSSyntaxException)) return 'it is too large';
+  const { error: what, input } = error;
+  const at = input ? ` at \`${input.slice(0, 20)}\`` : '';
+  const place = looksSecret(input ?? '') ? '' : at;
+  const lack = LACKING.find(([form]) => form.test(input ?? ''));
+  return lack ? `${lack[1]}${place}` : `${what}${place}`;
+}

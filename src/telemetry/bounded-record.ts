@@ -1,0 +1,70 @@
+import type { RecordedAttempt, RequestRecord } from './record.ts';
+
+/** Bytes of a record as JSON, whatever callers and upstreams write. */
+export const MAX_RECORD_BYTES = 32 * 1024;
+
+/** A list has its first and its last ones; so many in all, fewer where their texts are long. */
+const MAX_ITEMS = [20, 8, 3, 1] as const;
+
+/** How many are not there of what a record lists. */
+export interface LeftOut {
+  readonly attempts: number;
+  readonly tries: number;
+  readonly losses: number;
+  readonly skipped: number;
+}
+
+/** A record that may be kept and logged. */
+export interface BoundedRecord extends RequestRecord {
+  readonly leftOut?: LeftOut;
+}
+
+/** The same record where it is small, as nearly all are. */
+export function boundRecord(record: RequestRecord): BoundedRecord {
+  if (isSmall(record)) return record;
+  for (const items of MAX_ITEMS) {
+    const bounded = withAtMost(record, items);
+    if (Buffer.byteLength(JSON.stringify(bounded)) <= MAX_RECORD_BYTES) return bounded;
+  }
+  return withAtMost(record, 1);
+}
+
+/** What these counts allow is within the bound even with the longest texts, so that nothing has to be measured. */
+function isSmall({ attempts, skipped }: RequestRecord): boolean {
+  if (attempts.length > 2 || skipped.length > 4) return false;
+  let [tries, losses] = [0, 0];
+  for (const attempt of attempts) {
+    tries += attempt.tries.length;
+    losses += attempt.losses.length;
+  }
+  return tries <= 8 && losses <= 8;
+}
+
+function withAtMost(record: RequestRecord, items: number): BoundedRecord {
+  const kept = ends(record.attempts, items);
+  const attempts = kept.map((attempt) => boundAttempt(attempt, items));
+  const skipped = ends(record.skipped, items);
+  const leftOut: LeftOut = {
+    attempts: record.attempts.length - attempts.length,
+    tries: sum(kept, attempts, 'tries'),
+    losses: sum(kept, attempts, 'losses'),
+    skipped: record.skipped.length - skipped.length,
+  };
+  const isWhole = Object.values(leftOut).every((count) => count === 0);
+  return isWhole ? record : { ...record, attempts, skipped, leftOut };
+}
+
+function boundAttempt(attempt: RecordedAttempt, items: number): RecordedAttempt {
+  return { ...attempt, tries: ends(attempt.tries, items), losses: attempt.losses.slice(0, items) };
+}
+
+function sum(before: readonly RecordedAttempt[], after: readonly RecordedAttempt[], list: 'tries' | 'losses'): number {
+  return before.reduce((count, attempt, index) => count + attempt[list].length - after[index]![list].length, 0);
+}
+
+/** How it began and how it ended tell most. */
+function ends<T>(list: readonly T[], items: number): readonly T[] {
+  if (list.length <= items) return list;
+  const first = Math.floor(items / 2);
+  return [...list.slice(0, first), ...list.slice(first - items)];
+}

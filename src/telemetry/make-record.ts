@@ -1,0 +1,268 @@
+import {
+  failureKinds,
+  retriesOf,
+  UpstreamError,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type GatewayError,
+  type SkippedTarget,
+  type TryRecord,
+} from '../plugin/index.ts';
+import { cut, detached } from './cut.ts';
+import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import type {
+  Outcome,
+  Place,
+  RecordedAttempt,
+  RecordedFailure,
+  RecordedSkip,
+  RecordedTry,
+  RecordEnd,
+  RecordTimes,
+  RequestRecord,
+} from './record.ts';
+
+/** nginx's word for a client that left first; never sent. */
+const CLIENT_CLOSED_STATUS = 499;
+
+/** Without a token, a permitted address or a connection there is no try, but it is the target that failed. */
+const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
+  'credentials_failed',
+  'egress_refused',
+  'connection_failed',
+  'tls_failed',
+  'timeout_connect',
+]);
+
+const NONE: readonly never[] = [];
+
+/** Pure: the same exchange, end and times give the same record. */
+export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, receivedAt }: RecordTimes): RequestRecord {
+  const { request, operation, config } = exchange;
+  const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
+  const durationMs = endedAt - exchange.startedAt;
+  const firstContentAt = exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt;
+  return {
+    id: exchange.id,
+    traceId: exchange.trace.traceId,
+    receivedAt,
+    state: end.state,
+    method: cut(request.method),
+    path: cut(detached(request.path)),
+    route: operation?.path,
+    operation: operation?.id,
+    semconvName: operation?.semconvName,
+    clientAddress: request.remoteAddress,
+    userAgent: cutIfAny(request.headers['user-agent']),
+    keyId: exchange.caller?.keyId,
+    configId: config?.id,
+    configHash: config?.hash,
+    settingsHash: exchange.settingsHash,
+    deadlineMs: exchange.deadline - exchange.startedAt,
+    durationMs,
+    overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
+    firstContentMs: firstContentAt === undefined ? undefined : firstContentAt - exchange.startedAt,
+    ...resultOf(exchange, end),
+    stream: isStream(exchange),
+    bytesIn: request.bodyBytes,
+    bytesOut: end.bytes,
+    cache: attempts.at(-1)?.cache,
+    retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
+    attempts,
+    skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
+  };
+}
+
+type Result = Pick<
+  RequestRecord,
+  'status' | 'outcomeStatus' | 'outcome' | 'errorCode' | 'errorType' | 'disconnectStage' | 'rejection'
+>;
+
+function resultOf(exchange: Exchange, end: RecordEnd): Result {
+  const aborted = end.state === 'aborted';
+  const error = end.error ?? exchange.error;
+  const errorCode = aborted ? 'client_closed' : error?.code;
+  const status = aborted ? CLIENT_CLOSED_STATUS : end.status;
+  return {
+    status,
+    outcomeStatus: status < 400 && error ? error.status : status,
+    outcome: outcomeOf(errorCode, end),
+    errorCode,
+    errorType: errorTypeOf(errorCode),
+    disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
+    rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
+  };
+}
+
+const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
+  target: cut(target.path),
+  reason,
+  after,
+});
+
+function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, endedAt: number): RecordedAttempt {
+  const isLast = attempt === exchange.attempts.at(-1);
+  const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
+  const errorCode = attempt.error?.code ?? codeWithout(error, isLast, end);
+  const { target, startedAt, tries, signals, losses } = attempt;
+  const last = tries.at(-1);
+  return {
+    number: attempt.number,
+    target: cut(target.path),
+    why: attempt.choice.reason,
+    place: placeOf(attempt),
+    startedMs: startedAt - exchange.startedAt,
+    durationMs: (last?.endedAt ?? endedAt) - startedAt,
+    outcome: outcomeOf(errorCode, isLast ? end : undefined),
+    errorCode,
+    errorType: errorTypeOf(errorCode),
+    failure: error && errorCode === error.code ? failureOf(error) : undefined,
+    counted: tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode)),
+    stream: attempt.reply?.stream ?? isStream(exchange),
+    commit: target.commit,
+    cache: attempt.cache,
+    tries: tries.map((_, index) => recordTry(tries, index, { exchange, errorCode, end, endedAt })),
+    retries: retriesOf(tries),
+    firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
+    responseModel: cutIfAny(signals?.model),
+    finish: signals?.finish,
+    usage: signals?.usage,
+    losses: losses.length === 0 ? NONE : losses.map(({ param, action }) => ({ param: cut(param), action })),
+  };
+}
+
+function placeOf({ resolved }: Attempt): Place | undefined {
+  if (!resolved) return undefined;
+  const { slug, semconvName, model, modelLabel, origin, path } = resolved;
+  const query = path.indexOf('?');
+  return {
+    provider: slug,
+    semconvName,
+    model: cut(model),
+    modelLabel,
+    url: cut(origin + (query < 0 ? path : path.slice(0, query))),
+  };
+}
+
+/**
+ * The last attempt made the reply, so what befell the reply befell it; but a plugin's failure after a good answer is not the
+ * upstream's.
+ */
+function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
+  const error = end.error ?? exchange.error;
+  return error && (!attempt.reply || error instanceof UpstreamError) ? error : undefined;
+}
+
+/** An earlier attempt is only there because it was lost. */
+function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
+  if (!isLast) return 'upstream_error';
+  return end.state === 'aborted' ? 'client_closed' : error?.code;
+}
+
+function failureOf(error: GatewayError): RecordedFailure {
+  return {
+    kinds: failureKinds(error),
+    status: error.status,
+    upstreamKind: cutIfAny(error.upstreamKind),
+    retryAfterMs: error.retryAfterMs,
+  };
+}
+
+interface TryContext {
+  readonly exchange: Exchange;
+  /** Of the attempt. */
+  readonly errorCode: ErrorCode | undefined;
+  readonly end: RecordEnd;
+  readonly endedAt: number;
+}
+
+/**
+ * A failure of the whole attempt that its last try does not know of came after the try had begun well. A try that was refused
+ * and repeated at once (a stale token's 401) has only its status to tell.
+ */
+function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
+  const record = tries[index]!;
+  const isLast = index === tries.length - 1;
+  const { startedAt, status } = record;
+  const errorCode = record.error?.code ?? (isLast ? context.errorCode : undefined);
+  const refused = errorCode === undefined && status !== undefined && status >= 400;
+  return {
+    call: record.call,
+    startedMs: startedAt - context.exchange.startedAt,
+    durationMs: (record.endedAt ?? context.endedAt) - startedAt,
+    waitedMs: index === 0 ? 0 : waitBefore(tries, index),
+    status,
+    outcome: refused ? 'error' : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
+    errorCode,
+    errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
+    resent: record.resent,
+  };
+}
+
+function waitBefore(tries: readonly TryRecord[], index: number): number {
+  const { call, startedAt } = tries[index]!;
+  for (let before = index - 1; before >= 0; before -= 1) {
+    const { call: other, endedAt } = tries[before]!;
+    if (other === call) return Math.max(0, startedAt - (endedAt ?? startedAt));
+  }
+  return 0;
+}
+
+function errorTypeOfStatus(status: number): ErrorTypeLabel {
+  const known: Readonly<Record<number, ErrorTypeLabel>> = {
+    401: 'auth',
+    403: 'permission',
+    404: 'not_found',
+    429: 'rate_limited',
+    503: 'overloaded',
+  };
+  return known[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
+}
+
+function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
+  return code ? ERROR_LABELS[code].errorType : '';
+}
+
+/** @param end of what has not ended before the request */
+function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): Outcome {
+  if (code === undefined) return end?.state === 'running' ? 'running' : 'success';
+  return code === 'client_closed' ? 'aborted' : 'error';
+}
+
+/** It has asked an upstream, or waited for another's question. */
+const wasTried = (exchange: Exchange): boolean =>
+  exchange.attempts.some((attempt) => attempt.tries.length > 0 || attempt.wait !== undefined);
+
+function disconnectStage(exchange: Exchange, end: RecordEnd): 'queued' | 'waiting' | 'streaming' {
+  if (end.bytes > 0) return 'streaming';
+  return wasTried(exchange) ? 'waiting' : 'queued';
+}
+
+/**
+ * What the client asked for: an error sent in place of a stream is no stream itself. The body is let go when an attempt has
+ * won, and then that attempt has a reply.
+ */
+function isStream({ attempts, reply, request }: Exchange): boolean {
+  if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
+  return request.body?.value('stream') === true;
+}
+
+/** Length of the union of the attempts' spans from first try to last byte, and of waits for another's: they may overlap. */
+function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
+  const spans = attempts
+    .flatMap(({ wait, tries }) => [
+      ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
+      ...(tries[0] ? [{ from: tries[0].startedAt, to: tries.at(-1)?.endedAt ?? endedAt }] : []),
+    ])
+    .toSorted((a, b) => a.from - b.from);
+  let waited = 0;
+  let covered = -Infinity;
+  for (const { from, to } of spans) {
+    waited += Math.max(0, to - Math.max(from, covered));
+    covered = Math.max(covered, to);
+  }
+  return waited;
+}
+
+const cutIfAny = (text: string | undefined): string | undefined => (text === undefined ? undefined : cut(text));

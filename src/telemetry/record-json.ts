@@ -1,0 +1,128 @@
+import type { BoundedRecord } from './bounded-record.ts';
+import type { RecordedAttempt, RecordedTry } from './record.ts';
+import { scrub } from './scrub.ts';
+
+/** A record as the admin listener tells it; what says nothing is left out. */
+export function recordJson(record: BoundedRecord): object {
+  const { configId, configHash, leftOut, attempts } = record;
+  const isOver = record.state !== 'running';
+  return clean({
+    ...headOf(record),
+    trace_id: record.traceId,
+    method: record.method,
+    path: record.path,
+    operation: record.operation,
+    outcome: record.outcome,
+    outcome_status: isOver ? record.outcomeStatus : undefined,
+    overhead_ms: round(record.overheadMs),
+    first_content_ms: round(record.firstContentMs),
+    deadline_ms: round(record.deadlineMs),
+    config: configId ? { id: configId, hash: configHash } : undefined,
+    settings_hash: record.settingsHash,
+    client_ip: record.clientAddress,
+    client_left: record.disconnectStage,
+    rejected: record.rejection,
+    bytes_in: record.bytesIn,
+    bytes_out: record.bytesOut,
+    cache: record.cache,
+    commit: attempts.at(-1)?.commit,
+    finish_reason: attempts.at(-1)?.finish,
+    retries: record.retries,
+    attempts: attempts.map(attemptJson),
+    skipped: record.skipped,
+    left_out: leftOut,
+  });
+}
+
+/** The same request in one line of a list. */
+export function recordLineJson(record: BoundedRecord): object {
+  const place = record.attempts.at(-1)?.place;
+  return clean({
+    ...headOf(record),
+    config_id: record.configId || undefined,
+    provider: place?.provider,
+    request_model: place?.model,
+    attempts: record.attempts.length + (record.leftOut?.attempts ?? 0),
+  });
+}
+
+function headOf(record: BoundedRecord): object {
+  const { receivedAt, durationMs, state, errorCode } = record;
+  const isOver = state !== 'running';
+  return {
+    request_id: record.id,
+    time: new Date(receivedAt).toISOString(),
+    ended: isOver ? new Date(receivedAt + durationMs).toISOString() : undefined,
+    state,
+    status: isOver ? record.status : undefined,
+    duration_ms: round(durationMs),
+    route: record.route,
+    key_id: record.keyId,
+    stream: record.stream,
+    error: errorCode && { code: errorCode, type: record.errorType },
+  };
+}
+
+function attemptJson(attempt: RecordedAttempt): object {
+  const { place, usage } = attempt;
+  return {
+    target: attempt.target,
+    why: attempt.why,
+    provider: place?.provider,
+    request_model: place?.model,
+    response_model: attempt.responseModel,
+    url: place?.url,
+    started_ms: round(attempt.startedMs),
+    duration_ms: round(attempt.durationMs),
+    first_content_ms: round(attempt.firstContentMs),
+    outcome: attempt.outcome,
+    failure: failureJson(attempt),
+    cache: attempt.cache,
+    finish_reason: attempt.finish,
+    tokens: usage && {
+      input: usage.input,
+      output: usage.output,
+      cache_read: usage.cacheRead,
+      cache_write: usage.cacheWrite,
+      reasoning: usage.reasoning,
+    },
+    losses: attempt.losses.length > 0 ? attempt.losses.map(({ param, action }) => `${param}: ${action}`) : undefined,
+    retries: attempt.retries,
+    tries: attempt.tries.map(tryJson),
+  };
+}
+
+function failureJson({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {
+  if (errorCode === undefined) return undefined;
+  return {
+    code: errorCode,
+    type: errorType,
+    kinds: failure?.kinds,
+    status: failure?.status,
+    upstream_kind: failure?.upstreamKind,
+    retry_after_ms: failure?.retryAfterMs,
+  };
+}
+
+function tryJson(record: RecordedTry): object {
+  const { errorCode, errorType } = record;
+  return {
+    started_ms: round(record.startedMs),
+    duration_ms: round(record.durationMs),
+    waited_ms: record.waitedMs > 0 ? round(record.waitedMs) : undefined,
+    outcome: record.outcome,
+    status: record.status,
+    error: errorType === '' ? undefined : { code: errorCode, type: errorType },
+    resent: record.resent || undefined,
+    call: record.call || undefined,
+  };
+}
+
+/** As plain JSON, without what has the shape of a credential: a caller may write one into its path or its model. */
+const clean = (value: object): object => JSON.parse(scrub(JSON.stringify(value))) as object;
+
+/** Microseconds are noise's last digit. */
+function round<T extends number | undefined>(ms: T): T;
+function round(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
+}
