@@ -180,7 +180,7 @@ function otherSpellings(): readonly string[] {
   });
   return [
     '### Other spellings',
-    "Gateway configs of Portkey's work as they are written. Each of these keys earns a warning that says what to write here.",
+    "Gateway configs of Portkey's work as they are written, less guardrails and what differs in meaning (`cb_config`, `sticky_session`): `gatehouse validate` says at each such key what to write here. Each of these keys earns a warning that does so too.",
     tableOf(['Key', 'In', 'Meaning', 'Example'], rows),
   ];
 }

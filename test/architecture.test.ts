@@ -93,7 +93,28 @@ describe('the rooms', () => {
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
-  it('let the public plugin API import formats for their types only, but for the signals', () => {
+  it('stand in src/README.md as they are here, each below those that may import it', () => {
+    const readme = readFileSync(join(root, 'src/README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| `(\w+)\/` \|.*\| ([^|]+) \|$/gm)].map(
+      ([, room, may]) => [room!, may!] as const,
+    );
+    const rooms = rows.map(([room]) => room);
+    const said = rows.map(([room, may], index) => {
+      const below = rooms.slice(index + 1);
+      // `plugins` is beside src, and the composition of all rooms takes them as it takes the rooms.
+      if (/^every room\b/.test(may)) return [room, [...below, 'plugins'].toSorted()];
+      return [room, may === 'nothing' ? [] : may.replace(' (types only)', '').split(', ').toSorted()];
+    });
+    const { plugins: _, ...ofSource } = MAY_IMPORT;
+    const tested = Object.entries(ofSource).map(([room, may]) => [room, may.toSorted()]);
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(tested));
+    const upward = rows.flatMap(([room], index) =>
+      ofSource[room]!.filter((other) => rooms.slice(0, index).includes(other)).map((other) => `${room} → ${other}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it('let the public plugin API import formats for their types only', () => {
     const wrong = local.filter(
       ({ from, target, typeOnly }) => roomOf(from) === 'plugin' && roomOf(target) === 'formats' && !typeOnly,
     );

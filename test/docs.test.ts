@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -96,18 +96,40 @@ describe('README.md', () => {
     expect(loaded.diagnostics).toEqual([]);
   });
 
-  it('names only files that are there', () => {
-    for (const file of globSync(
-      '{README.md,src/README.md,src/plugin/README.md,configs/README.md,plugins/**/README.md}',
-      { cwd: root },
-    )) {
-      const links = [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) =>
-        join(root, dirname(file), path!),
-      );
-      for (const path of links) expect(() => readFileSync(path), `${file} links to ${path}`).not.toThrow(/ENOENT/);
-    }
+  it('says of every dependency why it is here, and of none that is not', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const [, table = ''] = readme.split('## Dependencies');
+    const cells = [...table.matchAll(/^\| ([a-z@][^|]*) \|/gm)].flatMap(([, cell]) => cell!.split(', '));
+    // `exporter-*` stands for a family, and what follows a scope for packages of the same.
+    const scope = '@opentelemetry/';
+    const patterns = cells.map((cell) => new RegExp(`^(?:${scope})?${cell.replace('*', '.*')}$`));
+    const names = Object.keys(dependencies);
+    expect(names.filter((name) => !patterns.some((pattern) => pattern.test(name)))).toEqual([]);
+    expect(cells.filter((_, index) => !names.some((name) => patterns[index]!.test(name)))).toEqual([]);
+  });
+
+  it('and all others name only files and headings that are there', () => {
+    const files = globSync('{,src/**/,configs/,plugins/**/,test/**/}README.md', { cwd: root });
+    expect(files.length).toBeGreaterThan(20);
+    const dead = files.flatMap((file) => {
+      const links = [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+      return links
+        .filter(([, path, heading]) => !isThere(join(root, path ? join(dirname(file), path) : file), heading))
+        .map(([link]) => `${file}: ${link}`);
+    });
+    expect(dead).toEqual([]);
   });
 });
+
+/** A file or folder; with a heading a text that has it, as GitHub makes anchors of headings. */
+function isThere(path: string, heading: string | undefined): boolean {
+  if (heading === undefined) return existsSync(path);
+  if (!existsSync(path)) return false;
+  const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, text]) => text!.toLowerCase());
+  return headings.some((text) => text.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-') === heading);
+}
 
 describe('configs/README.md', () => {
   it('has curl lines that work as they stand, one after the other', async () => {

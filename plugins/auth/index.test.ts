@@ -24,6 +24,7 @@ describe('auth', () => {
     ['Authorization: Bearer', { authorization: 'Bearer key-a' }],
     ['Authorization: bearer, however it is written', { authorization: 'bEaReR   key-a ' }],
     ['Authorization without a scheme', { authorization: 'key-a' }],
+    ['its own header, beside a scheme without a token', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer' }],
     ['x-api-key', { 'x-api-key': 'key-a' }],
   ])('finds the caller by %s, and leaves nothing for the upstream', async (_, headers) => {
     const { exchange, nextCalls } = await authenticate({ headers });

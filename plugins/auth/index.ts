@@ -53,7 +53,7 @@ function findCaller(
 
 /** The token of an Authorization header, with or without `Bearer` (service.md, section 5). */
 function bearer(header: string | undefined): string | undefined {
-  const token = header?.replace(/^bearer +/i, '').trim();
+  const token = header?.replace(/^bearer(?: +|$)/i, '').trim();
   return token === '' ? undefined : token;
 }
 

@@ -72,7 +72,6 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
       target: { cache: { maxAgeMs: 60_000, scope: 'key' }, ...target },
       startedAt: clock.now(),
       ...(timeouts && { timeouts }),
-      deadline: Math.min(clock.now() + (timeouts?.total ?? 600_000), rest.deadline ?? Infinity),
     });
     const done = middleware(createContext(exchange, attempt), async () => next({ exchange, attempt }));
     // Tests await it when they please.

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Operation, type ErrorCode, type TryRecord } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError, type Operation, type ErrorCode } from '../../src/plugin/index.ts';
 import {
   createAttempt,
   createExchange,
   createReply,
   createSource,
+  createTry,
   runPlugin,
   type ExchangeParts,
 } from '../../src/plugin/testing/index.ts';
@@ -18,17 +19,7 @@ const shape = (api: string): Partial<Format> => ({
     body: { api, status, message, type, code, param, requestId },
   }),
 });
-const aTry: TryRecord = {
-  call: 0,
-  startedAt: 0,
-  firstByteAt: undefined,
-  firstContentAt: undefined,
-  endedAt: 1,
-  status: 503,
-  error: undefined,
-  resent: false,
-  bytesIn: 0,
-};
+const aTry = createTry({ endedAt: 1, status: 503 });
 
 async function fail(thrown: unknown, parts: ExchangeParts = {}, tries: readonly number[] = []) {
   const exchange = createExchange(parts);
@@ -141,6 +132,7 @@ describe('errors', () => {
     ['one attempt of one try', [1], undefined],
     ['an attempt that was retried', [2], 'false'],
     ['a fallback', [1, 1], 'false'],
+    ['a fallback that could not be asked', [1, 0], undefined],
   ])('after %s tells SDKs %s', async (_, tries, expected) => {
     const { reply } = await fail(new UpstreamError('overloaded', 'busy'), {}, tries);
     expect(reply.headers['x-should-retry']).toBe(expected);

@@ -4,6 +4,8 @@ import {
   errorReply,
   retriesOf,
   toGatewayError,
+  UpstreamError,
+  type Attempt,
   type Exchange,
   type GatewayError,
 } from '../../src/plugin/index.ts';
@@ -63,5 +65,8 @@ function connectionHeader({ headers }: IncomingMessage, { code }: GatewayError):
   return unread ? { connection: 'close' } : {};
 }
 
+/** What the gateway itself refused has asked nobody. */
+const hasAsked = ({ tries, error }: Attempt): boolean => tries.length > 0 || error instanceof UpstreamError;
+
 const hasTriedAgain = ({ attempts }: Exchange): boolean =>
-  attempts.length > 1 || attempts.some((attempt) => retriesOf(attempt.tries) > 0);
+  attempts.filter(hasAsked).length > 1 || attempts.some((attempt) => retriesOf(attempt.tries) > 0);

@@ -100,9 +100,22 @@ describe.each<[FailureKind, Partial<Strategy>]>([
     ['claude-sonnet-4-5', '@vertex/anthropic.claude-sonnet-4-5'],
     ['claude-3-5-haiku@20241022', 'claude-3-5-haiku-20241022'],
     ['google/gemini-2.5-pro', 'gemini-2.5-pro'],
+    ['anthropic.claude-sonnet-4-5@20250929', 'claude-sonnet-4-5'],
+    ['gpt-4o', 'gpt-4o-2024-08-06'],
+    ['gemini-2.0-flash-001', '@vertex/gemini-2.0-flash'],
+    ['claude-3-5-haiku-latest', 'claude-3-5-haiku'],
   ])('the model %s is not asked again as %s', async (first, second) => {
     const walked = await walk(tree(first, second, 'other'), { failures: { 0: refused } });
     expect(walked).toMatchObject({ tried: ['0', '2'], skipped: [['1', 'same_model', 1]], givesWay: [true] });
+  });
+
+  it.each([
+    ['claude-3-5-sonnet-20240620', 'claude-3-5-sonnet-20241022'],
+    ['gpt-4o', 'gpt-4o-mini'],
+    ['gpt-4', 'gpt-4-0613'],
+    ['gemini-2.5-flash', 'gemini-2.5-flash-lite'],
+  ])('the model %s is another one than %s', async (first, second) => {
+    expect(await walk(tree(first, second), { failures: { 0: refused } })).toMatchObject({ tried: ['0', '1'] });
   });
 
   it('nor is a model that has refused before the last one did', async () => {

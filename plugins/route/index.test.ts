@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError } from '../../src/plugin/index.ts';
-import { createFakeClock, createReply, createSource, runPlugin } from '../../src/plugin/testing/index.ts';
+import { createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import type { Target } from '../../schemas/types.generated.ts';
 import route from './index.ts';
 import { condition, failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
@@ -173,79 +173,6 @@ describe('why a target is tried', () => {
     ['last resort', group([a, b]), { open: { a: 9, b: 5 }, probing: ['b'] }, ['last_resort']],
   ])('%s', async (_, tree, setup, reasons) => {
     expect((await run(tree, setup)).reasons).toEqual(reasons);
-  });
-});
-
-describe('a breaker that is open', () => {
-  it('leaves its target out, and tells so', async () => {
-    expect(await run(group([a, b, c]), { open: { a: 5, c: 5 }, failures: { b: busy() } })).toMatchObject({
-      tried: ['b'],
-      failure: { status: 503 },
-      givesWay: [false],
-      skipped: [
-        ['a', 'circuit_open', 0],
-        ['c', 'circuit_open', 1],
-      ],
-    });
-  });
-
-  it('of all targets: the one whose time ends soonest is tried, and no other', async () => {
-    const tree = group([a, group([b, c])]);
-    const open = { a: 9, b: 5, c: 7 };
-    expect(await run(tree, { open })).toMatchObject({ tried: ['b'], failure: undefined, nextCalls: 1 });
-    expect(await run(tree, { open, failures: { b: busy() } })).toMatchObject({
-      tried: ['b'],
-      failure: { status: 503 },
-      nextCalls: 0,
-    });
-  });
-
-  it('is nothing to a config of one target: another failure would be all it had to offer', async () => {
-    expect(await run(a, { open: { a: 5 } })).toMatchObject({ tried: ['a'], reasons: ['only'], skipped: [] });
-  });
-
-  it.each<[string, unknown, string]>([
-    ['an answer', undefined, 'a succeeded'],
-    ['a failure of the upstream', busy(), 'a failed overloaded'],
-    ['no credentials', failureOf('credentials'), 'a failed credentials'],
-    ['what the gateway refuses', new GatewayError('invalid_request', 'no'), 'a abandoned'],
-    ['a target that cannot be asked this', failureOf('unsupported'), 'a abandoned'],
-    ['a fault of a plugin', new Error('broken'), 'a abandoned'],
-    ['silence until the operator’s deadline', late, 'a failed'],
-  ])('is told of %s', async (_, failure, told) => {
-    expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([told]);
-  });
-
-  it.each<[string, WalkSetup]>([
-    ['from the cache', { cached: true }],
-    ['of a host that the caller chose', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }],
-  ])('is told nothing by an answer %s', async (_, setup) => {
-    expect((await run(a, setup)).health).toEqual(['a abandoned']);
-  });
-
-  it.each<[string, WalkSetup, string[]]>([
-    // One who asks for 1 ms must not take a target from all others.
-    ['a caller chose', { exchange: { headers: { 'x-gateway-request-timeout': '1' } } }, ['a abandoned']],
-    ['another target had most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
-    ['an own host of the caller’s had', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
-  ])('is not told of the end of the time that %s', async (_, setup, told) => {
-    const failures = { a: late, b: late, ...setup.failures };
-    expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(told);
-  });
-
-  it.each<[string, GatewayError | undefined, string[]]>([
-    ['a stream that ends well', undefined, []],
-    ['a stream that breaks', failureOf('stream_error'), ['a failed stream_error']],
-    ['a client that leaves', new GatewayError('client_closed', 'gone'), []],
-    // It flowed to the last: whoever reads slowly says nothing of the upstream.
-    ['a stream that takes too long', failureOf('timeout_total'), []],
-    ['the end of the request’s own time', late, []],
-  ])('is told of %s after its content has begun to leave', async (_, error, more) => {
-    const { health, exchange } = await run(a, {
-      exchange: { reply: createReply(createSource()) },
-    });
-    exchange.end({ error });
-    expect(health).toEqual(['a succeeded', ...more]);
   });
 });
 

@@ -32,10 +32,18 @@ function modelOf({ overrideParams, defaultParams }: Target, body: RequestBody | 
   return body?.string('model') ?? (typeof fallback === 'string' ? fallback : undefined);
 }
 
-/** The same model at whatever place: without its catalog entry, its family's prefix and the way a host writes versions. */
+/**
+ * The same model at whatever place: without its catalog entry, its family's prefix and the way a host writes versions. A name
+ * without a version stands for one of them; two versions are two models.
+ */
 function isSameModel(one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && (one === other || bareName(one) === bareName(other));
+  if (one === undefined || other === undefined) return false;
+  const [here, there] = [bareName(one), bareName(other)];
+  return here === there || here.replace(VERSION, '') === there || here === there.replace(VERSION, '');
 }
+
+/** `-20250929`, `-2024-08-06`, `-001`: a date or a number of three digits behind the name; and the words for whichever is current. */
+const VERSION = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|default)$/;
 
 const bareName = (model: string): string =>
   model

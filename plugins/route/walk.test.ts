@@ -93,7 +93,8 @@ interface World {
   readonly open: Readonly<Record<string, number>>;
 }
 
-const names = (route: Route): string[] => (route.kind === 'target' ? [nameOf(route)] : route.members.flatMap(names));
+const targetsOf = (route: Route): Target[] => (route.kind === 'target' ? [route] : route.members.flatMap(targetsOf));
+const names = (route: Route): string[] => targetsOf(route).map(nameOf);
 
 const world: fc.Arbitrary<World> = node
   .map((file) => treeOf(named(file)))
@@ -120,6 +121,7 @@ function interpret({ tree, failures, open }: World) {
     const name = nameOf(target);
     tried.push(name);
     const failure = failures[name];
+    gaveWay = false;
     if (!failure) return 'answered';
     const [first] = failureKinds(failure);
     if (first === 'context_length' || first === 'content_filter') refused.push({ target, kind: first });
@@ -140,6 +142,7 @@ function interpret({ tree, failures, open }: World) {
     return own.some((one) => kinds.has(one)) || (own.length > 0 && statusCodes.has(failure.status));
   };
 
+  let gaveWay = false;
   const go = (route: Route): 'answered' | 'skipped' | GatewayError => {
     if (route.kind === 'conditional') {
       const [branch] = route.branches;
@@ -158,18 +161,33 @@ function interpret({ tree, failures, open }: World) {
       if (next === 'skipped') continue;
       outcome = next;
       if (!goesOn(route, next)) break;
+      gaveWay = true;
     }
     return outcome;
   };
 
   let outcome = go(tree);
-  if (outcome === 'skipped' && leftAlone.length > 0) {
-    const [soonest] = leftAlone.toSorted((one, other) => open[one]! - open[other]!);
-    tried.push(soonest!);
-    outcome = failures[soonest!] ?? 'answered';
+  const [soonest] = targetsOf(tree)
+    .filter((target) => leftAlone.includes(nameOf(target)) && !canDoNoBetter(target))
+    .map(nameOf)
+    .toSorted((one, other) => open[one]! - open[other]! || leftAlone.indexOf(one) - leftAlone.indexOf(other));
+  const refusedForWhatItIs = typeof outcome === 'object' && failureKinds(outcome).some((one) => OF_THE_TARGET.has(one));
+  if (soonest !== undefined && (outcome === 'skipped' || (gaveWay && refusedForWhatItIs))) {
+    tried.push(soonest);
+    outcome = failures[soonest] ?? 'answered';
   }
   return { tried, answered: outcome === 'answered' };
 }
+
+/** What says that this target cannot take the request, not that it is unwell. */
+const OF_THE_TARGET: ReadonlySet<FailureKind> = new Set([
+  'auth',
+  'content_filter',
+  'context_length',
+  'invalid_request',
+  'not_found',
+  'unsupported',
+]);
 
 const ASKED = { request: { body: { string: () => 'asked' } } } as never;
 
@@ -199,7 +217,9 @@ describe('the walk, whatever the tree and whatever fails', () => {
         expect(answers.indexOf(true)).toBe(failure === undefined ? tried.length - 1 : -1);
         expect(nextCalls).toBe(failure === undefined ? 1 : 0);
         const out = skipped.map(([name]) => name);
-        expect(tried.filter((name) => out.includes(name))).toEqual(reasons.includes('last_resort') ? [tried[0]] : []);
+        expect(tried.filter((name) => out.includes(name))).toEqual(
+          reasons.includes('last_resort') ? [tried.at(-1)] : [],
+        );
         if (names(tree).every((name) => !(name in one.failures) && !(name in one.open))) expect(tried).toHaveLength(1);
       }),
       { numRuns: 300 },

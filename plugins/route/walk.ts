@@ -20,7 +20,7 @@ import {
 } from '../../src/plugin/index.ts';
 import { reasonAgainst, type Refusal } from './models.ts';
 import { orderOf } from './order.ts';
-import { moreUseful } from './told.ts';
+import { isForbidden, isOfTheTarget, moreUseful } from './told.ts';
 
 export interface WalkTools {
   readonly attempts: AttemptRunner;
@@ -29,8 +29,21 @@ export interface WalkTools {
   readonly random: () => number;
 }
 
+interface Failure {
+  readonly failure: unknown;
+  /** The rules of a group let somebody else be asked. */
+  readonly gaveWay: boolean;
+}
+
 /** What became of a part of the tree: it answered, none of its targets may be tried, or its last one failed. */
-type Outcome = 'answered' | 'skipped' | { readonly failure: unknown };
+type Outcome = 'answered' | 'skipped' | Failure;
+
+/** What a failure would leave to be tried. */
+interface Aftermath {
+  readonly refusals: readonly Refusal[];
+  /** Those too whose breaker is open, as the last resort. */
+  readonly leftAlone: boolean;
+}
 
 /** Whether somebody outside a part of the tree would be asked after this failure. */
 type GivesWay = (error: GatewayError) => boolean;
@@ -45,8 +58,6 @@ export class Walk {
   readonly #tools: WalkTools;
   /** Models that will not take this request, whatever target asks them. */
   #refusals = NONE;
-  /** Of the targets that are left alone, the one whose time ends soonest. */
-  #soonest: { readonly target: Target; readonly retryAt: number } | undefined;
   /** What the client is told when nobody answers. */
   #told: unknown;
 
@@ -68,11 +79,8 @@ export class Walk {
     }
     const outcome = await this.#visit(this.#config.route, 'only', nobody);
     if (outcome === 'answered') return;
-    // All of them keep failing: trying none would turn a bad time into an outage.
-    if (outcome === 'skipped' && this.#soonest) {
-      const last = await this.#try(this.#soonest.target, 'last_resort', nobody);
-      if (last === 'answered') return;
-    }
+    const last = this.#lastResort(outcome);
+    if (last && (await this.#try(last, 'last_resort', nobody)) === 'answered') return;
     throw this.#told ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
   }
 
@@ -86,8 +94,27 @@ export class Walk {
     if (skip === undefined) return this.#try(route, reason, around);
     const { exchange } = this.#ctx;
     exchange.skipped.push({ target: route, reason: skip, after: exchange.attempts.length });
-    if (skip === 'circuit_open') this.#noteOpen(route);
     return 'skipped';
+  }
+
+  /**
+   * Of the targets that were left alone, the one whose time ends soonest. Trying none would turn a bad time into an outage, and
+   * where all others cannot take such a request the caller would be told that the request is wrong.
+   */
+  #lastResort(outcome: Exclude<Outcome, 'answered'>): Target | undefined {
+    if (outcome === 'skipped') return this.#soonest(this.#refusals);
+    const { failure, gaveWay } = outcome;
+    const mayGoOn = (gaveWay && isOfTheTarget(failure)) || isForbidden(failure);
+    return mayGoOn && !this.#isOver() ? this.#soonest(this.#refusals) : undefined;
+  }
+
+  #soonest(refusals: readonly Refusal[]): Target | undefined {
+    const { skipped, request } = this.#ctx.exchange;
+    const retryAt = (target: Target): number => this.#tools.health.of(this.#config, target).retryAt;
+    return skipped
+      .flatMap(({ target, reason }) => (reason === 'circuit_open' ? [target] : []))
+      .filter((target) => reasonAgainst(target, refusals, request.body) === undefined)
+      .toSorted((one, other) => retryAt(one) - retryAt(other))[0];
   }
 
   #chosenOf({ branches, otherwise }: Conditional): { member: Route; why: ChoiceReason } {
@@ -108,8 +135,9 @@ export class Walk {
       const next = await this.#visit(member, why, givesWay);
       if (next === 'answered') return next;
       if (next !== 'skipped') {
-        if (!this.#goesOn(next.failure, group.givesWay)) return next;
-        outcome = next;
+        const { failure } = next;
+        if (!this.#goesOn(failure, group.givesWay)) return next;
+        outcome = { failure, gaveWay: true };
       }
       if (outcome !== 'skipped' || group.mode === 'fallback') why = 'fallback';
     }
@@ -117,8 +145,11 @@ export class Walk {
   }
 
   #goesOn(failure: unknown, rules: GiveWayRules): boolean {
-    if (this.#ctx.exchange.cancellation.reason || this.#isOutOfTime()) return false;
-    return failure instanceof GatewayError && isAllowed(failure, rules);
+    return !this.#isOver() && failure instanceof GatewayError && isAllowed(failure, rules);
+  }
+
+  #isOver(): boolean {
+    return this.#ctx.exchange.cancellation.reason !== undefined || this.#isOutOfTime();
   }
 
   #isOutOfTime(): boolean {
@@ -128,17 +159,24 @@ export class Walk {
   /** Another member would be tried if the attempt that is running failed with this. */
   #hasMore(group: Group, asked: ReadonlySet<Route>, error: GatewayError): boolean {
     const running = this.#ctx.exchange.attempts.at(-1)?.target;
-    const refusals = running ? this.#refusalsAfter(running, error) : this.#refusals;
+    const after = {
+      refusals: running ? this.#refusalsAfter(running, error) : this.#refusals,
+      leftAlone: isOfTheTarget(error),
+    };
+    if (after.leftAlone && this.#soonest(after.refusals)) return true;
     return group.members.some(
-      (member, index) => !asked.has(member) && isInUse(group, index) && this.#isOpenTo(member, refusals),
+      (member, index) => !asked.has(member) && isInUse(group, index) && this.#wouldTry(member, after),
     );
   }
 
   /** Something in this part of the tree would be tried. */
-  #isOpenTo(route: Route, refusals: readonly Refusal[]): boolean {
-    if (route.kind === 'target') return this.#reasonToSkip(route, refusals) === undefined;
-    if (route.kind === 'conditional') return this.#isOpenTo(this.#chosenOf(route).member, refusals);
-    return route.members.some((member, index) => isInUse(route, index) && this.#isOpenTo(member, refusals));
+  #wouldTry(route: Route, after: Aftermath): boolean {
+    if (route.kind === 'target') {
+      const skip = this.#reasonToSkip(route, after.refusals);
+      return skip === undefined || (after.leftAlone && skip === 'circuit_open');
+    }
+    if (route.kind === 'conditional') return this.#wouldTry(this.#chosenOf(route).member, after);
+    return route.members.some((member, index) => isInUse(route, index) && this.#wouldTry(member, after));
   }
 
   #reasonToSkip(target: Target, refusals: readonly Refusal[]): SkippedTarget['reason'] | undefined {
@@ -153,11 +191,6 @@ export class Walk {
     return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
   }
 
-  #noteOpen(target: Target): void {
-    const { retryAt } = this.#tools.health.of(this.#config, target);
-    if (!this.#soonest || retryAt < this.#soonest.retryAt) this.#soonest = { target, retryAt };
-  }
-
   async #try(target: Target, reason: ChoiceReason, givesWay: GivesWay): Promise<Outcome> {
     const { attempts, health } = this.#tools;
     const trial = health.of(this.#config, target).begin();
@@ -166,7 +199,7 @@ export class Walk {
       await attempts.run(this.#ctx, target, { reason: why, givesWay });
     } catch (thrown) {
       this.#lose(target, trial, thrown);
-      return { failure: thrown };
+      return { failure: thrown, gaveWay: false };
     }
     this.#win(trial);
     return 'answered';

@@ -1,10 +1,14 @@
 import { GatewayError, type CustomHostSettings, type Exchange } from '../plugin/index.ts';
 import { createCustomHost } from '../providers/openai/custom-host.ts';
+import { quote } from '../providers/model-name.ts';
 import { accessOf } from './access.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
 import type { CatalogEntry } from './catalog.ts';
 
 const HEADER = 'custom-host';
+
+/** RFC 1035, section 2.3.4: no name is longer, and errors would repeat it. */
+const MAX_HOSTNAME = 253;
 
 /** Settings are the same object for every request, so their hosts are read once. */
 const known = new WeakMap<CustomHostSettings, AllowedHosts>();
@@ -18,7 +22,7 @@ export function customHost(exchange: Exchange): CatalogEntry | undefined {
   if (!settings)
     throw new GatewayError(
       'provider_not_allowed',
-      `Neither this key nor the gateway config allows ${exchange.request.headerName(HEADER)} to name ${url.host} (custom_hosts).`,
+      `Neither this key nor the gateway config allows ${exchange.request.headerName(HEADER)} to name ${quote(url.host)} (custom_hosts).`,
     );
   const provider = createCustomHost(url, settings.allowInsecure);
   return { provider, name: 'a custom host', models: undefined, connections: undefined, timeouts: {} };
@@ -36,8 +40,11 @@ function allows(settings: CustomHostSettings, url: URL): boolean {
 }
 
 function readAddress(address: string, { request }: Exchange): URL {
+  // The parser would read some as slashes and drop others; a header that was sent twice has them too.
+  if (/[\s\\]/.test(address)) throw unusable('holds a space or a backslash');
   const url = URL.parse(address);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw unusable('is not an http(s) URL');
+  if (url.hostname.length > MAX_HOSTNAME) throw unusable(`names a host of more than ${MAX_HOSTNAME} characters`);
   // They would stand in logs and errors, and go to whoever the name leads to.
   if (url.username || url.password) throw unusable('holds credentials: send the token in `Authorization`');
   if (url.search || url.hash) throw unusable('has a query or a fragment');

@@ -30,14 +30,14 @@ interface Question {
 }
 
 /** A catalog entry, or the place a request without the catalog names. */
-interface Choice {
+interface Chosen {
   readonly entry: CatalogEntry;
   /** `@slug`; undefined without the catalog. */
   readonly place: string | undefined;
 }
 
 /** What a model's name leads to. */
-interface Found extends Choice {
+interface Found extends Chosen {
   /** As the entry knows it. */
   readonly model: string;
 }
@@ -96,7 +96,7 @@ export class CatalogResolver implements TargetResolver {
     return { entry, place, model };
   }
 
-  #choose(question: Question, configured: string | undefined, slug: string | undefined): Choice {
+  #choose(question: Question, configured: string | undefined, slug: string | undefined): Chosen {
     const custom = customHost(question.exchange);
     if (custom) return checkCustom(custom, question, configured ?? (slug === undefined ? undefined : `@${slug}`));
     if (slug !== undefined) {
@@ -127,14 +127,14 @@ export class CatalogResolver implements TargetResolver {
   }
 
   /** A 403 for an entry that is there tells a caller no more than the slug it has guessed; suggestions keep to what it may use. */
-  #bySlug(question: Question, slug: string, param: string | null): Choice {
+  #bySlug(question: Question, slug: string, param: string | null): Chosen {
     const entry = this.#catalog.bySlug.get(slug);
     if (!entry) throw this.#unknown(question, noSlug(slug, param));
     if (!question.access.allowsProvider(entry.name)) throw notAllowed(entry.name);
     return { entry, place: entry.name };
   }
 
-  #byProvider(question: Question, name: string): Choice {
+  #byProvider(question: Question, name: string): Chosen {
     if (!isProviderName(name)) {
       throw this.#unknown(question, noProvider(name));
     }
@@ -188,7 +188,7 @@ const noProvider = (name: string): Unknown => ({
 });
 
 function noEntry(name: ProviderName, { exchange: { request } }: Question): Unknown {
-  const headers = ['vertex-project-id', 'vertex-region'].map((header) => request.headerName(header)).join(' and ');
+  const headers = VERTEX_HEADERS.map((header) => request.headerName(header)).join(' and ');
   const hint = name === 'vertex-ai' ? ` Without one, send ${headers}.` : '';
   return {
     wanted: `@${name}`,
@@ -206,14 +206,20 @@ function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
   return configured === name || configured === provider.provider;
 }
 
+const VERTEX_HEADERS: readonly string[] = ['vertex-project-id', 'vertex-region'];
+
 /** The address says all: whatever else names a place would contradict it, and must not be passed over in silence. */
-function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, named: string | undefined): Choice {
+function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, named: string | undefined): Chosen {
+  const vertex = VERTEX_HEADERS.find((header) => request.header(header) !== undefined);
   const other = named ?? request.header('provider');
-  if (other !== undefined && other !== '' && other !== 'openai')
+  const contradicts = other !== undefined && other !== '' && other !== 'openai';
+  if (contradicts || vertex !== undefined) {
+    const what = contradicts ? quote(other) : request.headerName(vertex ?? '');
     throw new GatewayError(
       'provider_conflict',
-      `${request.headerName('custom-host')} names an upstream of its own (provider openai), but the request or its gateway config also names ${quote(other)}.`,
+      `${request.headerName('custom-host')} names an upstream of its own (provider openai), but the request or its gateway config also names ${what}.`,
     );
+  }
   return { entry, place: undefined };
 }
 

@@ -39,7 +39,7 @@ export interface CompileSetup {
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
 
-/** `send` and `credentials` let bytes out: plugins from outside are never granted them (design.md, section 2). */
+/** `send` lets bytes out, with credentials: plugins from outside are never granted it. */
 const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
 
 /** Makes a chain of plugins from its list. Every fault is reported at its place; with any, there is no chain. */

@@ -48,7 +48,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'serve',
     {
       usage: 'serve [--configs DIR] [--workers N|auto]',
-      help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs. --workers: so many processes serve, auto: one for each processor',
+      help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs. --workers: so many processes serve, auto: one for each processor. Exit code 0: stopped, 1: mistakes, or requests were cut, 2: wrong usage, 3: it cannot listen',
       run(args, { env, out }) {
         const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
         const number = workers === undefined ? undefined : readWorkers(workers);

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { nearest } from '../plugin/index.ts';
+import { tellLastWords } from '../server/last-words.ts';
 import { commands, UsageError, type Command, type World } from './commands.ts';
 
 const world: World = {
@@ -7,6 +8,8 @@ const world: World = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 };
+
+tellLastWords();
 
 // Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

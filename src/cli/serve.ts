@@ -1,9 +1,11 @@
+import { systemClock } from '../plugin/index.ts';
 import { SettingsRefused, startGateway, type Gateway } from '../server/gateway.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
 import { WorkersFailed } from '../server/workers/crew.ts';
 import { startWorkers } from './serve-workers.ts';
+import { stopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeOptions {
@@ -28,12 +30,11 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     return explainFailure(error);
   }
   // Before the first word is said: whoever starts the gateway may stop it as soon as it speaks.
-  const stopped = stopSignal();
+  const stopped = stopSignal(process, systemClock, () => process.exit(1));
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));
   const signal = await stopped;
-  process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
   // No load balancer is in front of who presses Ctrl-C.
   const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });
   if (cut === 0) return 0;
@@ -54,16 +55,6 @@ function hangupSignal(): { heardBy(listener: () => void): void } {
       if (early) listener();
     },
   };
-}
-
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals): void => {
-      process.off('SIGTERM', stop).off('SIGINT', stop);
-      resolve(signal);
-    };
-    process.on('SIGTERM', stop).on('SIGINT', stop);
-  });
 }
 
 function explainFailure(error: unknown): number {

@@ -233,6 +233,17 @@ describe('a kept stream for another client', () => {
   });
 });
 
+it.each([2, 3])('%d texts with the same words stay apart in a stream for a client that is shown blocks', (count) => {
+  const texts = Array.from(
+    { length: count },
+    (_, block) => ({ type: 'text', choice: 0, block, text: 'again' }) as const,
+  );
+  const events: readonly GenerationEvent[] = [hello[0]!, ...texts, ...withoutUsage.slice(2)];
+  const stream = Buffer.from(openai.encodeStream(later({ strict: false })).push(events));
+  const decoder = openai.decodeStream(replyContext());
+  expect([...decoder.push(stream), ...decoder.end()].filter(({ type }) => type === 'text')).toEqual(texts);
+});
+
 describe('a kept body as a stream', () => {
   it('refuses a body that is an error', () => {
     expect(() => streamFromPlain(openai, { error: { message: 'no' } }, later({}))).toThrow(ReplyFault);

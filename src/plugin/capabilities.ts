@@ -32,6 +32,7 @@ export interface ConfigDirectory {
 
 /** Runs the attempt chain for a target in an Attempt of its own. Throws what the attempt throws. */
 export interface AttemptRunner {
+  /** @param choice why this target, and what would happen after a failure; it is recorded, and the attempt's plugins ask it */
   run(ctx: GatewayContext, target: Target, choice: Choice): Promise<void>;
 }
 
@@ -41,7 +42,7 @@ export interface AttemptRunner {
  */
 export interface TargetHealth {
   readonly state: 'closed' | 'open' | 'half_open';
-  /** Monotonic moment from which it may be tried again; meaningful while it is open. */
+  /** Monotonic milliseconds: from when it may be tried again; meaningful while it is open. */
   readonly retryAt: number;
   /** The target may be tried now. Pure. */
   readonly admits: boolean;
@@ -60,7 +61,9 @@ export interface HealthTrial {
   abandoned(): void;
 }
 
+/** The health of targets, by what defines them: the config, the place in it, the model and the breaker's settings. */
 export interface HealthDirectory {
+  /** Never fails: a target that nobody has asked yet is well. */
   of(config: GatewayConfig, target: Target): TargetHealth;
 }
 
@@ -177,8 +180,9 @@ export interface Capabilities {
 export type CapabilityName = keyof Capabilities;
 
 export interface RequestLimits {
-  /** Bytes. */
+  /** Bytes of one request's body. */
   readonly body: number;
+  /** Levels of objects and lists. */
   readonly jsonDepth: number;
   /**
    * Takes room for so many more bytes of a request's body, out of what all requests may hold together. False: there is none

@@ -70,7 +70,7 @@ export interface Exchange {
   readonly request: InboundRequest;
   /** Replaced by telemetry when tracing is on. */
   trace: TraceContext;
-  /** Monotonic moment the whole request must have ended by: the server's, the gateway config's, or what the caller asked for. */
+  /** Monotonic milliseconds: when the whole request must have ended. The server's, the gateway config's, or what the caller asked for. */
   deadline: number;
   /** Cancelled when the client leaves. */
   readonly cancellation: Cancellation;
@@ -109,7 +109,8 @@ export interface SkippedTarget {
 /**
  * Why a target was tried. only: there is no choice. first: the first of a fallback. weight, sticky: drawn by a load balance.
  * condition: the query of a conditional held; otherwise: none did. fallback: those before it failed or were left out. probe: it keeps
- * failing, and this request finds out whether it still does. last_resort: all were left out, and this one's time ends soonest.
+ * failing, and this request finds out whether it still does. last_resort: nobody else takes the request, and of those left out
+ * this one's time ends soonest.
  */
 export type ChoiceReason =
   | 'only'
@@ -125,7 +126,7 @@ export type ChoiceReason =
 /** How a target came to be tried. */
 export interface Choice {
   readonly reason: ChoiceReason;
-  /** After this failure another target would be tried. */
+  /** After this failure another target would be tried, as things stand now. Pure, and asked as often as somebody likes. */
   readonly givesWay: (error: GatewayError) => boolean;
 }
 
@@ -164,10 +165,11 @@ export interface Attempt {
   readonly target: Target;
   /** How it came to be tried. */
   readonly choice: Choice;
+  /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Milliseconds; from the target, the catalog entry (once `resolved`), the server. */
   readonly timeouts: Required<TimeoutSettings>;
-  /** Monotonic moment this attempt must have ended by: the end of its total timeout, or of the whole request's deadline. */
+  /** Monotonic milliseconds: when this attempt must have ended, by its total timeout or by the whole request's deadline. */
   readonly deadline: number;
   /** Cancelled with the exchange, or when this attempt is given up. */
   readonly cancellation: Cancellation;

@@ -46,13 +46,14 @@ describe('the kinds of failure', () => {
   it('are two for one inside a stream', () => {
     const inStream = (code: ErrorCode) => failureKinds(new UpstreamError(code, 'x', { inStream: true }));
     expect(inStream('overloaded')).toEqual(['overloaded', 'stream_error']);
+    expect(inStream('upstream_error')).toEqual(['server_error', 'stream_error']);
     expect(inStream('stream_interrupted')).toEqual(['stream_error']);
   });
 
   it('that are silence, and those that the model itself decides', () => {
     const codes = Object.keys(ERRORS) as ErrorCode[];
     const of = (rule: (error: unknown) => boolean) => codes.filter((code) => rule(new UpstreamError(code, 'x')));
-    expect(of(isSilence)).toEqual(['timeout_connect', 'timeout_first_byte', 'timeout_first_content']);
+    expect(of(isSilence)).toEqual(['timeout_connect', 'timeout_first_byte', 'timeout_first_content', 'timeout_idle']);
     expect(of(isFinalForModel)).toEqual(['context_length_exceeded', 'content_filter']);
   });
 });

@@ -86,12 +86,16 @@ export function failureKinds(error: unknown): readonly FailureKind[] {
   return error.inStream && kind !== 'stream_error' ? [kind, 'stream_error'] : [kind];
 }
 
-/** The upstream has said nothing: asking it the same again would cost as much time once more. */
+const SILENCES: ReadonlySet<ErrorCode> = new Set([
+  'timeout_connect',
+  'timeout_first_byte',
+  'timeout_first_content',
+  'timeout_idle',
+]);
+
+/** The upstream said nothing, or nothing more: asking it the same again would cost as much time once more. */
 export function isSilence(error: unknown): boolean {
-  return (
-    error instanceof UpstreamError &&
-    (error.code === 'timeout_connect' || error.code === 'timeout_first_byte' || error.code === 'timeout_first_content')
-  );
+  return error instanceof UpstreamError && SILENCES.has(error.code);
 }
 
 /** The same words to the same model meet the same answer: never sent there again. */

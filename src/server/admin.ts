@@ -84,7 +84,9 @@ const failure = (status: number, code: string, message: string, headers?: Answer
 
 async function answer(request: IncomingMessage, { records, settings }: AdminServerOptions): Promise<Answer> {
   const admin = settings();
-  if (!isOwnHost(hostOf(request.headers.host), admin))
+  // RFC 9112, section 3.2: of two nobody can say which one counts, and something in between may have looked at the other.
+  const [host, second] = request.headersDistinct['host'] ?? [];
+  if (second !== undefined || !isOwnHost(hostOf(host), admin))
     return failure(421, 'unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
   if (!isAllowed(request, admin.token))
     return failure(401, 'unauthorized', 'Send `admin.token` as `Authorization: Bearer`.', {

@@ -17,6 +17,7 @@ import {
   type SkippedTarget,
   type TraceContext,
 } from '../plugin/index.ts';
+import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../telemetry/traceparent.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
@@ -100,6 +101,19 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   }
 }
 
+/**
+ * RFC 9110, section 7.6.1: what `connection` names was meant for this connection alone. It ends here, before anything reads it, or
+ * a config would ask, keep a reply for and forward what was never sent. Framing is node:http's, which has read it already.
+ */
+function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+  const { connection } = headers;
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return headers;
+  const names = connection.split(',').map((name) => name.trim().toLowerCase());
+  const named = new Set(names.filter((name) => !CONNECTION_HEADERS.has(name)));
+  if (named.size === 0) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !named.has(name)));
+}
+
 class HttpRequest implements InboundRequest {
   readonly method: string;
   readonly path: string;
@@ -117,7 +131,7 @@ class HttpRequest implements InboundRequest {
     this.method = req.method ?? 'GET';
     this.path = query < 0 ? url : url.slice(0, query);
     this.params = params;
-    this.headers = req.headers;
+    this.headers = endToEnd(req.headers);
     this.remoteAddress = req.socket.remoteAddress ?? '';
     this.#names = names;
   }

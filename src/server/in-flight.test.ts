@@ -160,3 +160,25 @@ it('a request is interrupted until its reply begins', () => {
   expect(waiting.exchange.cancellation.reason).toBe(reason);
   expect(running.exchange.cancellation.reason).toBeUndefined();
 });
+
+describe('replies that are held', () => {
+  it('take the room of bodies, and more than there is where they have come already', () => {
+    const { inFlight, arrive } = start();
+    const [holding, next] = [arrive(), arrive()];
+    expect(inFlight.hold(holding.exchange, 100)).toBe(true);
+    expect(inFlight.hold(holding.exchange, 20)).toBe(false);
+    expect([inFlight.bytes, inFlight.reserve(next.exchange, 1)]).toEqual([120, false]);
+    expect(inFlight.hold(holding.exchange, -60)).toBe(true);
+    expect(inFlight.reserve(next.exchange, 40)).toBe(true);
+  });
+
+  it('give their room back with their request, once, and take none after it', () => {
+    const { inFlight, arrive } = start();
+    const { exchange } = arrive();
+    inFlight.hold(exchange, 70);
+    inFlight.leave(exchange);
+    inFlight.hold(exchange, -70);
+    inFlight.hold(exchange, 5);
+    expect(inFlight.bytes).toBe(0);
+  });
+});

@@ -4,7 +4,7 @@ import { GatewayError, type Exchange, type ReplyEnd } from '../plugin/index.ts';
 export interface InFlightLimits {
   /** Requests at once. */
   readonly inFlight: number;
-  /** Bytes of their bodies. */
+  /** Bytes of their bodies, and of replies that are held. */
   readonly inFlightBytes: number;
 }
 
@@ -38,7 +38,7 @@ const RETRY_AFTER_MS = 1000;
 
 /**
  * Every request under way, from its head until the end of its reply, and the bytes of its body. They count as long: undici keeps
- * what it has sent until the upstream's reply has ended. Bytes belong to a request and leave with it, so that nothing can forget
+ * what it has sent until the upstream's reply has ended. What is held of its reply before it may leave counts with them. Bytes belong to a request and leave with it, so that nothing can forget
  * them. Outlives snapshots; the limits are those of the latest one.
  */
 export class InFlight {
@@ -89,6 +89,19 @@ export class InFlight {
     request.bytes += bytes;
     this.#bytes += bytes;
     return true;
+  }
+
+  /**
+   * So many more bytes of its reply are held, or fewer. They are there already, so they count whether there is room or not: it is
+   * the next body that is refused. False: there is none, and what can leave should.
+   */
+  hold(exchange: Exchange, bytes: number): boolean {
+    const request = this.#running.get(exchange);
+    if (request) {
+      request.bytes += bytes;
+      this.#bytes += bytes;
+    }
+    return this.#bytes <= this.#limits.inFlightBytes;
   }
 
   /** Its reply begins to leave. */

@@ -23,6 +23,12 @@ describe('headers of a request to an upstream', () => {
     });
   });
 
+  it('hold nothing of what every object has', () => {
+    expect(headersOf({}, { forward: ['constructor', 'tostring', '__proto__'] })).toEqual({
+      'content-type': 'application/json',
+    });
+  });
+
   it('are the provider’s where both speak, then the format’s', () => {
     const headers = headersOf(
       { a: 'caller', b: 'caller', c: 'caller' },

@@ -33,7 +33,8 @@ export function outboundHeaders({ request }: Exchange, sources: HeaderSources): 
   for (const name of forward) {
     const value = request.headers[name];
     // Lists of one header arrive joined; only `set-cookie`, which is never forwarded, arrives as an array.
-    if (value !== undefined) forwarded[name] = [value].flat().join(', ');
+    // Not what every object has: a header may be called `constructor`.
+    if (value !== undefined && Object.hasOwn(request.headers, name)) forwarded[name] = [value].flat().join(', ');
   }
   const layers = [forwarded, ofFormat ?? {}, ofProvider, ofCaller];
   const headers: Record<string, string> = {};

@@ -12,8 +12,12 @@ import {
 } from '../plugin/index.ts';
 import type { LeavingReply } from './in-flight.ts';
 
-/** A client that has the end of its reply waiting and does not read is let go after this time. */
+/** A client that has the end of its reply waiting and takes none of it for so long is let go. */
 const LINGER_MS = 30_000;
+
+/** A client that reads a reply that is there whole takes so much of it within that time, or more. */
+const SLICE = 256 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
@@ -55,6 +59,8 @@ class ReplyWriter implements Sink, LeavingReply {
   #settled = false;
   #closing = false;
   #corked = false;
+  /** What is still to be written of a reply that is there whole. */
+  #rest: Buffer = NOTHING;
   #stopLinger: (() => void) | undefined;
   #stopHeartbeat: (() => void) | undefined;
   #silent = true;
@@ -85,7 +91,9 @@ class ReplyWriter implements Sink, LeavingReply {
       // RFC 9110, section 8.6: none in a 204. Not by `setHeader`, with which node:http would go through all of them one by one.
       if (this.#reply.status !== 204) this.#reply.headers['content-length'] = String(body.length);
       this.#res.writeHead(this.#reply.status, this.#reply.headers);
-      this.#res.end(body);
+      this.#rest = body;
+      if (body.length > SLICE) this.#res.on('drain', () => this.#writeRest());
+      this.#writeRest();
       this.#linger();
       return;
     }
@@ -165,10 +173,15 @@ class ReplyWriter implements Sink, LeavingReply {
       // An upstream that is done has no deadline any more, and a client that does not read would hold what is left for ever.
       if (clock.now() >= deadline) return this.abort(outOfTime());
       // Whole events have left, so this stands between two; a client that does not read needs none.
-      if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#res.write(format.heartbeat);
+      if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
       this.#silent = true;
       this.#beat();
     });
+  }
+
+  #write(event: string): void {
+    this.#bytes += Buffer.byteLength(event);
+    this.#res.write(event);
   }
 
   get #isEventStream(): boolean {
@@ -182,9 +195,30 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.uncork();
   }
 
+  /** A large one in slices: how fast a client reads shows only in what it makes room for. */
+  #writeRest(): void {
+    if (this.#settled || this.#res.writableEnded) return;
+    while (this.#rest.length > SLICE) {
+      const slice = this.#rest.subarray(0, SLICE);
+      this.#rest = this.#rest.subarray(SLICE);
+      if (!this.#res.write(slice)) return;
+    }
+    const last = this.#rest;
+    this.#rest = NOTHING;
+    this.#res.end(last);
+  }
+
+  /** As long as a client reads it has its time anew, until the deadline. */
   #linger(): void {
     if (this.#res.writableFinished) return;
-    this.#stopLinger = this.#setup.clock.after(LINGER_MS, () => this.#res.destroy());
+    const { clock, deadline } = this.#setup;
+    const left = this.#rest.length;
+    this.#stopLinger = clock.after(LINGER_MS, () => {
+      const reads = this.#rest.length < left;
+      if (reads && clock.now() < deadline) return this.#linger();
+      if (reads) this.#abortedBy ??= outOfTime();
+      this.#res.destroy();
+    });
   }
 
   #settle(state: ReplyEnd['state']): void {

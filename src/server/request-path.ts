@@ -44,11 +44,14 @@ export interface Routed {
 /**
  * The whole path of a request, in the order it happens:
  *
+ *   in              the settings in force, and a place among the requests under way, or the 503 it is refused with (InFlight)
  *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
  *       attempt chain   override → cache → transform → retry → send    (run by `route`, once for each target it tries)
+ *   out             the reply, to its last byte (writeReply); then both are given back (settle)
  *
- * What comes back up is a reply that has not left yet; the last lines here send it on its way.
+ * What comes back up from the chains has not left yet. `exchange.deadline`, the server's until `config` has said otherwise, bounds
+ * what upstreams are waited for, and the writer. A client that leaves and a gateway that stops cancel the exchange, or end the writer.
  */
 export function createRequestPath({ live, inFlight, clock, log }: RequestPathSetup) {
   return async (ctx: Koa.Context, { operation, params, format, refusal }: Routed): Promise<void> => {

@@ -21,6 +21,8 @@ export interface SenderSetup {
   readonly upstream: Upstream;
   readonly clock: Clock;
   readonly limits: ServerSettings['limits'];
+  /** See `onHold` of an outbound request. */
+  readonly hold: (exchange: Exchange, bytes: number) => boolean;
 }
 
 /** An attempt that is to be sent. */
@@ -93,6 +95,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
       hold: holdOf(attempt, limits),
       onBlocked: () => blockedError(attempt, errors),
       maxReplyBytes: limits.reply,
+      onHold: (bytes) => setup.hold(exchange, bytes),
       errors,
     };
     const result = await upstream.send(request, record);

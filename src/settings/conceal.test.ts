@@ -36,6 +36,7 @@ describe('a message of a later pass', () => {
     ['plain-canary is no key', '[secret] is no key'],
     ['sk-ant-api03-canary is no name', '[secret] is no name'],
     ['-----BEGIN PRIVATE KEY-----\ncanary', '[secret]'],
+    ['caller:canary@llm.example.com is no host', '[secret]llm.example.com is no host'],
     ['risk-assessment is no plugin', 'risk-assessment is no plugin'],
   ])('%j is told as %j', async (message, shown) => {
     expect(await told(message)).toMatch(new RegExp(`:1:1: ${RegExp.escape(shown)}$`));

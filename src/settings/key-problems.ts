@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../plugin/index.ts';
+import { adviceOnKey } from './foreign-words.ts';
 import { toPointer, valueAt, type Path } from './pointer.ts';
 import type { Schema } from './schema-files.ts';
 import { packageSchemas } from './schemas.ts';
@@ -19,6 +20,8 @@ export interface Place {
 /** A problem that may turn out to be half of another one: a misspelt key leaves the right one missing. */
 export interface Finding extends Problem {
   readonly unknown?: string;
+  /** What to write in its place, as the message says. */
+  readonly advice?: string;
   /** One of these would do. */
   readonly missing?: readonly string[];
 }
@@ -28,6 +31,8 @@ export function unknownKey(error: ErrorObject, place: Place): Finding {
   const properties = propertiesOf(error.parentSchema);
   const name = showName(key);
   const found: Finding = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
+  const advice = adviceOnKey(valueAt(error.parentSchema, ['title']), key);
+  if (advice !== undefined) return { ...found, message: `unknown key ${name}: ${advice}`, advice };
   const home =
     homeInside(key, properties, place) ??
     homeInBranch(key, place) ??
@@ -157,14 +162,18 @@ export function mergeMisspelt(findings: readonly Finding[]): Finding[] {
     if (finding.unknown === undefined) return finding;
     const parent = toPointer(finding.path.slice(0, -1));
     const open = findings.filter(({ path, missing }) => missing && toPointer(path) === parent);
-    const meant = nearest(
-      finding.unknown,
+    const meant = meantAmong(
+      finding,
       open.flatMap(({ missing = [] }) => missing),
     );
     const partner = open.find(({ missing = [] }) => meant !== undefined && missing.includes(meant));
     if (meant === undefined || !partner || explained.has(partner)) return finding;
     explained.add(partner);
-    return misspeltKey(finding.path, meant);
+    return finding.advice === undefined ? misspeltKey(finding.path, meant) : finding;
   });
   return merged.filter((finding) => !explained.has(finding));
+}
+
+function meantAmong({ unknown = '', advice }: Finding, missing: readonly string[]): string | undefined {
+  return advice === undefined ? nearest(unknown, missing) : missing.find((key) => advice.includes(`\`${key}\``));
 }

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../plugin/index.ts';
+import { meantBy } from './foreign-words.ts';
 import { mergeMisspelt, missingKey, tagsOf, unknownKey, type Finding, type Place } from './key-problems.ts';
 import { fromPointer, nameOf, toPointer, valueAt, type Path } from './pointer.ts';
 import { showValue } from './show.ts';
@@ -41,7 +42,13 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
     return { path: [...path, given ?? ''], on: 'key', message: `give either ${eitherKey(names)}, not both` };
   },
   enum: ({ params, data }, place) => mustBe(params['allowedValues'].map(String), data, place),
-  const: ({ params, data }, place) => mustBe([String(params['allowedValue'])], data, place),
+  const: ({ params, data, parentSchema }, place) => {
+    const problem = mustBe([String(params['allowedValue'])], data, place);
+    // Of what only another gateway can turn off, the schema says how it is here.
+    const how =
+      parentSchema?.['deprecated'] === true ? /\. (.+)\.$/.exec(String(parentSchema['description']))?.[1] : undefined;
+    return how === undefined ? problem : { ...problem, message: `${problem.message}: ${how.replace(/^H/, 'h')}` };
+  },
   discriminator: wrongTag,
   type: wrongType,
   pattern: wrongForm,
@@ -92,7 +99,8 @@ function told(bound: (error: ErrorObject) => string): Mapping {
 
 function mustBe(allowed: readonly string[], data: unknown, place: Place): Finding {
   const { path } = place;
-  const suggestion = typeof data === 'string' ? nearest(data, allowed) : undefined;
+  const word = typeof data === 'string' || typeof data === 'number' ? String(data) : '';
+  const suggestion = meantBy(word, allowed) ?? nearest(word, allowed);
   const message = `${nameOf(path)} must be ${shortList(allowed)}, not ${shown(data, place)}`;
   return { path, message, ...(suggestion === undefined ? {} : { suggestion }) };
 }

@@ -48,6 +48,18 @@ describe('compileServerSettings', () => {
     expect(valueAt(schema, ['properties', name, 'description'])).toContain(`Default ${host}:${port}.`);
   });
 
+  test.each([
+    ['gatehouse.internal', true],
+    ['::1', true],
+    ['gatehouse.internal:8788', false],
+    ['http://gatehouse.internal', false],
+    ['*.internal', false],
+    ['me:word@gatehouse.internal', false],
+  ])('takes %s as a name of the admin listener: %s', (name, taken) => {
+    const pattern = valueAt(schema, ['definitions', 'admin', 'properties', 'hosts', 'items', 'pattern']);
+    expect(new RegExp(String(pattern), 'u').test(name)).toBe(taken);
+  });
+
   test('has no default that the schema does not tell', () => {
     const untold = ['limits', 'timeouts', 'chains', 'cache', 'reload', 'drain'].flatMap((name) =>
       Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>

@@ -13,10 +13,10 @@ export interface Origin {
 
 /**
  * Shapes of keys and tokens people paste by mistake: OpenAI and Anthropic keys, our own, Google's, JWTs, PEM keys and files that
- * hold one, passwords in URLs. A message must not repeat them, wherever they stand. `sk-` inside a word (risk-assessment) is none.
+ * hold one, passwords in URLs, or before a host without one. A message must not repeat them, wherever they stand. `sk-` inside a word (risk-assessment) is none.
  */
 export const SECRET_SHAPE =
-  /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{8,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|-----BEGIN[^]*|"private_key"\s*:[^]*|:\/\/[^/\s@]*:[^/\s@]*@/;
+  /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{8,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|-----BEGIN[^]*|"private_key"\s*:[^]*|:\/\/[^/\s@]*:[^/\s@]*@|\b[\w.-]+:[^/\s@"'`]+@(?=[\w[])/;
 
 const LONGEST_SHOWN = 40;
 

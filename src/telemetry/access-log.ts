@@ -11,19 +11,54 @@ export interface AccessLogOptions {
   readonly mode: 'all' | 'errors' | 'off';
 }
 
+/** Lines a second, of requests refused because there are too many: more of them would be a second flood. */
+const OVERLOAD_LINES = 10;
+
 /**
  * Levels: error for a 5xx and for a stream that broke after its 200; warn for a 4xx; info for the rest, clients that left
  * (499) among it: that is the client's choice and not a fault. Headers and bodies are never in a line.
+ *
+ * Requests refused for overload have no more than so many lines in each second; the first of them says how many had none. Metrics
+ * and the admin listener's records leave none out.
  */
 export function createAccessLog({ log, mode }: AccessLogOptions): AccessLog {
   if (mode === 'off') return () => {};
+  const overload = new Sampled();
   return (record, spanId) => {
     const level = levelOf(record);
     if (mode === 'errors' && level === 'info') return;
     // Without this a line below the level would be built for nothing.
     if (!log.isLevelEnabled(level)) return;
-    log[level](toLine(record, spanId), MESSAGES[record.outcome]);
+    if (record.rejection !== 'overload') return log[level](toLine(record, spanId), MESSAGES[record.outcome]);
+    const without = overload.take(record.receivedAt);
+    if (without === undefined) return;
+    const told = without > 0 ? { ...toLine(record, spanId), not_logged: without } : toLine(record, spanId);
+    log[level](told, MESSAGES[record.outcome]);
   };
+}
+
+/** Which of many alike have a line. */
+class Sampled {
+  #second = 0;
+  #lines = 0;
+  #without = 0;
+
+  /** How many had none since the last that had one; undefined: this one has none. */
+  take(wallMs: number): number | undefined {
+    const second = Math.floor(wallMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#lines = 0;
+    }
+    if (this.#lines === OVERLOAD_LINES) {
+      this.#without += 1;
+      return undefined;
+    }
+    this.#lines += 1;
+    const without = this.#without;
+    this.#without = 0;
+    return without;
+  }
 }
 
 const MESSAGES = {
@@ -77,15 +112,16 @@ function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedR
     attempts: attempts.map(attemptField),
     retries,
     ...(losses.length > 0 && { losses: losses.map(({ param, action }) => `${param}:${action}`) }),
-    ...(usage && {
-      tokens: {
-        input: usage.input,
-        output: usage.output,
-        cache_read: usage.cacheRead,
-        cache_write: usage.cacheWrite,
-        reasoning: usage.reasoning,
-      },
-    }),
+    ...(usage &&
+      answered.answered && {
+        tokens: {
+          input: usage.input,
+          output: usage.output,
+          cache_read: usage.cacheRead,
+          cache_write: usage.cacheWrite,
+          reasoning: usage.reasoning,
+        },
+      }),
   };
 }
 

@@ -2,8 +2,8 @@
 export const MAX_TEXT = 256;
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Control characters, halves of surrogate pairs and the like: six bytes each in JSON, and a terminal may obey them. */
-const UNPRINTABLE = /\p{C}/gu;
+/** Control characters, ends of lines, halves of surrogate pairs and the like: six bytes each in JSON, and a terminal may obey them. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Bounds a text that somebody else wrote. */
 export function cut(text: string): string {

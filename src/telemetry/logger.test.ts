@@ -28,6 +28,8 @@ describe('the logger', () => {
           'x-api-key': 'canary',
           'x-gateway-api-key': 'canary',
           'x-goog-api-key': 'canary',
+          'x-portkey-api-key': 'canary',
+          'X-Acme-Api-Key': 'canary',
           cookie: 'canary',
         },
       },

@@ -125,6 +125,62 @@ describe('the record of a request', () => {
   });
 
   it.each([
+    ['by the drain', new GatewayError('shutting_down', 'stop'), 'shutdown'],
+    ['for a client that does not read', new GatewayError('timeout_request', 'late'), 'timeout_request'],
+  ])(
+    'of a stream that the gateway ends %s is neither a success nor a failure of the upstream',
+    (_, error, errorType) => {
+      const exchange = streamedExchange();
+      exchange.attempts[0]!.signals!.ended = false;
+      const record = recordOf(exchange, endOf({ state: 'failed', error }), 1305);
+      expect(record).toMatchObject({ state: 'failed', outcome: 'error', errorType });
+      expect(record.attempts[0]).toMatchObject({
+        outcome: 'aborted',
+        errorType,
+        tries: [{ outcome: 'aborted', errorType }],
+      });
+      // What had come whole was a success, whoever did not take it.
+      exchange.attempts[0]!.signals!.ended = true;
+      expect(recordOf(exchange, endOf({ state: 'failed', error }), 1305).attempts[0]).toMatchObject({
+        outcome: 'success',
+      });
+    },
+  );
+
+  it('of an attempt that the drain ends before it has answered is aborted, too', () => {
+    const exchange = exchangeOf();
+    const error = new GatewayError('shutting_down', 'stop');
+    exchange.attempts.push(attemptOf({ tries: [tryOf(1, 2, { error })], error }));
+    expect(recordOf(exchange, endOf({ state: 'failed', status: 503, error }), 10).attempts[0]).toMatchObject({
+      outcome: 'aborted',
+      answered: false,
+      tries: [{ outcome: 'aborted' }],
+    });
+  });
+
+  it('of an attempt that ran until the deadline of the request is an error: the upstream was too slow', () => {
+    const exchange = streamedExchange();
+    const { attempts } = recordOf(exchange, endOf({ state: 'failed', error: upstream('timeout_request') }), 1305);
+    expect(attempts[0]).toMatchObject({ outcome: 'error', errorType: 'timeout_request' });
+  });
+
+  it('knows which attempt answered: the last one, if it came to a reply', () => {
+    const exchange = exchangeOf();
+    exchange.attempts.push(
+      attemptOf({ tries: [tryOf(1, 2)], error: upstream('stream_interrupted') }),
+      attemptOf({ number: 1, tries: [tryOf(3, 4)], reply: replyOf(true) }),
+    );
+    const answered = (end: RecordEnd) => recordOf(exchange, end, 10).attempts.map((attempt) => attempt.answered);
+    expect(answered(endOf())).toEqual([false, true]);
+    expect(answered(endOf({ state: 'failed', error: upstream('timeout_idle') }))).toEqual([false, true]);
+    exchange.attempts.pop();
+    exchange.attempts[0]!.tries[0]!.firstContentAt = 2;
+    const lost = endOf({ state: 'failed', status: 502, error: upstream('stream_interrupted') });
+    expect(answered(lost)).toEqual([false]);
+    expect(recordOf(exchange, lost, 10).firstContentMs, 'no content of the reply').toBeUndefined();
+  });
+
+  it.each([
     [401, 'auth'],
     [403, 'permission'],
     [404, 'not_found'],

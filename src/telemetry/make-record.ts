@@ -42,7 +42,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
   const { request, operation, config } = exchange;
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
   const durationMs = endedAt - exchange.startedAt;
-  const firstContentAt = exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt;
+  const firstContentAt = attempts.at(-1)?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
   return {
     id: exchange.id,
     traceId: exchange.trace.traceId,
@@ -97,6 +97,7 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: cut(target.path),
+  ...(target.provider !== undefined && { provider: cut(target.provider.replace(/^@/, '')) }),
   reason,
   after,
 });
@@ -114,15 +115,16 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,
     durationMs: (last?.endedAt ?? endedAt) - startedAt,
-    outcome: outcomeOf(errorCode, isLast ? end : undefined),
+    outcome: isCutShort(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    counted: tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode)),
+    answered: isLast && hasAnswered(attempt),
+    counted: isCounted(attempt, errorCode),
     stream: attempt.reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
-    tries: tries.map((_, index) => recordTry(tries, index, { exchange, errorCode, end, endedAt })),
+    tries: tries.map((_, index) => recordTry(tries, index, { exchange, error, errorCode, end, endedAt })),
     retries: retriesOf(tries),
     firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
     responseModel: cutIfAny(signals?.model),
@@ -130,6 +132,12 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     usage: signals?.usage,
     losses: losses.length === 0 ? NONE : losses.map(({ param, action }) => ({ param: cut(param), action })),
   };
+}
+
+const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
+
+function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolean {
+  return tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode));
 }
 
 function placeOf({ resolved }: Attempt): Place | undefined {
@@ -145,13 +153,21 @@ function placeOf({ resolved }: Attempt): Place | undefined {
   };
 }
 
+/** Ends that the gateway itself makes of what goes on well: nothing has failed at the target, and nothing is complete. */
+const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request']);
+
 /**
  * The last attempt made the reply, so what befell the reply befell it; but a plugin's failure after a good answer is not the
  * upstream's.
  */
 function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
   const error = end.error ?? exchange.error;
-  return error && (!attempt.reply || error instanceof UpstreamError) ? error : undefined;
+  if (!error || !attempt.reply || error instanceof UpstreamError) return error;
+  return isCutShort(error) && !attempt.signals?.ended ? error : undefined;
+}
+
+function isCutShort(error: GatewayError | undefined): boolean {
+  return error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);
 }
 
 /** An earlier attempt is only there because it was lost. */
@@ -172,6 +188,7 @@ function failureOf(error: GatewayError): RecordedFailure {
 interface TryContext {
   readonly exchange: Exchange;
   /** Of the attempt. */
+  readonly error: GatewayError | undefined;
   readonly errorCode: ErrorCode | undefined;
   readonly end: RecordEnd;
   readonly endedAt: number;
@@ -193,7 +210,11 @@ function recordTry(tries: readonly TryRecord[], index: number, context: TryConte
     durationMs: (record.endedAt ?? context.endedAt) - startedAt,
     waitedMs: index === 0 ? 0 : waitBefore(tries, index),
     status,
-    outcome: refused ? 'error' : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
+    outcome: refused
+      ? 'error'
+      : isCutShort(record.error ?? (isLast ? context.error : undefined))
+        ? 'aborted'
+        : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
     errorCode,
     errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
     resent: record.resent,

@@ -76,7 +76,7 @@ export const METRICS = {
   workerExits: {
     type: 'counter',
     name: 'gatehouse_worker_exits_total',
-    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed, by the system when memory ran out). Only with --workers.',
+    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed: by the system when memory ran out, by the primary when it hung). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
   },
@@ -142,7 +142,7 @@ export const METRICS = {
   upstreamAttempts: {
     type: 'counter',
     name: 'gatehouse_upstream_attempts_total',
-    help: 'Attempts at a target, retries of it included, by outcome: success, error, aborted (the client left). error_type is empty on success.',
+    help: 'Attempts at a target, retries of it included, by outcome: success, error, aborted (the client left, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
     labels: [...MODEL_LABELS, 'outcome', 'error_type'],
   },
   upstreamDuration: {
@@ -194,13 +194,13 @@ export const METRICS = {
   tokens: {
     type: 'counter',
     name: 'gatehouse_tokens_total',
-    help: 'Tokens as the upstreams report them. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+    help: 'Tokens of the attempts that answered, as their upstreams report them; of a reply that broke, what was reported until then. Attempts that were lost count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
     labels: [...MODEL_LABELS, 'type'],
   },
   requestTokens: {
     type: 'histogram',
     name: 'gatehouse_request_tokens',
-    help: 'Tokens of one generation, by type: input, output.',
+    help: 'Tokens of one generation that was the answer, by type: input, output.',
     labels: [...MODEL_LABELS, 'type'],
     buckets: TOKEN_BUCKETS,
   },

@@ -31,7 +31,9 @@ function fallenBack(): Exchange {
   const exchange = exchangeOf({
     config: createConfig({ id: 'prod', hash: 'feedfeedfeedfeed' }),
     reply: replyOf(false),
-    skipped: [{ target: createTarget({ path: 'config.targets[1]' }), reason: 'circuit_open', after: 1 }],
+    skipped: [
+      { target: createTarget({ path: 'config.targets[1]', provider: '@second' }), reason: 'circuit_open', after: 1 },
+    ],
   });
   exchange.attempts.push(
     attemptOf({
@@ -140,13 +142,14 @@ describe('a record as JSON', () => {
           duration_ms: 439,
           first_content_ms: 348,
           outcome: 'success',
+          answered: true,
           finish_reason: 'stop',
           tokens: { input: 10, output: 7, cache_read: 4 },
           retries: 0,
           tries: [{ started_ms: 552, duration_ms: 438, outcome: 'success', status: 200 }],
         },
       ],
-      skipped: [{ target: 'config.targets[1]', reason: 'circuit_open', after: 1 }],
+      skipped: [{ target: 'config.targets[1]', provider: 'second', reason: 'circuit_open', after: 1 }],
     });
   });
 

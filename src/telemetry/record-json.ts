@@ -76,6 +76,7 @@ function attemptJson(attempt: RecordedAttempt): object {
     duration_ms: round(attempt.durationMs),
     first_content_ms: round(attempt.firstContentMs),
     outcome: attempt.outcome,
+    answered: attempt.answered || undefined,
     failure: failureJson(attempt),
     cache: attempt.cache,
     finish_reason: attempt.finish,

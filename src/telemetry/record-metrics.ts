@@ -68,18 +68,18 @@ function recordTries(families: Families, { tries }: RecordedAttempt, labels: Mod
 }
 
 function recordPace(families: Families, attempt: RecordedAttempt, labels: ModelLabels): void {
-  const { stream, outcome, firstContentMs, usage, tries } = attempt;
+  const { stream, answered, outcome, firstContentMs, usage, tries } = attempt;
   const last = tries.at(-1);
-  if (!stream || firstContentMs === undefined || !last) return;
+  if (!stream || !answered || firstContentMs === undefined || !last) return;
   families.upstreamFirstChunk.observe(labels, firstContentMs / 1000);
   const more = (usage?.output ?? 0) - 1;
   if (outcome !== 'success' || more < 1) return;
   families.upstreamPerToken.observe(labels, (last.durationMs - firstContentMs) / 1000 / more);
 }
 
-/** Of every attempt, lost ones too: they were billed. */
-function recordTokens(families: Families, { usage }: RecordedAttempt, labels: ModelLabels): void {
-  if (!usage) return;
+/** Tokens are what callers are charged by: those of an attempt that was lost bought no answer. Its record still tells them. */
+function recordTokens(families: Families, { usage, answered }: RecordedAttempt, labels: ModelLabels): void {
+  if (!usage || !answered) return;
   const { input, output, cacheRead, cacheWrite, reasoning } = usage;
   families.requestTokens.observe({ ...labels, type: 'input' }, input);
   families.requestTokens.observe({ ...labels, type: 'output' }, output);

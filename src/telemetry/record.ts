@@ -69,6 +69,8 @@ export interface RecordedAttempt {
   readonly failure: RecordedFailure | undefined;
   /** It spoke to its upstream, or failed on the way there. */
   readonly counted: boolean;
+  /** The client's reply is its answer, as far as that came. What any other attempt made of tokens is nobody's answer. */
+  readonly answered: boolean;
   readonly stream: boolean;
   readonly commit: CommitMode;
   /** Undefined where no cache is configured. */
@@ -86,6 +88,8 @@ export interface RecordedAttempt {
 
 export interface RecordedSkip {
   readonly target: string;
+  /** As the config names it; without it the request did. */
+  readonly provider?: string;
   readonly reason: SkippedTarget['reason'];
   /** Attempts that were made before. */
   readonly after: number;

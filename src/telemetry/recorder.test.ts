@@ -373,6 +373,25 @@ describe('the access line', () => {
     ]);
   });
 
+  it('is written for ten requests a second that were too many, and says how many had none; metrics count all', async () => {
+    const bench = createBench();
+    const refuse = (times: number, at: number): void => {
+      for (let count = 0; count < times; count += 1) {
+        const error = new GatewayError('busy', 'full');
+        bench.record(exchangeOf({ error, startedAt: at }), endOf({ state: 'failed', status: 503, error }), at);
+      }
+    };
+    refuse(500, 500);
+    expect(bench.lines).toHaveLength(10);
+    refuse(1, 2000);
+    expect(bench.lines.map((line) => line['not_logged'])).toEqual([...Array(10).fill(undefined), 490]);
+    const other = new GatewayError('invalid_api_key', 'no');
+    for (let count = 0; count < 20; count += 1)
+      bench.record(exchangeOf({ error: other }), endOf({ state: 'failed', status: 401, error: other }), 2000);
+    expect(bench.lines).toHaveLength(31);
+    expect(await bench.series()).toContainEqual(expect.stringMatching(/reason="overload"\} 501$/));
+  });
+
   it('is bounded: what a caller writes is cut', () => {
     const bench = createBench();
     const exchange = exchangeOf({ headers: { 'user-agent': 'u'.repeat(10_000) } });

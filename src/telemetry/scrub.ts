@@ -3,9 +3,8 @@ const CENSOR = '[secret]';
 /** Headers and fields that hold credentials and nothing else. */
 const SECRET_NAMES = [
   '(?:proxy-)?authorization',
-  'x-api-key',
-  'x-gateway-api-key',
-  'x-goog-api-key',
+  // `x-gateway-api-key` under any prefix.
+  'x-(?:[a-z]+-)?api-key',
   '(?:set-)?cookie',
   'private_key',
   '(?:access|refresh|id)_?token',

@@ -39,6 +39,10 @@ it.each<[number, Record<string, string>, string | undefined]>([
   [200, { 'content-encoding': ' GZip' }, 'content-encoding gzip'],
   [304, {}, 'redirect (HTTP 304)'],
   [307, {}, 'redirect (HTTP 307)'],
+  [200, { 'content-type': 'text/html; charset=utf-8' }, 'a web page (text/html)'],
+  [201, { 'content-type': ' Text/HTML' }, 'a web page (text/html)'],
+  [200, { 'content-type': 'text/event-stream' }, undefined],
+  [503, { 'content-type': 'text/html' }, undefined],
   [429, { 'content-encoding': 'gzip' }, undefined],
 ])('a reply with status %i and headers %j is unusable for: %s', (status, headers, reason) => {
   if (reason === undefined) expect(unusable(status, headers)).toBeUndefined();

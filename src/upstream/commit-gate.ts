@@ -23,10 +23,15 @@ export function mayCommit(
   return (signals.content && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
 }
 
+const WEB_PAGE = /^\s*text\/html\b/i;
+
 /** Why a reply is of no use whatever its body says, or undefined. Statuses from 400 on are for their format to read. */
 export function unusable(status: number, headers: Readonly<Record<string, string>>): string | undefined {
   // Following one would let the upstream choose where the prompt and the credentials go.
   if (status >= 300 && status < 400) return `a redirect (HTTP ${status}), which is not followed`;
-  const coding = status < 300 ? codingOf(headers) : undefined;
+  if (status >= 300) return undefined;
+  // A login page, a proxy's excuse: no API answers with one, and what it says is nobody's answer.
+  if (WEB_PAGE.test(headers['content-type'] ?? '')) return 'a web page (text/html)';
+  const coding = codingOf(headers);
   return coding === undefined ? undefined : `content-encoding ${coding}, which was not asked for`;
 }

@@ -13,6 +13,7 @@ export interface DialContext {
   readonly lookup: Lookup;
   readonly allowInsecure: boolean;
   readonly metadataServer: boolean;
+  readonly chosenByCaller: boolean;
   /** undici's connector: it does TLS (with its session cache) on the socket it is given. */
   readonly secure: buildConnector.connector;
 }
@@ -44,11 +45,11 @@ export class Dial {
   }
 
   async start(): Promise<void> {
-    const { allowInsecure, metadataServer, lookup } = this.#context;
+    const { allowInsecure, metadataServer, chosenByCaller, lookup } = this.#context;
     try {
       this.#addresses = await permittedAddresses(this.#target.hostname, allowInsecure, lookup, metadataServer);
     } catch (error) {
-      this.#finish(toGatewayError(error));
+      this.#finish(chosenByCaller && !allowInsecure ? untold(error, this.#host) : toGatewayError(error));
       return;
     }
     if (!this.#over) this.#attempt();
@@ -128,3 +129,14 @@ export class Dial {
     this.#done(error, socket);
   }
 }
+
+/**
+ * Whether a name leads inside or nowhere is a map of the network, one name at a time. Who may choose the host, but no address
+ * inside, is told the same of both.
+ */
+const untold = (cause: unknown, host: string): UpstreamError =>
+  new UpstreamError(
+    'egress_refused',
+    `${host} cannot be reached: it has no address, or only such as callers may not choose (custom_hosts.allow_insecure).`,
+    { cause },
+  );

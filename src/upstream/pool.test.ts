@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createFakeClock } from '../plugin/testing/index.ts';
 import { PoolDirectory } from './pool.ts';
 
 const KEEP_ALIVE_MS = 55_000;
 
-function setup() {
+function setup(max?: number) {
   const clock = createFakeClock();
-  const pools = new PoolDirectory({ clock, lookup: () => Promise.resolve(['127.0.0.1']) });
+  const pools = new PoolDirectory({ clock, lookup: () => Promise.resolve(['127.0.0.1']) }, max);
   const get = (url: string, more: { allowInsecure?: boolean; connections?: number } = {}) =>
     pools.get({ url, allowInsecure: true, connections: 2, ...more });
   const urls = () => pools.all().map(({ url }) => url);
@@ -54,5 +54,19 @@ describe('pools', () => {
     expect([urls(), clock.started]).toEqual([['http://a.test'], 0]);
     for (let n = 0; n < 100; n += 1) pools.settingsChanged();
     expect(clock.pending.length).toBe(1);
+  });
+
+  it('that were too many at once go when they are done, the longest unasked first', async () => {
+    const { clock, get, urls } = setup(2);
+    const work = ['a', 'b', 'c', 'd'].map((name) => {
+      const pool = get(`http://${name}.test`);
+      return vi.spyOn(pool, 'busy', 'get').mockReturnValue(true);
+    });
+    expect(urls(), 'all of them are at work').toHaveLength(4);
+    for (const busy of work) busy.mockReturnValue(false);
+    await clock.advance(1);
+    get('http://a.test');
+    get('http://new.test');
+    expect(urls()).toEqual(['http://a.test', 'http://new.test']);
   });
 });

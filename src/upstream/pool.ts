@@ -50,8 +50,8 @@ export class OriginPool {
       timeout: 0,
       ...(ca && { ca: [...getCACertificates('default'), ...ca] }),
     });
-    const { allowInsecure, metadataServer = false } = origin;
-    const dialContext: DialContext = { clock, lookup, secure, allowInsecure, metadataServer };
+    const { allowInsecure, metadataServer = false, chosenByCaller = false } = origin;
+    const dialContext: DialContext = { clock, lookup, secure, allowInsecure, metadataServer, chosenByCaller };
     this.url = origin.url;
     this.host = url.host;
     this.#connections = origin.connections;
@@ -142,7 +142,7 @@ export class PoolDirectory {
     let pool = this.#pools.get(key);
     if (!pool) {
       pool = new OriginPool(origin, this.#context);
-      if (this.#pools.size >= this.#max) this.#evict();
+      this.#makeRoom();
       this.#pools.set(key, pool);
     }
     pool.askedAt = this.#context.clock.now();
@@ -181,9 +181,12 @@ export class PoolDirectory {
     }
   }
 
-  /** The oldest pool without work: left over from entries that reloads have changed. */
-  #evict(): void {
-    for (const [key, pool] of this.#pools) if (!pool.busy) return this.#drop(key, pool);
+  /** Pools at work stay and may be more for a while; once they are done, all that is too much goes, the longest unasked first. */
+  #makeRoom(): void {
+    const excess = this.#pools.size - this.#max + 1;
+    if (excess <= 0) return;
+    const idle = [...this.#pools].filter(([, pool]) => !pool.busy).toSorted(([, a], [, b]) => a.askedAt - b.askedAt);
+    for (const [key, pool] of idle.slice(0, excess)) this.#drop(key, pool);
   }
 
   #drop(key: string, pool: OriginPool): void {

@@ -4,6 +4,7 @@ import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { Dispatch } from './dispatch.ts';
+import { HeldBytes } from './held-bytes.ts';
 import { nearestLimit, timeoutError, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import { ReplyFlow, type Tap } from './reply-flow.ts';
@@ -12,9 +13,6 @@ import { toUpstreamError } from './upstream-error.ts';
 
 /** Error bodies are a few hundred bytes of JSON or a page of HTML. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
-
-/** Held pieces that are joined into one: a small Buffer weighs more than the ping it holds. */
-const JOINED = 64;
 
 /** Where the outcome goes: a promise's two ends. */
 export interface Settle {
@@ -50,9 +48,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   #headers: Record<string, string> = {};
   #reader: ReplyReader | undefined;
   #seenProgress = 0;
-  #held: Buffer[] = [];
-  /** Of those, the last ones that are still as they came. */
-  #loose = 0;
+  readonly #held: HeldBytes;
   #flow: ReplyFlow | undefined;
   #pausedAt: number | undefined;
   #refusal: BoundedBody | undefined;
@@ -61,6 +57,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { path, method, headers, body } = request;
     super(pool, { path, method, headers, body: body ?? null });
     this.#request = request;
+    this.#held = new HeldBytes(request.onHold);
     this.#clock = context.clock;
     this.#timings = context.timings;
     this.#settle = context.settle;
@@ -142,7 +139,9 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     // Past the gate the sink renders the failure: a reader gives the provider's error event no bytes of its own.
     if (reader.signals.failure) return this.#failWith(this.#toError(reader.signals.failure));
     this.#checkSize();
-    if (this.phase !== 'held' || !mayCommit(this, this.#request)) return;
+    if (this.phase !== 'held') return;
+    // In this order: what may leave with the bytes that have just come is not counted.
+    if (!mayCommit(this, this.#request) && !this.#isCrowdedOut()) return;
     if (!this.#isBlocked()) this.#commit();
   }
 
@@ -183,6 +182,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   resumeFlow(): void {
     if (this.#settled) return;
+    // Asked for more, so what was held has left.
+    this.#held.release();
     const now = this.#clock.now();
     if (this.#pausedAt !== undefined) this.pausedFor += now - this.#pausedAt;
     this.#pausedAt = undefined;
@@ -220,15 +221,20 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     if (!out || out.length === 0) return;
     this.bytesOut += out.length;
     if (this.#flow) this.#flow.push(out);
-    else this.#keep(out);
+    else this.#held.keep(out);
   }
 
-  #keep(out: Buffer): void {
-    this.#held.push(out);
-    this.#loose += 1;
-    if (this.#loose < JOINED) return;
-    this.#held.push(Buffer.concat(this.#held.splice(-JOINED)));
-    this.#loose = 0;
+  /** Held replies have no more room, and this one only waits to be complete. */
+  #isCrowdedOut(): boolean {
+    if (this.#settled) return false;
+    const hasRoom = this.#held.count(Math.max(this.bytesIn, this.bytesOut));
+    return !hasRoom && this.stream && this.content;
+  }
+
+  /** Nothing of the reply will leave. */
+  #reject(error: GatewayError): void {
+    this.#held.release();
+    this.#settle.reject(error);
   }
 
   /** A reader of a plain reply that gives nothing until its end holds everything. Readers of streams bound themselves. */
@@ -240,8 +246,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   #commit(): void {
     this.phase = 'flowing';
-    const flow = (this.#flow = new ReplyFlow(this, this.#held));
-    this.#held = [];
+    const flow = (this.#flow = new ReplyFlow(this, this.#held.take()));
     this.pauseFlow();
     this.#resolve(flow);
   }
@@ -250,7 +255,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const flow = this.#flow;
     this.#close();
     if (flow) flow.end();
-    else this.#resolve(Buffer.concat(this.#held));
+    else this.#resolve(Buffer.concat(this.#held.take()));
   }
 
   #resolve(body: Buffer | ReplyFlow): void {
@@ -300,7 +305,10 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   #failReader(cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     this.#failWith(
-      new UpstreamError('upstream_error', `The reply of ${this.pool.host} cannot be read: ${reason}`, { cause }),
+      new UpstreamError('upstream_error', `The reply of ${this.pool.host} cannot be read: ${reason}`, {
+        cause,
+        inStream: this.stream,
+      }),
     );
   }
 
@@ -312,7 +320,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     this.#close();
     // A reply that breaks after commit ends here; going on with another model's continuation of it would begin here.
     if (flow) flow.fail(error);
-    else this.#settle.reject(error);
+    else this.#reject(error);
   }
 
   /** Whoever cancels knows: the promise is rejected if it is still open, but a sink is not called any more. */
@@ -321,7 +329,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const flow = this.#flow;
     this.#close();
     if (flow) flow.drop();
-    else this.#settle.reject(reason);
+    else this.#reject(reason);
   }
 
   #close(): void {

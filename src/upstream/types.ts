@@ -65,6 +65,11 @@ export interface OutboundRequest {
   readonly hold: Hold;
   /** Largest plain reply that is held to be read whole. */
   readonly maxReplyBytes: number;
+  /**
+   * Told how many more bytes of the reply are held before it may leave, and (below 0) that those of a lost one are not any more.
+   * False: all replies together hold too much, and one that has content to show should begin to leave.
+   */
+  readonly onHold?: (bytes: number) => boolean;
   readonly cancellation: Cancellation;
   /** The reply is nothing but a content filter's stop: the failure that makes of it, where somebody else would be asked. */
   readonly onBlocked?: () => GatewayError | undefined;

@@ -44,12 +44,17 @@ describe('a failure of the provider', () => {
     // What our own readers say.
     [502, 'stream_interrupted', 'stream_interrupted', 502, true],
     [502, 'reply_too_large', 'reply_too_large', 502, false],
-    [502, 'invalid_reply', 'upstream_error', 502, true],
+    [502, 'unreadable_reply', 'upstream_error', 502, true],
   ])('of HTTP %i, %s, is %s with status %i', (...[status, kind, code, expected, retryable]) => {
     const error = toUpstreamError(failure(status, kind));
     expect(error).toBeInstanceOf(UpstreamError);
     expect(error).toMatchObject({ code, status: expected, retryable, message: 'what the provider said' });
   });
+
+  it.each(['stream_interrupted', 'reply_too_large', 'unreadable_reply'])(
+    'in our own words (%s) is not told as the provider’s word',
+    (kind) => expect(toUpstreamError(failure(502, kind)).upstreamKind).toBeUndefined(),
+  );
 
   it.each([
     ['context_length_exceeded', 'too much'],
@@ -162,12 +167,21 @@ describe('a failure of the provider', () => {
     );
   });
 
+  it('tells no credential it was sent, in none of its words, and no parameter of any length', () => {
+    const key = 'c0ffee0123456789';
+    const said = { message: `no ${key}`, code: key, param: `${'x'.repeat(250)}${key}`, kind: `kind_${key}` };
+    const error = toUpstreamError({ status: 400, ...said }, { secrets: [key] });
+    expect(error).toMatchObject({ message: 'no [secret]', upstreamCode: undefined, upstreamKind: 'kind_[secret]' });
+    expect(error.param).toBe(`${'x'.repeat(250)}[secre`);
+  });
+
   it('without a message says at least the status', () => {
     expect(toUpstreamError(failure(500, undefined, { message: '' })).message).toBe('The upstream answered HTTP 500.');
   });
 });
 
 describe('the wait an upstream asks for', () => {
+  const YEAR = 366 * 24 * 3600 * 1000;
   const now = Date.UTC(2026, 10, 21, 10, 0, 0);
   it.each<[string, Record<string, string>, number | undefined, number | undefined]>([
     ['in milliseconds', { 'retry-after-ms': '1500', 'retry-after': '9' }, undefined, 1500],
@@ -181,6 +195,11 @@ describe('the wait an upstream asks for', () => {
     ['in both, the header counts', { 'retry-after': '1' }, 3000, 1000],
     ['not at all', {}, undefined, undefined],
     ['in words we cannot read', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, undefined, undefined],
+    ['for longer than anybody waits', { 'retry-after': '9'.repeat(400) }, undefined, YEAR],
+    ['for longer than a number can say', { 'retry-after-ms': '9'.repeat(30) }, undefined, YEAR],
+    ['until the end of days', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, undefined, YEAR],
+    ['for too long in the body', {}, Infinity, YEAR],
+    ['in a notation that headers do not have', { 'retry-after': '1e308' }, undefined, undefined],
     ['as a negative number', { 'retry-after': '-5' }, 3000, 3000],
   ])('%s', (_, headers, retryAfterMs, expected) => {
     const said = retryAfterMs === undefined ? undefined : failure(429, undefined, { retryAfterMs });

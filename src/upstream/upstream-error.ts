@@ -52,6 +52,7 @@ const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
 const CODE_BY_OWN_KIND: ReadonlyMap<string, ErrorCode> = new Map([
   ['stream_interrupted', 'stream_interrupted'],
   ['reply_too_large', 'reply_too_large'],
+  ['unreadable_reply', 'upstream_error'],
 ]);
 
 /** What providers say of a prompt that is too long, where they have no code for it; upstream-error.test.ts has whose each is. */
@@ -95,6 +96,9 @@ const SEARCHED = 2048;
 /** `content_filter`, `tool_use_failed`; not Azure's `429` or `DeploymentNotFound`, for which the table has OpenAI's own word. */
 const OPENAI_WORD = /^[a-z][a-z0-9_]{0,63}$/;
 
+/** The longest path into a body that anybody writes. */
+const MAX_PARAM = 256;
+
 export interface UpstreamErrorContext {
   readonly provider?: string | undefined;
   /** What `readRetryAfter` found; without it the failure's own wait holds. */
@@ -115,19 +119,26 @@ export interface UpstreamErrorContext {
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const status = errorStatusOf(failure);
-  const retryAfterMs = context.retryAfterMs ?? failure.retryAfterMs;
-  const message = withoutSecrets(failure.message || `The upstream answered HTTP ${status}.`, context.secrets ?? []);
+  const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
+  const told = (text: string): string => withoutSecrets(text, context.secrets ?? []);
+  const message = told(failure.message || `The upstream answered HTTP ${status}.`);
   return new UpstreamError(own ?? codeOf(failure, status), message, {
     status,
-    ...(failure.param !== undefined && { param: failure.param }),
-    ...(failure.kind !== undefined && own === undefined && { upstreamKind: failure.kind }),
-    ...(failure.code !== undefined && OPENAI_WORD.test(failure.code) && { upstreamCode: failure.code }),
+    ...(failure.param !== undefined && { param: told(failure.param).slice(0, MAX_PARAM) }),
+    ...(failure.kind !== undefined && own === undefined && { upstreamKind: told(failure.kind) }),
+    ...(failure.code !== undefined && OPENAI_WORD.test(told(failure.code)) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
     ...(context.inStream && { inStream: true }),
     ...(context.provider !== undefined && { provider: context.provider }),
   });
 }
+
+/** Nobody waits for longer; what an upstream may write beyond it is no number that a header can say. */
+const MAX_WAIT_MS = 366 * 24 * 3600 * 1000;
+
+const bounded = (ms: number | undefined): number | undefined =>
+  ms === undefined ? undefined : Math.min(ms, MAX_WAIT_MS);
 
 function withoutSecrets(message: string, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), message);
@@ -168,10 +179,10 @@ export function readRetryAfter(
   failure: UpstreamFailure | undefined,
   nowWall: number,
 ): number | undefined {
-  return (
+  return bounded(
     readNumber(headers['retry-after-ms'], 1) ??
-    readSecondsOrDate(headers['retry-after'], nowWall) ??
-    failure?.retryAfterMs
+      readSecondsOrDate(headers['retry-after'], nowWall) ??
+      failure?.retryAfterMs,
   );
 }
 

@@ -5,21 +5,20 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
 import { until, writeSettings, type TestSettings } from '../support/gateway.ts';
 import {
+  allEnded,
   Fleet,
   isAlive,
   isWhole,
+  LONG_MS,
   notReady,
   scrape,
-  startHeldUpstream,
+  startFleet,
   stream,
   total,
   wentBack,
   type FleetSettings,
-  type HeldUpstream,
-  type Stream,
+  type Running,
 } from './workers.testkit.ts';
-
-const LONG_MS = 20_000;
 
 /** A plugin with a fault that no handler sees. */
 const CRASH = `
@@ -41,23 +40,7 @@ afterEach(async () => {
   for (const end of ended.splice(0).toReversed()) await end();
 });
 
-interface Running {
-  readonly upstream: HeldUpstream;
-  readonly fleet: Fleet;
-  readonly url: string;
-  readonly statusUrl: string;
-}
-
-async function start(options: Omit<FleetSettings, 'upstream'> = {}): Promise<Running> {
-  const upstream = await startHeldUpstream();
-  ended.push(() => upstream.close());
-  const fleet = new Fleet({ upstream: upstream.url, ...options });
-  ended.push(() => fleet.end());
-  return { upstream, fleet, ...(await fleet.listens()) };
-}
-
-const allEnded = (streams: readonly Stream[]): Promise<void> =>
-  until(() => streams.every(({ state }) => state !== 'running'), 'all streams have ended', LONG_MS);
+const start = (options?: Omit<FleetSettings, 'upstream'>): Promise<Running> => startFleet(ended, options);
 
 async function answered(url: string, requests: number): Promise<void> {
   const streams = Array.from({ length: requests }, () => stream(url));
@@ -110,12 +93,12 @@ describe('gatehouse serve --workers 2', () => {
   });
 
   it('takes a request up whichever worker had it', async () => {
-    const admin = await freePort();
-    const { upstream, fleet, url } = await start({ server: { admin: { port: admin } } });
+    const { upstream, fleet, url } = await start();
     upstream.letGo();
     await answered(url, 6);
     await until(() => fleet.lines.filter(({ route }) => route).length === 6, 'all have been told');
-    const base = `http://127.0.0.1:${admin}/admin/v1/requests`;
+    const [, adminUrl] = /\/admin\/v1\/requests\) on (\S+)/.exec(fleet.said)!;
+    const base = `${adminUrl}/admin/v1/requests`;
     for (const { request_id: id, worker } of fleet.lines.filter(({ route }) => route)) {
       const record = await (await fetch(`${base}/${String(id)}`)).json();
       expect(record).toMatchObject({ request_id: id, worker, state: 'complete' });
@@ -188,8 +171,7 @@ describe('gatehouse serve --workers 2', () => {
   });
 
   it('serves again on the same port when all workers have died, and says meanwhile that it is not ready', async () => {
-    const port = await freePort();
-    const { upstream, fleet, url, statusUrl } = await start({ server: { listen: { host: '127.0.0.1', port } } });
+    const { upstream, fleet, url, statusUrl } = await start();
     upstream.letGo();
     for (const pid of fleet.workers) process.kill(pid, 'SIGKILL');
     expect(await notReady(statusUrl)).toContain('- no worker serves');
@@ -219,8 +201,10 @@ describe('gatehouse serve --workers 2', () => {
     fleet.signal('SIGTERM');
     await notReady(statusUrl);
     expect(streams.every(({ state }) => state === 'running')).toBe(true);
-    fleet.signal('SIGTERM');
-    expect(await fleet.exited).toBe(1);
+    let code: number | null | undefined;
+    void fleet.exited.then((exit) => (code = exit));
+    await until(() => (fleet.signal('SIGTERM'), code !== undefined), 'it has ended', LONG_MS);
+    expect(code).toBe(1);
     await until(() => !fleet.workers.some(isAlive), 'the workers have ended');
     await allEnded(streams);
   });
@@ -266,11 +250,3 @@ describe('a start with workers', () => {
     expect([exit, err.match(/cannot listen on/g)?.length, out]).toEqual([3, 1, expect.not.stringContaining('Try it')]);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

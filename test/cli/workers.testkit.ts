@@ -44,6 +44,8 @@ export interface FleetSettings {
   readonly server?: object;
   readonly gateway?: Readonly<Record<string, object>>;
   readonly workers?: string;
+  /** In place of the `gatehouse` command. */
+  readonly main?: string;
   /** Beside the settings, by name. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -57,7 +59,7 @@ export class Fleet {
 
   constructor(settings: FleetSettings) {
     const loopback = { host: '127.0.0.1', port: 0 };
-    const { upstream, server, gateway = {}, files = {}, workers = '2' } = settings;
+    const { upstream, server, gateway = {}, files = {}, workers = '2', main = 'src/cli/main.ts' } = settings;
     this.dir = writeSettings({
       server: { listen: loopback, status: loopback, admin: { port: 0 }, drain: { delay: '0s' }, ...server },
       catalog: {
@@ -66,7 +68,7 @@ export class Fleet {
       gateway,
     });
     for (const [name, text] of Object.entries(files)) this.write(name, text);
-    const args = [packageFile('src/cli/main.ts'), 'serve', '--configs', this.dir, '--workers', workers];
+    const args = [packageFile(main), 'serve', '--configs', this.dir, '--workers', workers];
     this.#process = spawn(process.execPath, args, { cwd: packageFile('') });
     this.exited = new Promise((resolve) => this.#process.once('exit', (code) => resolve(code)));
     for (const stream of [this.#process.stdout!, this.#process.stderr!])
@@ -182,3 +184,27 @@ export function wentBack(before: ReadonlyMap<string, number>, after: ReadonlyMap
 /** Sum of the series whose name begins so. */
 export const total = (metrics: ReadonlyMap<string, number>, prefix: string): number =>
   [...metrics].reduce((sum, [name, value]) => (name.startsWith(prefix) ? sum + value : sum), 0);
+
+export interface Running {
+  readonly upstream: HeldUpstream;
+  readonly fleet: Fleet;
+  readonly url: string;
+  readonly statusUrl: string;
+}
+
+/** A fleet in front of a held upstream. What has to be ended goes into `ended`, the last first. */
+export async function startFleet(
+  ended: (() => unknown)[],
+  options: Omit<FleetSettings, 'upstream'> = {},
+): Promise<Running> {
+  const upstream = await startHeldUpstream();
+  ended.push(() => upstream.close());
+  const fleet = new Fleet({ upstream: upstream.url, ...options });
+  ended.push(() => fleet.end());
+  return { upstream, fleet, ...(await fleet.listens()) };
+}
+
+export const LONG_MS = 20_000;
+
+export const allEnded = (streams: readonly Stream[]): Promise<void> =>
+  until(() => streams.every(({ state }) => state !== 'running'), 'all streams have ended', LONG_MS);

@@ -40,21 +40,32 @@ describe.each(DIALECT_NAMES)('after a fallback from a %s target', (name) => {
     expect(seen.line).toMatchObject({ provider: winner, tokens: FALLBACK.usage });
   });
 
-  it('an attempt that was lost has cost what its upstream said, and is no answer', async () => {
+  it('an attempt that was lost has cost nothing, whatever its upstream said, and is no answer', async () => {
     rig.primary.does(
       streamOf(({ head, words, finish }) => [...head, ...words, ...finish.slice(0, 1), ...finish.slice(2)], 'close'),
     );
     const seen = await rig.ask({ api: 'chat', stream: true, config: `${name}-whole`, held: true });
     expectAgreement(seen);
-    expect(tokens(seen)).toEqual(expect.arrayContaining(answered));
+    expect(tokens(seen)).toEqual(answered);
+    expect(seen.gained('gatehouse_request_tokens_count').map(({ labels }) => labels['provider'])).toEqual([
+      winner,
+      winner,
+    ]);
     const [lost] = seen.record.attempts;
-    expect(lost?.outcome).toBe('error');
+    expect([lost?.outcome, lost?.tokens], 'the record tells what it reported').toEqual([
+      'error',
+      name === 'openai' ? undefined : expect.objectContaining({ input: PRIMARY.usage.input }),
+    ]);
     expect(seen.received?.usage, 'the caller’s bill is the winner’s').toEqual(FALLBACK.usage);
     expect(seen.received?.text).toBe(FALLBACK.words.join(''));
     expect(seen.received?.raw).not.toContain(PRIMARY.words[0]);
     expect(
       seen.gained('gatehouse_upstream_time_per_output_token_seconds_count').map(({ labels }) => labels['provider']),
       'no pace of what was lost',
+    ).toEqual([winner]);
+    expect(
+      seen.gained('gatehouse_upstream_time_to_first_chunk_seconds_count').map(({ labels }) => labels['provider']),
+      'its first content was none of the answer',
     ).toEqual([winner]);
   });
 

@@ -118,7 +118,9 @@ it.each(SEEDS)(`of ${STREAMS} streams with cuts at random (seed %i) each has exa
   expect(sum('gatehouse_client_disconnects_total')).toBe(count(({ state }) => Number(state === 'aborted')));
   expect(sum('gatehouse_tokens_total')).toBe(
     count(({ attempts }) =>
-      attempts.reduce((all, { tokens }) => all + (tokens?.input ?? 0) + (tokens?.output ?? 0), 0),
+      attempts
+        .filter(({ answered }) => answered)
+        .reduce((all, { tokens }) => all + (tokens?.input ?? 0) + (tokens?.output ?? 0), 0),
     ),
   );
   expect(rig.primary.visits.length).toBe(STREAMS);

@@ -37,10 +37,7 @@ function cellOf(row: Row, { end, tries }: Outcome): string {
   const after = tries > 1 ? ` after ${tries} tries` : '';
   if (end === 'primary') return tries > 1 ? `answered by try ${tries}` : 'answered';
   if (end === 'fallback') return `fallback${after}`;
-  return end === 'broken' ? `error event \`${codesOf(row)}\`` : `${row.status} \`${codesOf(row)}\`${after}`;
+  return end === 'broken' ? `error event \`${row.code}\`` : `${row.status} \`${row.code}\`${after}`;
 }
-
-const codesOf = ({ code }: Row): string =>
-  typeof code === 'object' ? [...new Set(Object.values(code))].join('` or `') : (code ?? '');
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(README, withFaults(readFileSync(README, 'utf8')));

@@ -52,7 +52,7 @@ export interface Row {
   readonly fault: string;
   readonly deed: Deed;
   /** What the primary's attempt is recorded with, where it fails. */
-  readonly code?: string | Readonly<Partial<Record<DialectName | Form, string>>>;
+  readonly code?: string;
   /** What its status is for the gateway. */
   readonly status?: number;
   readonly forms?: readonly Form[];
@@ -99,7 +99,6 @@ const BREAKS: Row['outcome'] = { ...everywhere(broken), complete: rescued() };
 const limited = { status: 429, message: 'Too many requests.', code: 'rate_limit_exceeded' };
 const RATE_LIMIT = { code: 'rate_limit_exceeded', status: 429 };
 const INTERRUPTED = { code: 'stream_interrupted', status: 502, forms: ['stream'] } as const;
-const UNREADABLE = { openai: 'stream_interrupted', anthropic: 'upstream_error', gemini: 'upstream_error' };
 const streams: readonly Form[] = ['stream'];
 const plains: readonly Form[] = ['plain'];
 
@@ -151,7 +150,7 @@ export const REFUSALS: readonly Row[] = [
   {
     fault: 'HTML with 200',
     deed: html,
-    code: { plain: 'upstream_error', stream: 'stream_interrupted' },
+    code: 'upstream_error',
     status: 502,
     outcome: STAYS,
   },
@@ -261,13 +260,13 @@ export const SILENCES: readonly Row[] = [
     status: 504,
     forms: plains,
     timeouts: { idle: 60 },
-    outcome: STAYS,
+    outcome: NOT_TWICE,
   },
   { fault: 'malformed body', deed: garbledBody, code: 'upstream_error', status: 502, forms: plains, outcome: STAYS },
   {
     fault: 'malformed first event',
     deed: streamOf(({ head, words }, { dialect }) => [...head, dialect.malformed, ...words], 'end'),
-    code: UNREADABLE,
+    code: 'upstream_error',
     status: 502,
     forms: streams,
     outcome: STAYS,
@@ -319,7 +318,7 @@ export const AFTER_CONTENT: readonly Row[] = [
       ({ words, finish, mark }, { dialect }) => [dialect.malformed, ...words.slice(2), ...finish, ...mark],
       'end',
     ),
-    code: UNREADABLE,
+    code: 'upstream_error',
     status: 502,
     forms: streams,
     outcome: BREAKS,
@@ -340,7 +339,7 @@ export const AFTER_CONTENT: readonly Row[] = [
     outcome: everywhere(primary()),
   },
   {
-    fault: 'no terminal marker: no `message_stop`',
+    fault: 'no terminal marker: the `stop_reason`, but no `message_stop`',
     deed: brokenStream(opening, ({ words, finish }) => [...words.slice(2), ...finish], 'end'),
     ...INTERRUPTED,
     dialects: ['anthropic'],

@@ -1,7 +1,8 @@
 import { request as httpRequest, type ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestGateway, until, type TestGateway } from '../support/gateway.ts';
+import { Fleet, startHeldUpstream } from '../cli/workers.testkit.ts';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicEvents,
   anthropicReply,
@@ -26,6 +27,7 @@ const MARKS = {
   proxy: 'mark-proxy-credential-6b6b',
   otherHeader: 'mark-internal-header-d00d',
   hop: 'mark-hop-header-0f0f',
+  plan: 'mark-asked-header-2b2b',
   prompt: 'mark-prompt-e4e4',
 } as const;
 type Mark = keyof typeof MARKS;
@@ -58,6 +60,13 @@ const refuse =
   (request, res) =>
     json(res, errorBody(request, status, code), status, { 'set-cookie': `s=${MARKS.openaiKey}`, ...headers });
 
+/** In every word an error has, and some that only one dialect has. */
+const quoting: Fault = ({ headers }, res) => {
+  const word = [headers.authorization ?? headers['x-api-key'], headers['x-entry']].join(' ').replace('Bearer ', '');
+  const error = { message: word, type: word, code: word, param: word, status: word, details: [{ reason: word }] };
+  json(res, { type: 'error', request_id: 'r', error }, 400, { 'retry-after': word, 'x-should-retry': word });
+};
+
 const FIRST: Readonly<Record<Dialect, readonly object[]>> = {
   openai: [openaiChunk({ role: 'assistant', content: 'so' })],
   anthropic: anthropicEvents('so').slice(0, 3),
@@ -71,6 +80,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'server error': refuse(500, 'api_error'),
   'refused credentials': refuse(401, 'authentication_error'),
   'refused request': refuse(400, 'invalid_request_error'),
+  'credentials in every word': quoting,
   'context length': refuse(400, 'context_length_exceeded'),
   'content filter': refuse(400, 'content_filter'),
   overloaded: refuse(529, 'overloaded_error'),
@@ -138,6 +148,8 @@ const OUTBOUND = new Set([
   'x-tenant',
 ]);
 
+const IS_PAID = { 'headers.x-plan': { $regex: '^mark-asked' }, 'headers.x-hop': { $exists: false } };
+
 let fault: Fault = FAULTS.healthy!;
 let upstreams: Readonly<Record<Dialect, ScriptedUpstream>>;
 let collector: ScriptedUpstream;
@@ -170,6 +182,7 @@ beforeAll(async () => {
           secret_headers: { 'x-entry': '${env:ENTRY}' },
         },
         { ...at('anthropic'), provider: 'anthropic', api_key: '${env:ANTHROPIC}' },
+        { slug: 'none', provider: 'openai', base_url: 'http://127.0.0.1:1/v1', allow_insecure: true },
         { ...at('gemini'), provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1' },
       ],
     },
@@ -185,7 +198,20 @@ beforeAll(async () => {
         };
         return [
           [first, { ...chain, targets: [target(first), ...others] }],
-          [`${first}-complete`, { ...chain, commit: 'complete', targets: [target(first), ...others] }],
+          // What a condition asks of the request stays here like the rest.
+          [
+            `${first}-complete`,
+            {
+              ...chain,
+              commit: 'complete',
+              // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+              strategy: { mode: 'conditional', conditions: [{ query: IS_PAID, then: 'paid' }], default: 'none' },
+              targets: [
+                { name: 'none', provider: '@none' },
+                { name: 'paid', strategy: chain.strategy, targets: [target(first), ...others] },
+              ],
+            },
+          ],
           // Operations that are not for every model go where the entry leads.
           [`${first}-own`, { provider: `@${first}`, retry: { attempts: 1, min_delay: '1ms' } }],
         ];
@@ -232,6 +258,7 @@ const SENT = {
   'x-internal-token': MARKS.otherHeader,
   connection: 'keep-alive, x-hop',
   'x-hop': MARKS.hop,
+  'x-plan': MARKS.plan,
   te: 'trailers',
   'x-forwarded-for': '203.0.113.7',
   'x-tenant': 'search',
@@ -305,4 +332,61 @@ describe('what leaves the process', () => {
       expect(sent).toContain('"x-tenant":"search"');
     }
   });
+});
+
+describe('what the processes of `--workers` write', () => {
+  /** Faults that no handler sees, with a credential in all that an error may carry. */
+  const CRASH = `
+import { definePlugin } from 'gatehouse/plugin';
+export default definePlugin({
+  name: 'crash',
+  level: 'request',
+  options: { type: 'object', additionalProperties: false },
+  create: () => async ({ exchange }, next) => {
+    const [{ content }] = await exchange.request.body.value('messages');
+    const error = new Error('crashed with Bearer ' + exchange.upstreamToken.reveal());
+    Object.assign(error, { headers: exchange.request.headers, token: exchange.upstreamToken });
+    if (content === 'throw') throw error;
+    if (content === 'later') setImmediate(() => { throw error; });
+    if (content === 'rejection') void Promise.reject(error);
+    await next();
+  },
+});
+`;
+
+  it('holds no credential, however one crashes', async () => {
+    const upstream = await startHeldUpstream();
+    const fleet = new Fleet({
+      upstream: upstream.url,
+      files: { 'crash.ts': CRASH },
+      server: { plugins: ['./crash.ts'], chains: { request: ['metadata', 'crash', 'route'] } },
+    });
+    const told = (text: string): number => fleet.said.split(text).length - 1;
+    try {
+      const { url } = await fleet.listens();
+      const headers = {
+        'content-type': 'application/json',
+        'x-gateway-api-key': KEY,
+        authorization: `Bearer ${MARKS.callerToken}`,
+      };
+      const crash = async (content: string): Promise<void> => {
+        const body = JSON.stringify({ model: '@own/m', messages: [{ role: 'user', content }] });
+        await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body }).then(
+          (response) => response.text(),
+          () => {},
+        );
+      };
+      await crash('throw');
+      await until(() => told('request failed inside the gateway') === 1, 'the gateway told of it');
+      for (const [index, content] of ['later', 'rejection'].entries()) {
+        await crash(content);
+        await until(() => told('a worker ended') > index, 'a worker ended', 20_000);
+      }
+      expect([told('an error that nobody handled'), told('crashed with [secret]') >= 3]).toEqual([2, true]);
+      for (const mark of [KEY, MARKS.callerToken]) expect(fleet.said).not.toContain(mark);
+    } finally {
+      await fleet.end();
+      await upstream.close();
+    }
+  }, 60_000);
 });

@@ -42,14 +42,13 @@ const pour =
       usage: PRIMARY.usage,
     });
     res.writeHead(200, { 'content-type': 'text/event-stream' });
+    const closed = new Promise<void>((resolve) => void res.once('close', resolve));
     for (const event of [...head, ...words, ...finish, ...mark]) {
       if (res.destroyed) return;
       progress.written += 1;
       if (res.write(event)) continue;
       progress.waiting = true;
-      await new Promise<void>((resolve) => {
-        res.once('drain', resolve).once('close', resolve);
-      });
+      await Promise.race([closed, new Promise<void>((resolve) => void res.once('drain', resolve))]);
       progress.waiting = false;
     }
     res.end();

@@ -71,7 +71,7 @@ function expectOutcome(scenario: Scenario, seen: Seen): void {
   const [first] = record.attempts;
   expect(first?.tries.length, 'tries at the primary').toBe(tries);
   expect(record.attempts.length, 'attempts').toBe(end === 'fallback' ? 2 : 1);
-  if (end !== 'primary') expect(first?.failure?.code, 'why the primary was left').toBe(codeOf(scenario));
+  if (end !== 'primary') expect(first?.failure?.code, 'why the primary was left').toBe(row.code);
   expectSpacing(row, seen);
   // The same bytes each time.
   expect(new Set(primary.map(({ body }) => body)).size).toBeLessThanOrEqual(1);
@@ -105,9 +105,6 @@ function expectAnswer({ row, dialect, setup }: Scenario, received: Received, { w
   expect(received.text).toBe(words.join(''));
   expect(received.usage).toEqual(usage);
 }
-
-const codeOf = ({ row: { code }, dialect, form }: Scenario): string | undefined =>
-  typeof code === 'object' ? (code[form] ?? code[dialect]) : code;
 
 /** An overload is 503 to OpenAI's clients and 529 to Anthropic's. */
 function clientStatus({ row: { status, code }, api }: Scenario): number | undefined {

@@ -315,6 +315,18 @@ describe('who may ask the admin listener', () => {
       '10.0.0.1',
       '[::ffff:10.0.0.1]',
       '2130706433',
+      '127.1',
+      '0x7f.0.0.1',
+      'localhost.',
+      'evil.localhost',
+      '127.0.0.1, evil.example',
+      '127.0.0.1%00.evil.example',
+      '[::1%25lo]',
+      '[::1].evil.example',
+      '[127.0.0.1]x',
+      '127.0.0.1:',
+      '127.0.0.1:80:80',
+      'gatehouse.internal.',
     ])
       expect([host, await statusFor(host)]).toEqual([host, 421]);
   });
@@ -342,6 +354,12 @@ describe('who may ask the admin listener', () => {
       `Bearer ${TOKEN}x`,
       `Bearer ${TOKEN.slice(1)}`,
       `Basic ${TOKEN}`,
+      `Bearer ${TOKEN} ${TOKEN}`,
+      `Bearer ${TOKEN}, Bearer ${TOKEN}`,
+      `Bearer\t${TOKEN}`,
+      `Bearer ${TOKEN.toUpperCase()}`,
+      `Bearer ${TOKEN.replace('a', '\u00e4')}`,
+      `Bearer ${'x'.repeat(4000)}`,
       TOKEN,
     ])
       expect([wrong, await statusFor(wrong)]).toEqual([wrong, 401]);
@@ -392,6 +410,23 @@ describe('who may ask the admin listener', () => {
     });
   });
 
+  it('is bounded in number, and others again once those are gone', async () => {
+    const gateway = await start();
+    const crowd = Array.from({ length: 120 }, () => connect(gateway.gateway.admin!.port, '127.0.0.1'));
+    for (const socket of crowd) socket.on('error', () => {}).resume();
+    await until(() => crowd.filter(({ closed }) => closed).length >= 20, 'those beyond the bound are let go');
+    for (const socket of crowd) socket.destroy();
+    await until(() => crowd.every(({ closed }) => closed), 'all are gone');
+    await expect
+      .poll(() =>
+        ask(gateway, '/admin/v1/requests').then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(200);
+  });
+
   it('is nobody who sends more than a question', async () => {
     const gateway = await start();
     const long = await ask(gateway, '/admin/v1/requests', { headers: { x: 'x'.repeat(20_000) } });
@@ -417,4 +452,6 @@ it('an id in a path is only ever looked up: no path, no query, no encoding leads
   expect(await raw(gateway, `GET http://127.0.0.1${at} HTTP/1.1\r\n${own}`)).toMatch(/^HTTP\/1\.1 404 /);
   expect(await raw(gateway, `GET ${at} HTTP/1.1\r\nhost:\r\n`)).toMatch(/^HTTP\/1\.1 421 /);
   expect(await raw(gateway, `GET ${at} HTTP/1.0\r\n`)).toMatch(/^HTTP\/1\.1 421 /);
+  for (const hosts of [`${own}host: evil.example\r\n`, `${own}${own}`, `host: evil.example\r\n${own}`])
+    expect(await raw(gateway, `GET ${at} HTTP/1.1\r\n${hosts}`)).toMatch(/^HTTP\/1\.1 421 /);
 });

@@ -279,6 +279,19 @@ describe('where all are open', () => {
     expect(await healthy()).toEqual([`${FIRST} 0`, `${SECOND} 1`]);
   });
 
+  it('who could take the request, it is tried: the caller is not told that its prompt is too long for all', async () => {
+    await start();
+    const tooLong: Script = (_, res) =>
+      json(res, { error: { message: 'too long', code: 'context_length_exceeded' } }, 400);
+    does = { first: refuses(503), second: tooLong };
+    expect((await times(3)).map(({ status: code }) => code)).toEqual([503, 503, 503]);
+    expect(await healthy()).toEqual([`${FIRST} 0`, `${SECOND} 1`]);
+    expect(await chat()).toMatchObject({ status: 503, from: FIRST });
+    does.first = answers;
+    expect(await chat()).toMatchObject({ status: 200, from: FIRST });
+    expect(await healthy()).toEqual([`${FIRST} 1`, `${SECOND} 1`]);
+  });
+
   it('or there is but one, it is tried', async () => {
     await start({ provider: '@first', override_params: { model: 'm' }, circuit_breaker: BREAKER });
     does.first = refuses(503);

@@ -4,14 +4,8 @@ import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
 import { startGateway } from '../../src/server/gateway.ts';
-import {
-  KEY,
-  startTestGateway,
-  until,
-  writeSettings,
-  type TestGateway,
-  type TestSettings,
-} from '../support/gateway.ts';
+import { KEY, until, writeSettings, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
 import {
   anthropicEvents,
   anthropicReply,
@@ -20,7 +14,6 @@ import {
   openaiChunk,
   openaiReply,
   sse,
-  startUpstream,
   type Script,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
@@ -34,35 +27,29 @@ let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 /** Milliseconds that the gateway's clock is ahead of the system's. */
 let ahead = 0;
-afterEach(async () => {
+afterEach(() => {
   ahead = 0;
-  await gateway.close();
-  await upstream.close();
 });
 
 async function start(script: Script, gatewayConfigs: TestSettings['gateway'] = {}, server: object = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  gateway = await startTestGateway(
-    {
-      server: { default_config: 'cached', ...server },
-      catalog: { providers: entriesFor(upstream.url) },
-      keys: {
-        keys: [
-          { id: 'a', key: `\${env:NONE:-${KEYS.a}}` },
-          { id: 'b', key: `\${env:NONE:-${KEYS.b}}` },
-          { id: 'limited', key: `\${env:NONE:-${KEYS.limited}}`, models: ['other-model'] },
-        ],
-      },
-      gateway: { cached: CACHED, ...gatewayConfigs },
+  ({ upstream, gateway } = await startPair(script, {
+    server: { default_config: 'cached', ...server },
+    keys: {
+      keys: [
+        { id: 'a', key: `\${env:NONE:-${KEYS.a}}` },
+        { id: 'b', key: `\${env:NONE:-${KEYS.b}}` },
+        { id: 'limited', key: `\${env:NONE:-${KEYS.limited}}`, models: ['other-model'] },
+      ],
     },
-    {
+    gateway: { cached: CACHED, ...gatewayConfigs },
+    options: {
       clock: {
         ...systemClock,
         now: () => systemClock.now() + ahead,
         wall: () => systemClock.wall() + ahead,
       },
     },
-  );
+  }));
 }
 
 /** Answers with the number of the call, in the format and the form that was asked for. */

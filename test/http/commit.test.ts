@@ -342,3 +342,66 @@ describe('a reply that is nothing but a filter’s stop', () => {
     },
   );
 });
+
+describe('replies that are held while memory is short', () => {
+  const limits = { body: '32KiB', in_flight_bytes: '64KiB', commit_bytes: '10MiB' };
+  let small: TestGateway;
+  beforeAll(async () => {
+    small = await startTestGateway({
+      server: { limits },
+      catalog: { providers: entriesFor(upstream.url) },
+      gateway: { held: { ...TARGETS.openai, commit: 'complete' } },
+    });
+  });
+  afterAll(() => small.close());
+  const ask = (stream: boolean) =>
+    fetch(`${small.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'x-gateway-config': 'held' },
+      body: JSON.stringify({ model: 'any', stream, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+
+  it('are not cut: who comes next is refused, until they have left', async () => {
+    const end = gate();
+    script = async (_, res) => {
+      const text = JSON.stringify(openaiReply('x'.repeat(100_000)));
+      res.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, 90_000));
+      await end.opened;
+      res.end(text.slice(90_000));
+    };
+    const held = ask(false);
+    await until(() => upstream.seen.at(-1)?.json.model === 'gpt-x', 'the upstream is asked');
+    const refused = await refusal();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'busy' } });
+    end.open();
+    expect(said(await (await held).text())).toBe('x'.repeat(100_000));
+    script = (_, res) => json(res, openaiReply('room again'));
+    expect(said(await (await ask(false)).text())).toBe('room again');
+  });
+
+  /** The first reply that is a refusal: the others wait for their upstream, and take room too. */
+  const refusal = async (): Promise<Response> => {
+    for (;;) {
+      const later = new Promise<void>((resolve) => setTimeout(resolve, 50));
+      const answer = await Promise.race([ask(false), later]);
+      if (answer) return answer;
+    }
+  };
+
+  it('begin to leave early where they only wait to be complete', async () => {
+    const end = gate();
+    script = async (_, res) => {
+      await sse(
+        res,
+        Array.from({ length: 20 }, () => openaiChunk({ content: 'x'.repeat(5000) })),
+        false,
+      );
+      await end.opened;
+      await goOn(res, STREAMS.openai);
+    };
+    const begun = await ask(true);
+    end.open();
+    expect([begun.status, said(await begun.text())]).toEqual([200, `${'x'.repeat(100_000)}Hello`]);
+  });
+});

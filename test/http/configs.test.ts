@@ -1,22 +1,11 @@
 import OpenAI from 'openai';
-import { afterEach, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, type TestGateway, type TestSettings } from '../support/gateway.ts';
-import {
-  anthropicReply,
-  entriesFor,
-  geminiReply,
-  json,
-  startUpstream,
-  type Script,
-  type ScriptedUpstream,
-} from '../support/upstream.ts';
+import { describe, expect, it } from 'vitest';
+import { KEY, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
+import { anthropicReply, geminiReply, json, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 const echo: Script = (request, res) =>
   json(res, request.url.includes('messages') ? anthropicReply('claude') : geminiReply('gemini'));
@@ -25,11 +14,8 @@ const KEYS = { keys: [{ id: 'test', key: KEY, inline_configs: true }] };
 
 async function start(settings: TestSettings, script: Script = echo, draws: readonly number[] = [0]): Promise<void> {
   let draw = 0;
-  upstream = await startUpstream(script);
-  gateway = await startTestGateway(
-    { catalog: { providers: entriesFor(upstream.url, {}) }, keys: KEYS, ...settings },
-    { random: () => draws[draw++ % draws.length]! },
-  );
+  const options = { random: () => draws[draw++ % draws.length]! };
+  ({ upstream, gateway } = await startPair(script, { keys: KEYS, options, ...settings }));
 }
 
 const messages = [{ role: 'user' as const, content: 'hi' }];

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { geminiReply, json, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
+import { describe, expect, it } from 'vitest';
+import { KEY, type TestGateway } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
+import { geminiReply, json, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -11,43 +12,37 @@ const { privateKey } = generateKeyPairSync('rsa', {
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 async function start(token: Script, model: Script = (_, res) => json(res, geminiReply('hi'))): Promise<void> {
-  upstream = await startUpstream((request, res, index) =>
-    request.url === '/token' ? token(request, res, index) : model(request, res, index),
-  );
-  const account = {
-    type: 'service_account',
-    project_id: 'test-project',
-    private_key_id: 'k1',
-    private_key: '${env:SA_KEY}',
-    client_email: 'a@test-project.iam.gserviceaccount.com',
-    token_uri: `${upstream.url}/token`,
-  };
-  gateway = await startTestGateway(
-    {
-      server: { egress: { token_uris: [`${upstream.url}/token`] } },
-      catalog: {
-        providers: [
-          {
-            slug: 'vertex',
-            provider: 'vertex-ai',
-            region: 'us-central1',
-            service_account: account,
-            base_url: upstream.url,
-            allow_insecure: true,
-          },
-        ],
-      },
+  const script: Script = (request, res, index) =>
+    request.url === '/token' ? token(request, res, index) : model(request, res, index);
+  ({ upstream, gateway } = await startPair(script, (url) => ({
+    server: { egress: { token_uris: [`${url}/token`] } },
+    catalog: {
+      providers: [
+        {
+          slug: 'vertex',
+          provider: 'vertex-ai',
+          region: 'us-central1',
+          service_account: accountOf(url),
+          base_url: url,
+          allow_insecure: true,
+        },
+      ],
     },
     // Keys come with their line breaks escaped as often as not.
-    { env: { SA_KEY: privateKey.replaceAll('\n', '\\n') } },
-  );
+    options: { env: { SA_KEY: privateKey.replaceAll('\n', '\\n') } },
+  })));
 }
+
+const accountOf = (url: string) => ({
+  type: 'service_account',
+  project_id: 'test-project',
+  private_key_id: 'k1',
+  private_key: '${env:SA_KEY}',
+  client_email: 'a@test-project.iam.gserviceaccount.com',
+  token_uri: `${url}/token`,
+});
 
 const chat = (model = '@vertex/gemini-2.5-flash', headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}/v1/chat/completions`, {
@@ -134,15 +129,14 @@ describe('Google access tokens', () => {
 
 describe('requests without the catalog', () => {
   it('go to Google with the caller’s token and nowhere else', async () => {
-    await start(granted);
-    await gateway.close();
     const asked: string[] = [];
     // The names that are looked up tell where the request would have gone; nothing leaves the machine.
     const lookup = (hostname: string) => {
       asked.push(hostname);
       return Promise.resolve(['10.0.0.1']);
     };
-    gateway = await startTestGateway({}, { lookup });
+    const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };
+    ({ upstream, gateway } = await startPair(granted, { catalog, options: { lookup } }));
     const answer = await chat('gemini-2.5-flash', {
       'x-gateway-provider': 'vertex-ai',
       'x-gateway-vertex-project-id': 'my-project',

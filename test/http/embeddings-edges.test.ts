@@ -1,41 +1,34 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
-import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
-import { json, startUpstream, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
+import { json, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
 
 /** Embeddings at their bounds: sizes, numbers, broken calls, and what a config does to a body. */
 
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {}, entry: object = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  const { url: base_url } = upstream;
-  gateway = await startTestGateway(
-    {
-      ...settings,
-      catalog: {
-        providers: [
-          {
-            slug: 'vertex',
-            provider: 'vertex-ai',
-            project_id: 'test-project',
-            region: 'us-central1',
-            base_url,
-            allow_insecure: true,
-            ...entry,
-          },
-          { slug: 'express', provider: 'vertex-ai', api_key: '${env:EXPRESS}', base_url, allow_insecure: true },
-        ],
-      },
+  ({ upstream, gateway } = await startPair(script, (base_url) => ({
+    ...settings,
+    options: { env: { EXPRESS: 'express-key' } },
+    catalog: {
+      providers: [
+        {
+          slug: 'vertex',
+          provider: 'vertex-ai',
+          project_id: 'test-project',
+          region: 'us-central1',
+          base_url,
+          allow_insecure: true,
+          ...entry,
+        },
+        { slug: 'express', provider: 'vertex-ai', api_key: '${env:EXPRESS}', base_url, allow_insecure: true },
+      ],
     },
-    { env: { EXPRESS: 'express-key' } },
-  );
+  })));
 }
 
 interface Answer {

@@ -4,30 +4,27 @@ import { OpenAIEmbeddings } from '@langchain/openai';
 import { createOpenAI } from '@ai-sdk/openai';
 import { embedMany } from 'ai';
 import OpenAI, { BadRequestError, InternalServerError, RateLimitError } from 'openai';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
 import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
-import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
-import { json, startUpstream, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
+import { json, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
 
 /** Embeddings from the clients people use to Vertex AI and to servers of OpenAI's API. */
 
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 const TOKEN = 'ya29.caller';
 
 async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {}, entry: object = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  const here = { base_url: upstream.url, allow_insecure: true };
-  const vertex = { provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1', ...here };
-  gateway = await startTestGateway(
-    {
+  ({ upstream, gateway } = await startPair(script, (url) => {
+    const here = { base_url: url, allow_insecure: true };
+    const vertex = { provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1', ...here };
+    return {
       ...settings,
+      options: { env: { KEY: 'azure-key' } },
       catalog: {
         providers: [
           {
@@ -40,7 +37,7 @@ async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {
             },
             ...entry,
           },
-          { slug: 'openai', provider: 'openai', ...here, base_url: `${upstream.url}/v1` },
+          { slug: 'openai', provider: 'openai', ...here, base_url: `${url}/v1` },
           {
             slug: 'azure',
             provider: 'azure-openai',
@@ -51,9 +48,8 @@ async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {
           },
         ],
       },
-    },
-    { env: { KEY: 'azure-key' } },
-  );
+    };
+  }));
 }
 
 const headers = { 'x-gateway-api-key': KEY, authorization: `Bearer ${TOKEN}` };
@@ -357,33 +353,27 @@ describe('a request that takes several calls', () => {
       if (request.headers.authorization === refused) return json(res, google(401, 'UNAUTHENTICATED'), 401);
       return predict(request, res, 0);
     };
-    upstream = await startUpstream(script);
-    const { url } = upstream;
-    gateway = await startTestGateway(
-      {
-        server: { egress: { token_uris: [`${url}/token`] } },
-        catalog: {
-          providers: [
-            {
-              slug: 'vertex',
-              provider: 'vertex-ai',
-              region: 'us-central1',
-              service_account: '${env:ACCOUNT}',
-              base_url: url,
-              allow_insecure: true,
-            },
-          ],
-        },
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now() + ahead,
+      wall: () => systemClock.wall() + ahead,
+    };
+    ({ upstream, gateway } = await startPair(script, (url) => ({
+      server: { egress: { token_uris: [`${url}/token`] } },
+      catalog: {
+        providers: [
+          {
+            slug: 'vertex',
+            provider: 'vertex-ai',
+            region: 'us-central1',
+            service_account: '${env:ACCOUNT}',
+            base_url: url,
+            allow_insecure: true,
+          },
+        ],
       },
-      {
-        env: { ACCOUNT: serviceAccountJson({ token_uri: `${url}/token` }) },
-        clock: {
-          ...systemClock,
-          now: () => systemClock.now() + ahead,
-          wall: () => systemClock.wall() + ahead,
-        },
-      },
-    );
+      options: { env: { ACCOUNT: serviceAccountJson({ token_uri: `${url}/token` }) }, clock },
+    })));
     const ask = () => openai({ apiKey: KEY }).embeddings.create({ model, input: texts(20) });
     await ask();
     refused = 'Bearer token-1';

@@ -1,32 +1,28 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
-import { json, startUpstream, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
+import { describe, expect, it } from 'vitest';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
+import { json, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
 
 /** Images at their bounds: replies that are large or half there, retries, and what a config does to a body. */
 
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 async function start(script: Script, settings: Omit<TestSettings, 'catalog'> = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  const here = { base_url: upstream.url, allow_insecure: true };
-  gateway = await startTestGateway(
-    {
+  ({ upstream, gateway } = await startPair(script, (url) => {
+    const here = { base_url: url, allow_insecure: true };
+    return {
       ...settings,
+      options: { env: { EXPRESS: 'express-key' } },
       catalog: {
         providers: [
           { slug: 'vertex', provider: 'vertex-ai', project_id: 'test-project', region: 'us-central1', ...here },
           { slug: 'express', provider: 'vertex-ai', api_key: '${env:EXPRESS}', ...here },
-          { slug: 'openai', provider: 'openai', ...here, base_url: `${upstream.url}/v1` },
+          { slug: 'openai', provider: 'openai', ...here, base_url: `${url}/v1` },
         ],
       },
-    },
-    { env: { EXPRESS: 'express-key' } },
-  );
+    };
+  }));
 }
 
 interface Answer {

@@ -1,14 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import { KEY, type TestGateway } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
 import {
   anthropicEvents,
   anthropicReply,
-  entriesFor,
   geminiReply,
   json,
   openaiReply,
   sse,
-  startUpstream,
   type Script,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
@@ -17,14 +16,9 @@ import {
 
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 async function start(script: Script, configs: Record<string, object> = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  gateway = await startTestGateway({ catalog: { providers: entriesFor(upstream.url) }, gateway: configs });
+  ({ upstream, gateway } = await startPair(script, { gateway: configs }));
 }
 
 const CLAUDE = '@claude/claude-sonnet-4-5';

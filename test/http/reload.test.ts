@@ -308,7 +308,7 @@ describe('a reload of bad settings', () => {
     write('gateway/prod.yaml', { override_params: { seed: 2 } });
     write(
       'server.yaml',
-      'default_config: prod\nlisten:\n  host: 127.0.0.1\n  port: 8788\nstatus:\n  host: 127.0.0.1\n  port: 0\nadmin: { port: 0 }\nlimits:\n  header: 32KiB\n',
+      'default_config: prod\nlisten:\n  host: 127.0.0.1\n  port: 9\nstatus:\n  host: 127.0.0.1\n  port: 0\nadmin: { port: 0 }\nlimits:\n  header: 32KiB\n',
     );
     expect(await gateway.reload()).toMatchObject({
       outcome: 'refused',
@@ -317,8 +317,7 @@ describe('a reload of bad settings', () => {
           file: `${dir}/server.yaml`,
           line: 4,
           column: 9,
-          message:
-            '`listen.port` changes only at a restart: 0 → 8788; reload refused, the settings before it still serve',
+          message: '`listen.port` changes only at a restart: 0 → 9; reload refused, the settings before it still serve',
         },
         { file: `${dir}/server.yaml`, line: 10, column: 11, message: expect.stringContaining('`limits.header`') },
       ],

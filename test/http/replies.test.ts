@@ -1,30 +1,24 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
 import {
   anthropicEvents,
   anthropicReply,
-  entriesFor,
   json,
   openaiChunk,
   openaiReply,
   sse,
-  startUpstream,
   type Script,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 async function start(script: Script, settings: TestSettings = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  gateway = await startTestGateway({ catalog: { providers: entriesFor(upstream.url) }, ...settings });
+  ({ upstream, gateway } = await startPair(script, settings));
 }
 
 async function send(

@@ -1,28 +1,22 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
 import {
   anthropicEvents,
   anthropicReply,
-  entriesFor,
   geminiReply,
   json,
   openaiReply,
   sse,
-  startUpstream,
   type Script,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-afterEach(async () => {
-  await gateway.close();
-  await upstream.close();
-});
 
 async function start(script: Script, settings: TestSettings = {}, entry: object = {}): Promise<void> {
-  upstream = await startUpstream(script);
-  gateway = await startTestGateway({ catalog: { providers: entriesFor(upstream.url, entry) }, ...settings });
+  ({ upstream, gateway } = await startPair(script, { entry, ...settings }));
 }
 
 const messages = [{ role: 'user', content: 'hi' }];

@@ -103,6 +103,65 @@ describe('a plugin from outside', () => {
   });
 });
 
+describe('a plugin from outside that chooses targets itself', () => {
+  const chooser: OutsidePlugin = {
+    name: 'in-order',
+    more: `needs: ['attempts', 'health'], provides: ['reply']`,
+    before: `const goesOn = (error) => api.failureKinds(error).includes('overloaded');`,
+    body: `
+      const { exchange } = ctx;
+      for (const target of exchange.config.route.members) {
+        const health = host.health.of(exchange.config, target);
+        if (!health.admits) {
+          exchange.skipped.push({ target, reason: 'circuit_open', after: exchange.attempts.length });
+          continue;
+        }
+        const trial = health.begin();
+        try {
+          await host.attempts.run(ctx, target, { reason: trial.probe ? 'probe' : 'fallback', givesWay: goesOn });
+          trial.succeeded();
+          return await next();
+        } catch (error) {
+          trial.failed(error);
+          if (!goesOn(error)) throw error;
+        }
+      }`,
+  };
+
+  it('has breakers and records that know what it did', async () => {
+    await using started = await startOutsideGateway({
+      plugins: [chooser],
+      upstream: ({ json: { model } }, res) => json(res, openaiReply('hello'), model === 'ill' ? 503 : 200),
+      gateway: {
+        it: {
+          plugins: ['in-order'],
+          strategy: { mode: 'fallback' },
+          provider: '@openai',
+          circuit_breaker: { failures: 1, min_requests: 1 },
+          targets: [{ override_params: { model: 'ill' } }, { override_params: { model: 'well' } }],
+        },
+      },
+    });
+    const recordOf = async () => {
+      const response = await started.chat({ model: 'm' }, { 'x-gateway-config': 'it' });
+      expect(response.status).toBe(200);
+      await response.text();
+      const id = response.headers.get('x-gateway-request-id')!;
+      const record = () => started.gateway.gateway.record(id) as { readonly state: string };
+      await until(() => record().state === 'complete', 'its reply has left');
+      return record();
+    };
+    const well = { target: 'config.targets[1]', why: 'fallback', outcome: 'success' };
+    expect(await recordOf()).toMatchObject({
+      attempts: [{ target: 'config.targets[0]', failure: { kinds: ['overloaded'] } }, well],
+    });
+    expect(await recordOf()).toMatchObject({
+      attempts: [well],
+      skipped: [{ target: 'config.targets[0]', reason: 'circuit_open', after: 0 }],
+    });
+  });
+});
+
 describe('a reply', () => {
   it.each<[string, OutsidePlugin['level'], string]>([
     ['request', 'request', 'const reply = ctx.exchange.reply;'],

@@ -32,6 +32,7 @@ interface Measured {
 interface Attempt {
   readonly provider?: string;
   readonly outcome: string;
+  readonly answered?: true;
   readonly failure?: { readonly code: string; readonly type: string };
   readonly tokens?: { readonly output: number };
   readonly losses?: readonly string[];
@@ -239,7 +240,7 @@ function ofRecord(record: RecordJson): Measured {
     fallbacks: Math.max(0, record.attempts.length - 1),
     rejected: record.rejected !== undefined,
     left: record.client_left ?? '',
-    output: record.attempts.reduce((sum, { tokens }) => sum + (tokens?.output ?? 0), 0),
+    output: record.attempts.reduce((sum, { tokens, answered }) => sum + (answered ? (tokens?.output ?? 0) : 0), 0),
     lost: record.attempts.reduce((sum, { losses }) => sum + (losses?.length ?? 0), 0),
   };
 }

@@ -91,6 +91,92 @@ describe('the egress guard', () => {
   });
 });
 
+describe('a host that a caller has chosen', () => {
+  const chosen = (url: string, allowInsecure = false) =>
+    outbound(url, { stream: false, origin: { url, allowInsecure, connections: 4, chosenByCaller: true } });
+  /** One of each special-purpose range, as a resolver answers it. */
+  const inside = Object.entries({
+    'this network': '0.0.0.0',
+    'private use': '10.1.2.3',
+    'more private use': '172.16.9.9',
+    'the rest of private use': '192.168.1.1',
+    'shared address space': '100.64.0.1',
+    loopback: '127.0.0.1',
+    'link local': '169.254.1.1',
+    'the metadata server': '169.254.169.254',
+    "Azure's platform": '168.63.129.16',
+    'protocol assignments': '192.0.0.8',
+    documentation: '192.0.2.1',
+    'more documentation': '198.51.100.1',
+    'the rest of documentation': '203.0.113.1',
+    AS112: '192.31.196.1',
+    AMT: '192.52.193.1',
+    '6to4 relays': '192.88.99.1',
+    'direct delegation': '192.175.48.1',
+    benchmarking: '198.18.0.1',
+    multicast: '224.0.0.1',
+    'what is reserved': '240.0.0.1',
+    broadcast: '255.255.255.255',
+    'no address': '::',
+    'loopback, IPv6': '::1',
+    'mapped IPv4': '::ffff:10.0.0.1',
+    'IPv4 behind NAT64': '64:ff9b::7f00:1',
+    'local NAT64': '64:ff9b:1::1',
+    'IPv4 behind 6to4': '2002:a9fe:a9fe::1',
+    discard: '100::1',
+    Teredo: '2001::1',
+    'documentation, IPv6': '2001:db8::1',
+    'unique local': 'fd00:ec2::254',
+    'link local, IPv6': 'fe80::1',
+    'site local': 'fec0::1',
+    'segment routing': '5f00::1',
+    'multicast, IPv6': 'ff02::1',
+  });
+
+  it.each(inside)('and that leads to %s is told of as one that leads nowhere', async (_, address) => {
+    const { lookup } = scriptedLookup([address]);
+    await serve(lookup);
+    const told = await rejection(upstream.send(chosen(`https://name.test:${server.port}`)));
+    const nowhere = createUpstream({ clock: systemClock, lookup: () => Promise.reject(new Error('ENOTFOUND')) });
+    const other = await rejection(nowhere.send(chosen(`https://name.test:${server.port}`)));
+    await nowhere.close();
+    expect([told.code, told.message, told.status, told.retryable]).toEqual([
+      'egress_refused',
+      other.message,
+      other.status,
+      other.retryable,
+    ]);
+    expect([server.connections, told.message.includes(address)]).toEqual([0, false]);
+  });
+
+  it('is told of as it is where the caller may use the inside too, but for the metadata server', async () => {
+    const { lookup } = scriptedLookup(['127.0.0.99'], [], ['169.254.169.254'], ['127.0.0.1']);
+    await serve(lookup);
+    for (const expected of [/ECONNREFUSED/, /has no address/, /metadata server/])
+      expect((await rejection(upstream.send(chosen(`http://own.test:${server.port}`, true)))).message).toMatch(
+        expected,
+      );
+    expect((await upstream.send(chosen(`http://own.test:${server.port}`, true))).status).toBe(200);
+  });
+
+  it('shares no connection with the catalog or with who may not use the inside, and a crowd of them stays bounded', async () => {
+    const { asked, lookup } = scriptedLookup(['127.0.0.1']);
+    await serve(lookup);
+    const url = `http://same.test:${server.port}`;
+    expect((await upstream.send(trusted(url))).status).toBe(200);
+    expect((await upstream.send(chosen(url, true))).status).toBe(200);
+    expect((await rejection(upstream.send(chosen(url)))).code).toBe('egress_refused');
+    expect([server.connections, asked.length]).toEqual([2, 2]);
+    for (let n = 0; n < 150; n += 1) await upstream.send(chosen(`http://crowd-${n}.test:${server.port}`, true));
+    expect(upstream.stats().length).toBeLessThanOrEqual(65);
+    expect(
+      upstream.stats().some(({ origin }) => origin === url),
+      'the catalog keeps its own',
+    ).toBe(true);
+    await expect.poll(() => server.open.size).toBeLessThanOrEqual(65);
+  });
+});
+
 describe('a small exchange', () => {
   const small = (url: string, changes: object = {}) => ({
     url,

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cancellation, GatewayError, systemClock, UpstreamError } from '../../src/plugin/index.ts';
+import { Cancellation, failureKinds, GatewayError, systemClock, UpstreamError } from '../../src/plugin/index.ts';
 import type { CommittedReply, RefusedReply, Upstream } from '../../src/upstream/index.ts';
 import {
   answer,
@@ -207,6 +207,20 @@ describe('the commit gate', () => {
     const error = await rejection(upstream.send(outbound(server.url)));
     expect(error).toBeInstanceOf(UpstreamError);
     expect([error.code, error.status]).toEqual([code, status]);
+    expect(failureKinds(error), 'a stream that broke, whatever its kind').toContain('stream_error');
+  });
+
+  it.each([true, false])('turns a web page into a failed try at once, before its end (stream: %s)', async (stream) => {
+    await serve(({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n');
+      chunk(socket, '<!doctype html>');
+    });
+    const error = await rejection(upstream.send(outbound(server.url, { stream })));
+    expect([error.code, error.message]).toEqual([
+      'upstream_error',
+      expect.stringContaining('answered with a web page (text/html)'),
+    ]);
+    expect(failureKinds(error)).toEqual(['server_error']);
   });
 
   it('turns a connection cut before content into a failed try', async () => {
@@ -427,4 +441,70 @@ it('does not send what has no time left', async () => {
   const error = await rejection(upstream.send(outbound(server.url, { deadline: systemClock.now() - 1 })));
   expect(error.code).toBe('timeout_total');
   expect(server.connections).toBe(0);
+});
+
+describe('what is held is told', () => {
+  /** Counts as the gateway does, with room for so much. */
+  const counter = (room = Infinity) => {
+    const count = { held: 0, most: 0, asked: 0 };
+    const onHold = (bytes: number): boolean => {
+      count.asked += 1;
+      count.held += bytes;
+      count.most = Math.max(count.most, count.held);
+      return count.held <= room;
+    };
+    return { count, onHold };
+  };
+  const word = event({ text: 'x'.repeat(1000) });
+
+  it('not at all of a stream that begins with its content', async () => {
+    await serve(({ socket }) => {
+      openStream(socket);
+      chunk(socket, word);
+      chunk(socket, DONE);
+      lastChunk(socket);
+    });
+    const { count, onHold } = counter();
+    await collect(committed(await upstream.send(outbound(server.url, { onHold }))).body);
+    expect(count.asked).toBe(0);
+  });
+
+  it('of a plain reply as it comes, and it counts on while it leaves', async () => {
+    await serve(({ socket }) => answer(socket, 200, `{"a":"${'x'.repeat(50_000)}"}`));
+    const { count, onHold } = counter(10);
+    const changes = { stream: false, onHold, openReader: translatingReader };
+    const reply = committed(await upstream.send(outbound(server.url, changes)));
+    expect(count).toMatchObject({ held: 50_008, most: 50_008 });
+    expect((await collect(reply.body)).ended, 'whole, although there was no room').toBe(true);
+  });
+
+  it('of a lost reply only until it is lost', async () => {
+    await serve(({ socket }) => {
+      openStream(socket);
+      chunk(socket, word);
+      setTimeout(() => socket.resetAndDestroy(), 20);
+    });
+    const { count, onHold } = counter();
+    await rejection(upstream.send(outbound(server.url, { onHold, commit: 'complete' })));
+    expect(count).toMatchObject({ held: 0, most: word.length });
+  });
+
+  it('of a stream that waits to be complete, which begins to leave where there is no room', async () => {
+    let finish = (): void => {};
+    await serve(({ socket }) => {
+      openStream(socket);
+      chunk(socket, event({ start: true }) + event({ ping: true }).repeat(50));
+      setTimeout(() => chunk(socket, word), 20);
+      finish = () => {
+        chunk(socket, DONE);
+        lastChunk(socket);
+      };
+    });
+    const { count, onHold } = counter(500);
+    const reply = committed(await upstream.send(outbound(server.url, { onHold, commit: 'complete' })));
+    expect(reply.signals.content, 'what has no content yet is held on').toBe(true);
+    finish();
+    expect(await collect(reply.body)).toMatchObject({ ended: true });
+    expect(count.held, 'what has left').toBe(0);
+  });
 });

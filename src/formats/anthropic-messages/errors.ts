@@ -105,7 +105,7 @@ export function interrupted(): UpstreamFailure {
 }
 
 export function unreadable(what: string): UpstreamFailure {
-  return { status: 502, message: `The upstream sent ${what}.`, kind: 'invalid_reply' };
+  return { status: 502, message: `The upstream sent ${what}.`, kind: 'unreadable_reply' };
 }
 
 /** B7, with the request's id here: `request_id` is what a client quotes to whoever runs the gateway. */

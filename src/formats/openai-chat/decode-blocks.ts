@@ -63,10 +63,11 @@ function readWhole(item: JsonObject, { choice, blocks, out }: Place): void {
 export function readStreamedBlocks(delta: JsonObject, content: string, place: Place): boolean {
   let textRead = false;
   if (Array.isArray(delta.content_blocks)) {
-    for (const item of delta.content_blocks) {
+    const own = ownText(delta.content_blocks, content);
+    for (const [at, item] of delta.content_blocks.entries()) {
       if (!isObject(item) || !isObject(item.delta)) continue;
       const sender = typeof item.index === 'number' ? item.index : 0;
-      if (readFragment(item.delta, sender, { ...place, content: textRead ? '' : content })) textRead = true;
+      if (readFragment(item.delta, sender, { ...place, content: at === own ? content : '' })) textRead = true;
     }
   }
   if (Array.isArray(delta.content_parts)) {
@@ -74,6 +75,12 @@ export function readStreamedBlocks(delta: JsonObject, content: string, place: Pl
     for (const item of delta.content_parts) if (isObject(item) && item.type !== 'text') readSpecial(item, place);
   }
   return textRead;
+}
+
+/** Which fragment is the chunk's own text. Earlier texts are told before it (choice-writer.ts), and may be the same words. */
+function ownText(items: readonly unknown[], content: string): number {
+  if (content === '') return -1;
+  return items.findLastIndex((item) => isObject(item) && isObject(item.delta) && item.delta.text === content);
 }
 
 function readFragment(delta: JsonObject, sender: number, place: Place & { readonly content: string }): boolean {

@@ -272,7 +272,6 @@ describe('the stream', () => {
     ],
     ['half an event', chunk({ content: 'a' }) + finish().slice(0, 30)],
     ['[DONE] and no answer', DONE],
-    ['an event that is not JSON', `${chunk({ content: 'a' })}data: {oops\n\n${DONE}`],
   ])('that holds %s is cut short', (_title, text) => {
     expect(decode(text).at(-1)).toMatchObject({ type: 'error', failure: { status: 502, kind: 'stream_interrupted' } });
   });
@@ -287,7 +286,7 @@ describe('the stream', () => {
     [
       'no more than that',
       line({ error: 1 }),
-      { status: 502, kind: 'upstream_error', message: 'The upstream reported an error without a message.' },
+      { status: 502, kind: 'unreadable_reply', message: 'The upstream reported an error without a message.' },
     ],
     [
       'Google’s list',
@@ -303,11 +302,20 @@ describe('the stream', () => {
     ]);
   });
 
+  it('with an event that is not JSON is unreadable, and nothing follows', () => {
+    expect(decode(`${chunk({ content: 'a' })}data: {oops\n\n${chunk({ content: 'b' })}${DONE}`).slice(1)).toMatchObject(
+      [
+        { type: 'text', text: 'a' },
+        { type: 'error', failure: { status: 502, kind: 'unreadable_reply' } },
+      ],
+    );
+  });
+
   it('with a call that never got its name is unreadable', () => {
     const nameless = chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] });
     expect(decode(nameless + finish() + DONE).at(-1)).toMatchObject({
       type: 'error',
-      failure: { kind: 'upstream_error' },
+      failure: { kind: 'unreadable_reply' },
     });
   });
 

@@ -82,7 +82,7 @@ class ChatStreamDecoder implements StreamDecoder {
     try {
       chunk = JSON.parse(data);
     } catch {
-      return this.#fail(streamInterrupted(this.#closed ? CUT_SHORT : GARBLED), out);
+      return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
     }
     const failure = failureOfEvent(event, chunk);
     if (failure) return this.#fail(failure, out);

@@ -149,7 +149,7 @@ export function streamInterrupted(message: string): UpstreamFailure {
 }
 
 export function unreadable(message: string): UpstreamFailure {
-  return { status: 502, message, kind: 'upstream_error' };
+  return { status: 502, message, kind: 'unreadable_reply' };
 }
 
 export function tooLarge(error: EventTooLarge): UpstreamFailure {

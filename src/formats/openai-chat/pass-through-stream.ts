@@ -9,7 +9,16 @@ import { mapFinish } from './finish.ts';
 import { decodeReply } from './decode-reply.ts';
 import { hasContent } from './delta-content.ts';
 import { encodeStream } from './encode-stream.ts';
-import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, tooLarge, UNFINISHED } from './errors.ts';
+import {
+  CUT_SHORT,
+  failureOfEvent,
+  GARBLED,
+  NO_ANSWER,
+  streamInterrupted,
+  tooLarge,
+  UNFINISHED,
+  unreadable,
+} from './errors.ts';
 import { topLevelMember, valueOf, type Span } from './json-span.ts';
 import { isKeepAlive, isObject, stringOf } from './read.ts';
 import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
@@ -148,7 +157,7 @@ export class StreamPassThrough implements PassThrough {
       try {
         chunk = JSON.parse(data);
       } catch {
-        return this.#fail(streamInterrupted(this.#closed ? CUT_SHORT : GARBLED));
+        return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
       }
       const failure = failureOfEvent(event, chunk);
       if (failure) return this.#fail(failure);

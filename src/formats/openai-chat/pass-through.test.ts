@@ -231,7 +231,7 @@ describe('a stream that fails', () => {
     (data) => {
       const { left, signals } = passed(`${role}${hello}data: ${data}\n\n${hello}${finish('stop')}${DONE}`);
       expect(left).toBe(role + hello);
-      expect(signals).toMatchObject({ ended: false, failure: { kind: 'stream_interrupted' } });
+      expect(signals).toMatchObject({ ended: false, failure: { status: 502, kind: 'unreadable_reply' } });
     },
   );
 

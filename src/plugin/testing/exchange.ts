@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { Cancellation } from '../cancellation.ts';
 import { GatewayError } from '../errors.ts';
-import type { Attempt, AttemptContext, Exchange, GatewayContext, PathParams } from '../exchange.ts';
+import type { Attempt, AttemptContext, Exchange, GatewayContext, PathParams, TryRecord } from '../exchange.ts';
 import { cancelReply, type Reply, type ReplyEnd } from '../reply.ts';
 import { RequestBody } from '../request-body.ts';
 import type { Target } from '../settings.ts';
@@ -78,16 +78,18 @@ export interface AttemptParts extends Partial<Omit<Attempt, 'target'>> {
   readonly target?: Partial<Target>;
 }
 
-/** The next attempt of an exchange, at a target without retries. */
+const TIMEOUTS = { connect: 5000, firstByte: 120_000, firstContent: 180_000, idle: 60_000, total: 600_000 };
+
+/** The next attempt of an exchange, at a target without retries and with nobody to give way to. */
 export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptParts = {}): Attempt {
-  const timeouts = { connect: 5000, firstByte: 120_000, firstContent: 180_000, idle: 60_000, total: 600_000 };
+  const { startedAt = 0, timeouts = TIMEOUTS } = rest;
   const attempt: Attempt = withReply({
     number: exchange.attempts.length,
     target: createTarget(target),
     choice: { reason: 'only', givesWay: () => false },
-    startedAt: 0,
+    startedAt,
     timeouts,
-    deadline: timeouts.total,
+    deadline: Math.min(startedAt + timeouts.total, exchange.deadline),
     cancellation: new Cancellation(),
     body: exchange.request.body ?? RequestBody.read(Buffer.from('{}'), MAX_DEPTH),
     resolved: undefined,
@@ -103,6 +105,22 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
   });
   exchange.attempts.push(attempt);
   return attempt;
+}
+
+/** One physical try of an attempt, still under way. */
+export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
+  return {
+    call: 0,
+    startedAt: 0,
+    firstByteAt: undefined,
+    firstContentAt: undefined,
+    endedAt: undefined,
+    status: undefined,
+    error: undefined,
+    resent: false,
+    bytesIn: 0,
+    ...parts,
+  };
 }
 
 /** A reply that is put in another's place lets go of that one's source, as in the server. */

@@ -4,6 +4,7 @@ export {
   createAttempt,
   createContext,
   createExchange,
+  createTry,
   type AttemptParts,
   type ExchangeParts,
   type TestExchange,

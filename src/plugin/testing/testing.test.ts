@@ -4,6 +4,7 @@ import { definePlugin, type Middleware } from '../define.ts';
 import { GatewayError } from '../errors.ts';
 import {
   checkPlugin,
+  createAttempt,
   createExchange,
   createFakeClock,
   createReply,
@@ -56,6 +57,21 @@ describe('the fake clock', () => {
     const clock = createFakeClock(1000);
     await clock.advance(5);
     expect(clock.wall()).toBe(1005);
+  });
+});
+
+describe('createAttempt', () => {
+  it.each([
+    ['its own time is over', {}, 700],
+    ['the request’s deadline, where that is sooner', { deadline: 500 }, 500],
+  ])('makes an attempt that must have ended when %s', (_, exchange, deadline) => {
+    const timeouts = { connect: 1, firstByte: 1, firstContent: 1, idle: 1, total: 600 };
+    expect(createAttempt(createExchange(exchange), { startedAt: 100, timeouts })).toMatchObject({ deadline });
+  });
+
+  it('makes one that a plugin may ask whether another target would be tried: none, unless the test says so', () => {
+    const { choice } = createAttempt(createExchange());
+    expect(choice.givesWay(new GatewayError('overloaded', 'busy'))).toBe(false);
   });
 });
 

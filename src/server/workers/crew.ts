@@ -10,9 +10,11 @@ import { CannotListen, type Address } from '../listeners.ts';
 import type { Crew, CrewTools } from '../part.ts';
 import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
+import { Connections } from './connections.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
 import { Channel, type Question, type Questions, type SentSettings, type StartFailure, type ToPrimary } from './ipc.ts';
+import { Silence, TICK_MS } from './silence.ts';
 
 /** Plugins that open connections, token exchanges and a busy machine have this long. */
 const START_LIMIT_MS = 60_000;
@@ -21,6 +23,8 @@ const RELOAD_LIMIT_MS = 60_000;
 const LOOK_UP_LIMIT_MS = 1_000;
 /** Beyond its own limit a drain has error events to send and telemetry to flush. */
 const DRAIN_EXTRA_MS = 10_000;
+/** When the delay of a drain is over, workers stop listening as soon as they hear of it. */
+const CLOSED_MS = 1_000;
 /** Who has answered everything ends; who does not is ended. */
 const EXIT_LIMIT_MS = 2_000;
 
@@ -36,6 +40,7 @@ interface Member {
   readonly worker: Worker;
   readonly channel: Channel;
   readonly exited: Promise<void>;
+  readonly silence: Silence;
   /** Since when it serves. */
   servingSince: number | undefined;
   /** How long its place was empty before it. */
@@ -46,6 +51,8 @@ export interface CrewOptions {
   readonly size: number;
   /** Folder of the settings, as it was named. */
   readonly configs: string;
+  /** How long a worker may say nothing before it is killed. Injected by tests. */
+  readonly silenceMs?: number;
 }
 
 /** The worker processes: forks them, asks them, puts others in the places of those that end. */
@@ -54,6 +61,7 @@ export class WorkerCrew implements Crew {
   readonly #tools: CrewTools;
   readonly #metrics: CrewMetrics;
   readonly #members = new Set<Member>();
+  readonly #connections = new Connections();
   #inForce: InForce | undefined;
   /** What workers are told to listen on; undefined: what the settings say. */
   #port: number | undefined;
@@ -107,6 +115,7 @@ export class WorkerCrew implements Crew {
 
   async drain(times: DrainTimes): Promise<number> {
     this.#stopping = true;
+    this.#tools.clock.after(times.delayMs + CLOSED_MS, () => this.#connections.stop());
     const cut = await Promise.all([...this.#members].map((member) => this.#stop(member, times)));
     return cut.reduce((sum, one) => sum + one, 0);
   }
@@ -145,6 +154,7 @@ export class WorkerCrew implements Crew {
     if ('failure' in answer) throw failureOf(answer.failure);
     member.servingSince = this.#tools.clock.now();
     this.#count();
+    this.#watch(member);
     this.#tools.log.info({ worker: member.worker.id, pid: member.worker.process.pid }, 'a worker serves');
     // Settings that came into force while it was starting.
     if (this.#inForce !== inForce) await this.#reload(member);
@@ -155,9 +165,12 @@ export class WorkerCrew implements Crew {
     const worker = cluster.fork();
     const channel = new Channel((message) => void worker.send(message, () => {}), this.#tools.clock);
     const { promise: exited, resolve } = Promise.withResolvers<void>();
-    const member: Member = { worker, channel, exited, servingSince: undefined, pausedMs };
+    const silence = new Silence(this.#options.silenceMs);
+    const member: Member = { worker, channel, exited, silence, servingSince: undefined, pausedMs };
     this.#members.add(member);
+    this.#connections.follow(worker, () => this.#serving().some((other) => other !== member));
     worker.on('message', (message: ToPrimary) => {
+      silence.heard();
       if (message.type !== 'metrics') channel.heard(message);
       // Messages may come after the end: by then what this worker has counted stands among the dead.
       else if (this.#members.has(member)) this.#metrics.heard(worker.id, message);
@@ -174,6 +187,25 @@ export class WorkerCrew implements Crew {
       resolve();
     });
     return member;
+  }
+
+  /** One that hangs does not end by itself: it is killed, and then replaced as any other that died. */
+  #watch(member: Member): void {
+    const { worker, channel, silence } = member;
+    this.#tools.clock.after(TICK_MS, () => {
+      if (!this.#members.has(member)) return;
+      const due = silence.tick();
+      if (due === 'end') {
+        const { pid } = worker.process;
+        this.#tools.log.error(
+          { worker: worker.id, pid },
+          'a worker hangs: it has said nothing for too long, and is killed',
+        );
+        return void worker.process.kill('SIGKILL');
+      }
+      if (due === 'ask') channel.ask('alive', undefined, LOOK_UP_LIMIT_MS).catch(() => {});
+      this.#watch(member);
+    });
   }
 
   #replace(member: Member, { code, signal }: { readonly code: number; readonly signal: string }): void {

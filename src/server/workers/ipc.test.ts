@@ -8,6 +8,7 @@ const ANSWERS: Answers = {
   reload: unasked,
   record: async ({ id }) => ({ id }),
   records: async () => [],
+  alive: async () => undefined,
   targets: unasked,
   metrics: async () => undefined,
   drain: async () => ({ cut: 2 }),

@@ -31,6 +31,8 @@ export interface Questions {
   /** The latest request with this id; undefined: it had none. */
   readonly record: { readonly asked: { readonly id: string }; readonly answer: object | undefined };
   readonly records: { readonly asked: RecordQuery; readonly answer: readonly object[] };
+  /** Whether its event loop runs: the answer says nothing but that. */
+  readonly alive: { readonly asked: undefined; readonly answer: undefined };
   readonly targets: { readonly asked: undefined; readonly answer: readonly string[] };
   /** All of them are told before the answer comes, in a message of their own: what is told later is never older. */
   readonly metrics: { readonly asked: undefined; readonly answer: undefined };

@@ -3,6 +3,7 @@ import { sentFiles, type ReadPlaces } from '../../settings/files.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { SettingsRefused, startWorker, type WorkerGateway } from '../gateway.ts';
+import { tellLastWords } from '../last-words.ts';
 import { CannotListen } from '../listeners.ts';
 import { answer, type Answers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 
@@ -46,6 +47,7 @@ const answers: Answers = {
   },
   record: async ({ id }) => started().record(id),
   records: async (query) => started().records(query),
+  alive: () => Promise.resolve(undefined),
   targets: async () => started().targets(),
   drain: (times) => started().shutDown(times),
 };
@@ -80,6 +82,7 @@ function failureOf(error: unknown): StartFailure {
   return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
 }
 
+tellLastWords();
 // Signals of a terminal reach the whole group: what they mean is the primary's to say.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));

@@ -8,11 +8,11 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via'
 /** Credentials go by many names; one that is refused without need has another name soon, one that leaks is gone. */
 const CREDENTIAL = new RegExp(
   [
-    'authori[sz]ation|cookie|token|secret|passw|credential|signature|jwt|assertion|^x-goog-user-project$',
+    'authori[sz]ation|cookie|token|secret|passw|credential|signature|jwt|assertion|bearer|oidc|saml|^x-goog-user-project$',
     // `x-auth`, `x-auth-request`; not `x-authenticated-user`, `x-author`.
-    '(^|[-_])auth([-_]|$)',
+    '(^|[-_])(auth|otp|pat)([-_]|$)',
     // Not every key is one: `idempotency-key`. Azure has `ocp-apim-subscription-key` and `x-functions-key`.
-    '(api|access|account|auth|client|functions|license|master|private|service|shared|subscription)[-_]?key',
+    '(access|account|admin|api|app|application|auth|client|customer|encryption|functions|license|master|private|secure|service|session|shared|signing|storage|subscription)[-_]?key',
   ].join('|'),
 );
 

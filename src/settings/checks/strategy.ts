@@ -73,8 +73,10 @@ function checkConditional(
   if (!conditions) needs('`conditions`');
   if (otherwise === undefined) needs('`default`, the target of requests of which no condition holds');
   const names = targets.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  const asked = new Map<string, number>();
   for (const [index, { query, then }] of (conditions ?? []).entries()) {
     const here = [...at, 'conditions', index];
+    checkAskedOnce(query, index, { path: [...here, 'query'], report, asked });
     const reportQuery: Report = (problem) => report({ ...problem, path: [...here, 'query', ...problem.path] });
     readQuery(query, { report: reportQuery, tally });
     checkTargetName(then, names, { path: [...here, 'then'], report });
@@ -85,6 +87,18 @@ function checkConditional(
   const used = new Set([otherwise, ...conditions.map(({ then }) => then)]);
   // One slip, one message: where a name leads nowhere its target is not reached either.
   if ([...used].every((name) => names.includes(name))) checkReached(targets, used, { path, report });
+}
+
+function checkAskedOnce(
+  query: unknown,
+  index: number,
+  { path, report, asked }: Place & { readonly asked: Map<string, number> },
+): void {
+  const text = JSON.stringify(query);
+  const before = asked.get(text);
+  if (before === undefined) return void asked.set(text, index);
+  const message = `\`conditions[${before}]\` asks the same, and is asked before: this one never decides`;
+  report({ path, on: 'key', severity: 'warning', message });
 }
 
 function checkTargetName(name: string, names: readonly string[], { path, report }: Place): void {
@@ -154,7 +168,8 @@ function checkSticky({ sticky }: Strategy, { path, report }: Place): void {
     const message = `\`${header}\` may hold a credential, which no choice is made by; \`caller\` stands for the gateway key`;
     report({ path: [...path, 'sticky', 'hash_fields', index], message });
   }
-  checkUnit('ttl', sticky.ttl, { path: [...path, 'sticky'], report });
+  // Portkey's are seconds, a day of them at most: 86400.
+  checkUnit('ttl', sticky.ttl, { path: [...path, 'sticky'], report, below: 100_000 });
   if (sticky.ttl === undefined || parseDuration(sticky.ttl) > 0) return;
   report({ path: [...path, 'sticky', 'ttl'], message: '`ttl: 0` keeps no choice; leave `sticky` out' });
 }

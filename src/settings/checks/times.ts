@@ -49,8 +49,13 @@ export function checkOne(name: string, value: string | number, place: Place): vo
   else checkUnit(name, value, place);
 }
 
-export function checkUnit(name: string, value: string | number | undefined, { path, report }: Place): void {
-  if (typeof value !== 'number' || value === 0 || value >= SECONDS_MEANT) return;
+/** @param below a smaller number was likely meant as seconds */
+export function checkUnit(
+  name: string,
+  value: string | number | undefined,
+  { path, report, below = SECONDS_MEANT }: Place & { readonly below?: number },
+): void {
+  if (typeof value !== 'number' || value === 0 || value >= below) return;
   const message = `a number without a unit counts milliseconds: this is ${value} ms`;
   report({ path: [...path, name], severity: 'warning', message, suggestion: `${value}s` });
 }

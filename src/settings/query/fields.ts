@@ -18,6 +18,17 @@ const WORDS: ReadonlyMap<string, Field['read']> = new Map<string, Field['read']>
   ['path', ({ request }) => request.path],
 ]);
 
+/** Names of other gateways. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['body', 'params'],
+  ['request.model', 'model'],
+  ['url', 'path'],
+  ['url.pathname', 'path'],
+]);
+
+/** As JSONPath enters lists. */
+const IN_BRACKETS = /\[(\d+)\]/g;
+
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const ROOTS = ['metadata', 'params', 'headers', ...WORDS.keys()];
 const ALL = '`metadata.KEY`, `params.FIELD`, `headers.NAME`, `model`, `operation` or `path`';
@@ -34,7 +45,7 @@ export function readField(name: string, report: Report): Field | undefined {
   };
   if (WORDS.has(root)) return mistake(`\`${root}\` is one name, with nothing inside`, root);
   if (!ROOTS.includes(root)) {
-    const meant = nearest(root, ROOTS);
+    const meant = ELSEWHERE.get(name) ?? ELSEWHERE.get(root) ?? nearest(root, ROOTS);
     const whole = meant === undefined || WORDS.has(meant) ? meant : `${meant}.${rest || 'NAME'}`;
     return mistake(`unknown field ${showName(name)}; a query asks for ${ALL}`, whole);
   }
@@ -55,7 +66,15 @@ function readHeader(name: string, header: string): Field {
   return { name, kind: 'text', read };
 }
 
-function readParam(name: string, rest: string, mistake: (message: string) => undefined): Field | undefined {
+function readParam(
+  name: string,
+  rest: string,
+  mistake: (message: string, suggestion?: string) => undefined,
+): Field | undefined {
+  const dotted = rest.replaceAll(IN_BRACKETS, '.$1');
+  if (dotted !== rest) {
+    return mistake(`${showName(name)} has a place in a list in brackets; dots lead there`, `params.${dotted}`);
+  }
   const [key = '', ...inner] = rest.split('.');
   if (key === '' || inner.includes('')) return mistake(`${showName(name)} has nothing between two dots, or at its end`);
   const read: Field['read'] = ({ request: { body } }) => {

@@ -92,7 +92,12 @@ function misplaced(key: string, level: Level): Predicate {
 function readTest(value: unknown, field: Field, level: Level): Test {
   const keys = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || !keys.some((key) => key.startsWith('$'))) {
-    if (isObject(value)) adviseOnObject(keys, level);
+    const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
+    if (forgotten !== undefined && field.kind !== 'json') {
+      mistake(within(level, forgotten), `${showName(forgotten)} is no operator`, 'key', `$${forgotten}`);
+      return noTest;
+    }
+    if (forgotten !== undefined) adviseOnObject(forgotten, level);
     return readOperator('$eq', value, { field, level, bare: true });
   }
   const tests = Object.entries(value).map(([key, operand]) =>
@@ -104,9 +109,7 @@ function readTest(value: unknown, field: Field, level: Level): Test {
 }
 
 /** A list or object without operators is compared whole. */
-function adviseOnObject(keys: readonly string[], level: Level): void {
-  const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
-  if (forgotten === undefined) return;
+function adviseOnObject(forgotten: string, level: Level): void {
   const message = `an object with \`${forgotten}\` is asked for as it stands; to ask for just that write it under \`$eq\``;
   level.report?.({
     path: [...level.path, forgotten],
@@ -135,11 +138,24 @@ function readOperator(name: string, operand: unknown, { field, level, bare }: As
   count(level, name === '$regex');
   const checked = level.report && level.tally.patterns <= MAX_PATTERNS;
   const wrong = checked ? operator.mistake(operand, field) : undefined;
-  if (!wrong) return operator.test(operand, field);
+  if (!wrong) {
+    if (name === '$regex' && field.name !== 'path') adviseOnSlashes(operand, level);
+    return operator.test(operand, field);
+  }
   const label = `\`${bare ? field.name : name}${wrong.path.map((index) => `[${index}]`).join('')}\``;
   const message = wrong.sentence ? wrong.message : `${label} ${wrong.message}`;
   mistake(within(level, ...wrong.path), message, 'value', wrong.suggestion);
   return noTest;
+}
+
+/** As JavaScript writes patterns, with flags behind them. */
+const IN_SLASHES = /^\/(.+)\/[gimsuy]+$/;
+
+function adviseOnSlashes(pattern: unknown, { path, report }: Level): void {
+  const [, inner] = (typeof pattern === 'string' && IN_SLASHES.exec(pattern)) || [];
+  if (inner === undefined) return;
+  const message = 'slashes and flags are part of the pattern here: write `(?i)` before it for any case';
+  report?.({ path, severity: 'warning', message });
 }
 
 function notAnOperator(name: string, { name: field }: Field, level: Level): void {

@@ -101,10 +101,15 @@ function expectRequestCounters({ line, record, gained }: Seen): void {
   );
 }
 
-/** A refused attempt costs no tokens; what an upstream has reported is counted once, under its own name. */
+/** The attempt that answered is counted once, under its own name; one that was lost costs nothing, whatever its upstream reported. */
 function expectTokens({ record, line, received, gained }: Seen): void {
-  const used = record.attempts.flatMap(({ provider, tokens }) =>
-    tokens ? [`${provider} input ${tokens.input}`, `${provider} output ${tokens.output}`] : [],
+  if (received)
+    expect(
+      record.attempts.some(({ answered }) => answered),
+      'an attempt answered',
+    ).toBe(received.status < 400);
+  const used = record.attempts.flatMap(({ provider, tokens, answered }) =>
+    tokens && answered ? [`${provider} input ${tokens.input}`, `${provider} output ${tokens.output}`] : [],
   );
   expect(
     gained('gatehouse_tokens_total')
@@ -112,7 +117,7 @@ function expectTokens({ record, line, received, gained }: Seen): void {
       .toSorted(),
     'tokens by metrics and record',
   ).toEqual(used.filter((text) => !text.endsWith(' 0')).toSorted());
-  const winner = record.attempts.at(-1)?.tokens;
+  const winner = record.attempts.find(({ answered }) => answered)?.tokens;
   expect(line.tokens, 'tokens by access line and record').toEqual(winner);
   if (record.state !== 'complete' || !received?.usage) return;
   expect(received.usage, 'tokens by client and record').toEqual({ input: winner?.input, output: winner?.output });

@@ -55,6 +55,7 @@ export interface RecordedAttempt {
   readonly why: string;
   readonly provider: string;
   readonly outcome: string;
+  readonly answered?: true;
   readonly failure?: FaultWords & { readonly status?: number; readonly kinds?: readonly string[] };
   readonly retries: number;
   readonly tries: readonly { readonly status?: number; readonly waited_ms?: number; readonly error?: FaultWords }[];

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError, UpstreamError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
+import { createReply, createSource } from '../../src/plugin/testing/index.ts';
+import type { Target } from '../../schemas/types.generated.ts';
+import { failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
+
+const target = (name: string): Target => ({ provider: `@${name}`, override_params: { model: `model-${name}` } });
+const group = (targets: readonly Target[], codes: readonly number[] = [429, 503], mode = 'fallback'): Target =>
+  ({ strategy: { mode, on_status_codes: codes }, targets }) as Target;
+const [a, b, c] = ['a', 'b', 'c'].map(target) as [Target, Target, Target];
+const fallback = (...targets: readonly Target[]): Target => ({ strategy: { mode: 'fallback' }, targets: [...targets] });
+const late = new UpstreamError('timeout_request', 'late');
+const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
+const run = (file: Target, setup?: WalkSetup) => walk(treeOf(file), setup);
+
+describe('a breaker that is open', () => {
+  it('leaves its target out, and tells so', async () => {
+    expect(await run(group([a, b, c]), { open: { a: 5, c: 5 }, failures: { b: busy() } })).toMatchObject({
+      tried: ['b'],
+      failure: { status: 503 },
+      givesWay: [false],
+      skipped: [
+        ['a', 'circuit_open', 0],
+        ['c', 'circuit_open', 1],
+      ],
+    });
+  });
+
+  it('of all targets: the one whose time ends soonest is tried, and no other', async () => {
+    const tree = group([a, group([b, c])]);
+    const open = { a: 9, b: 5, c: 7 };
+    expect(await run(tree, { open })).toMatchObject({ tried: ['b'], failure: undefined, nextCalls: 1 });
+    expect(await run(tree, { open, failures: { b: busy() } })).toMatchObject({
+      tried: ['b'],
+      failure: { status: 503 },
+      nextCalls: 0,
+    });
+  });
+
+  it.each<FailureKind>(['unsupported', 'context_length'])(
+    'is no reason to tell a caller that its request is wrong, where the others cannot take it: %s',
+    async (kind) => {
+      const failures = { a: failureOf(kind) };
+      for (const tree of [fallback(a, b), fallback(b, a), fallback(fallback(b, a), c)])
+        expect(await run(tree, { open: { b: 5, c: 9 }, failures })).toMatchObject({
+          tried: ['a', 'b'],
+          failure: undefined,
+          reasons: [expect.any(String), 'last_resort'],
+          givesWay: [true],
+        });
+      const unwell = { ...failures, b: busy() };
+      expect(await run(fallback(a, b), { open: { b: 5 }, failures: unwell })).toMatchObject({
+        failure: { status: 503 },
+      });
+    },
+  );
+
+  it.each<ErrorCode>(['provider_not_allowed', 'model_not_allowed'])(
+    'is no reason to tell a caller that it may not be here, where it may not have the others: %s',
+    async (code) => {
+      const failures = { b: new GatewayError(code, 'not yours') };
+      const walked = await run(fallback(a, b), { open: { a: 5 }, failures });
+      expect(walked).toMatchObject({ tried: ['b', 'a'], failure: undefined, reasons: ['fallback', 'last_resort'] });
+      const unwell = await run(fallback(a, b), { open: { a: 5 }, failures: { ...failures, a: busy() } });
+      expect(unwell).toMatchObject({ tried: ['b', 'a'], failure: { status: 503 } });
+      expect(await run(fallback(b, a, c), { failures })).toMatchObject({ tried: ['b'], failure: { status: 403 } });
+    },
+  );
+
+  it('still leaves its target out after an outage, after what stops the chain, and for a model that has refused', async () => {
+    const long = { failures: { a: failureOf('context_length') }, open: { b: 5 } };
+    const stops: Target = { strategy: { mode: 'fallback', stop_on_errors: ['context_length'] }, targets: [a, b] };
+    const twin: Target = { ...b, override_params: a.override_params! };
+    for (const walked of [
+      await run(fallback(a, b), { failures: { a: busy() }, open: { b: 5 } }),
+      await run(stops, long),
+      await run(fallback(a, twin), long),
+    ])
+      expect(walked).toMatchObject({ tried: ['a'], givesWay: [false] });
+  });
+
+  it('is nothing to a config of one target: another failure would be all it had to offer', async () => {
+    expect(await run(a, { open: { a: 5 } })).toMatchObject({ tried: ['a'], reasons: ['only'], skipped: [] });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an answer', undefined, 'a succeeded'],
+    ['a failure of the upstream', busy(), 'a failed overloaded'],
+    ['no credentials', failureOf('credentials'), 'a failed credentials'],
+    ['what the gateway refuses', new GatewayError('invalid_request', 'no'), 'a abandoned'],
+    ['a target that cannot be asked this', failureOf('unsupported'), 'a abandoned'],
+    ['a fault of a plugin', new Error('broken'), 'a abandoned'],
+    ['silence until the operator’s deadline', late, 'a failed'],
+  ])('is told of %s', async (_, failure, told) => {
+    expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([told]);
+  });
+
+  it.each<[string, WalkSetup]>([
+    ['from the cache', { cached: true }],
+    ['of a host that the caller chose', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }],
+  ])('is told nothing by an answer %s', async (_, setup) => {
+    expect((await run(a, setup)).health).toEqual(['a abandoned']);
+  });
+
+  it.each<[string, WalkSetup, string[]]>([
+    // One who asks for 1 ms must not take a target from all others.
+    ['a caller chose', { exchange: { headers: { 'x-gateway-request-timeout': '1' } } }, ['a abandoned']],
+    ['another target had most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
+    ['an own host of the caller’s had', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
+  ])('is not told of the end of the time that %s', async (_, setup, told) => {
+    const failures = { a: late, b: late, ...setup.failures };
+    expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(told);
+  });
+
+  it.each<[string, GatewayError | undefined, string[]]>([
+    ['a stream that ends well', undefined, []],
+    ['a stream that breaks', failureOf('stream_error'), ['a failed stream_error']],
+    ['a client that leaves', new GatewayError('client_closed', 'gone'), []],
+    // It flowed to the last: whoever reads slowly says nothing of the upstream.
+    ['a stream that takes too long', failureOf('timeout_total'), []],
+    ['the end of the request’s own time', late, []],
+  ])('is told of %s after its content has begun to leave', async (_, error, more) => {
+    const { health, exchange } = await run(a, {
+      exchange: { reply: createReply(createSource()) },
+    });
+    exchange.end({ error });
+    expect(health).toEqual(['a succeeded', ...more]);
+  });
+});

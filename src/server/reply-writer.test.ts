@@ -1,0 +1,102 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import type { Reply, ReplyEnd, Sink } from '../plugin/index.ts';
+import { createFakeClock } from '../plugin/testing/index.ts';
+import { writeReply } from './reply-writer.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** One request over a raw socket, and the reply that is written to it. */
+async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_000) {
+  const clock = createFakeClock();
+  const ends: ReplyEnd[] = [];
+  let res: ServerResponse | undefined;
+  const server: Server = createServer((_, response) => {
+    res = response;
+    const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json' };
+    const setup = { clock, requestId: 'r', deadline, format: openaiChat, error: undefined };
+    writeReply(response, { ...reply, headers, status: 200 }, { ...setup, onEnd: (end) => void ends.push(end) });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  closers.push(() => {
+    socket.destroy();
+    server.close();
+  });
+  socket.on('error', () => {});
+  const got = { bytes: 0, text: '' };
+  socket.on('data', (piece: Buffer) => {
+    got.bytes += piece.length;
+    if (got.bytes < 100_000) got.text += piece.toString();
+  });
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  await expect.poll(() => res !== undefined).toBe(true);
+  return { clock, ends, socket, got, written: () => res!.socket?.bytesWritten ?? Infinity };
+}
+
+/** More than the buffers of a connection on loopback take. */
+const LARGE = Buffer.alloc(64_000_000, 'x');
+
+/** The client reads until the gateway has been able to write on, and stops. */
+async function readOn({ socket, written }: Awaited<ReturnType<typeof start>>): Promise<void> {
+  const before = written();
+  socket.resume();
+  await expect.poll(() => written() > before, { interval: 1 }).toBe(true);
+  socket.pause();
+}
+
+describe('a large reply that is there whole', () => {
+  it('is left to a client that reads slowly, as long as it reads', async () => {
+    const place = await start({ body: LARGE, stream: false });
+    for (let round = 0; round < 5; round += 1) {
+      await readOn(place);
+      await place.clock.advance(30_000);
+    }
+    expect(place.ends).toEqual([]);
+    place.socket.resume();
+    await expect.poll(() => place.ends.length).toBe(1);
+    expect(place.ends).toMatchObject([{ state: 'complete', bytes: LARGE.length }]);
+    await expect.poll(() => place.got.bytes).toBeGreaterThan(LARGE.length);
+  });
+
+  it('is taken from a client that reads none of it for 30 s', async () => {
+    const place = await start({ body: LARGE, stream: false });
+    await readOn(place);
+    await place.clock.advance(30_000);
+    // What it had read until then counts for the time before.
+    await place.clock.advance(29_999);
+    expect(place.ends).toEqual([]);
+    await place.clock.advance(1);
+    await expect.poll(() => place.ends.length).toBe(1);
+    expect(place.ends).toMatchObject([{ state: 'aborted', error: { code: 'client_closed' } }]);
+  });
+
+  it('is taken from a client that still reads at the deadline', async () => {
+    const place = await start({ body: LARGE, stream: false }, 30_000);
+    await readOn(place);
+    await place.clock.advance(30_000);
+    await expect.poll(() => place.ends.length).toBe(1);
+    expect(place.ends).toMatchObject([{ state: 'failed', error: { code: 'timeout_request' } }]);
+  });
+});
+
+it('counts the signs of life of a stream among the bytes that left', async () => {
+  let sink: Sink | undefined;
+  const body = { open: (one: Sink) => void (sink = one), pause: () => {}, resume: () => {}, cancel: () => {} };
+  const { clock, ends, socket, got } = await start({ body, stream: true });
+  socket.resume();
+  await clock.advance(30_000);
+  sink!.push(Buffer.from('data: {}\n\n'));
+  sink!.end();
+  await expect.poll(() => ends.length).toBe(1);
+  await expect.poll(() => got.text).toContain('0\r\n\r\n');
+  const signs = got.text.split(openaiChat.heartbeat).length - 1;
+  expect(signs).toBeGreaterThan(0);
+  expect(ends[0]?.bytes).toBe(signs * openaiChat.heartbeat.length + 'data: {}\n\n'.length);
+});

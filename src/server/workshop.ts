@@ -1,0 +1,147 @@
+import type { Logger } from 'pino';
+import { compileChain, type ChainItem, type CompiledChain, type CompileSetup } from '../chain/compile.ts';
+import type { Chain } from '../chain/compose.ts';
+import { providedBy, type OuterChain } from '../chain/provided.ts';
+import type { PluginRegistry } from '../chain/registry.ts';
+import {
+  nearest,
+  type Capabilities,
+  type CapabilityName,
+  type Clock,
+  type Host,
+  type Plugin,
+  type PluginLevel,
+} from '../plugin/index.ts';
+import type { LoadResult } from '../settings/load.ts';
+import { checkOptions } from '../settings/plugin-options.ts';
+import type { ServerSettings } from '../settings/server-settings.ts';
+import { TimeLimitPassed, withinTime } from './time-limit.ts';
+
+/** A plugin's `create` or one of its closing tasks: enough to connect to something near, short enough to be told of soon. */
+const PLUGIN_LIMIT_MS = 10_000;
+
+/** A list of plugins where it stands in the settings. */
+export interface ChainPlace {
+  readonly level: PluginLevel;
+  readonly file: string;
+  readonly path: readonly string[];
+  readonly items: readonly ChainItem[];
+  /** Names that the chains around it provide. */
+  readonly provided?: readonly string[];
+}
+
+/** Where there is no chain there is nothing to do. */
+export const noChain: Chain = () => Promise.resolve();
+
+export const outerEntry = (server: ServerSettings): OuterChain => ({ items: server.chains.entry, runner: 'configs' });
+
+/** A chain of server.yaml. */
+export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPlace => ({
+  level,
+  file: 'server.yaml',
+  path: ['chains', level],
+  items: server.chains[level],
+});
+
+/** What of a process its chains are built with. */
+export interface WorkshopTools {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly registry: PluginRegistry;
+}
+
+/** Builds chains for one snapshot and remembers what their plugins want closed. */
+export class Workshop {
+  readonly #loaded: LoadResult;
+  readonly #tools: WorkshopTools;
+  readonly #closers: (() => void | Promise<void>)[] = [];
+  readonly #logs: Logger[] = [];
+  #stalled = false;
+  #closed = false;
+
+  constructor(loaded: LoadResult, tools: WorkshopTools) {
+    this.#loaded = loaded;
+    this.#tools = tools;
+  }
+
+  async chain(
+    { level, file, path, items, provided = [] }: ChainPlace,
+    granted: Partial<Capabilities>,
+  ): Promise<CompiledChain | undefined> {
+    // The settings are refused already: a plugin that hangs in every gateway config is waited for once.
+    if (this.#stalled) return undefined;
+    const setup: CompileSetup = {
+      registry: this.#tools.registry,
+      host: (plugin, instance) => this.#host(plugin, instance, granted),
+      inTime: (work) => this.#inTime(work),
+      checkOptions,
+      nearest,
+    };
+    return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
+  }
+
+  get sound(): boolean {
+    return this.#loaded.ok;
+  }
+
+  get log(): Logger {
+    return this.#tools.log;
+  }
+
+  providedToRequests(server: ServerSettings): readonly string[] {
+    return providedBy([outerEntry(server)], 'request', this.#tools.registry);
+  }
+
+  #host(plugin: Plugin, instance: string, granted: Partial<Capabilities>): Host<CapabilityName> {
+    const { clock, random, log } = this.#tools;
+    const capabilities = Object.fromEntries(
+      plugin.needs.map((need) => {
+        const capability = granted[need];
+        if (capability === undefined) throw new Error(`"${need}" is not to be had in the ${plugin.level} chain`);
+        return [need, capability];
+      }),
+    );
+    const ownLog = log.child({ plugin: instance });
+    this.#logs.push(ownLog);
+    const host = {
+      clock,
+      random,
+      log: ownLog,
+      onClose: (task: () => void | Promise<void>) => {
+        // A plugin that went on after its time was up.
+        if (this.#closed) void this.#runCloser(task);
+        else this.#closers.push(task);
+      },
+    };
+    // The plugin's own type says which capabilities it reads: those it named.
+    return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
+  }
+
+  /** Child loggers keep the level their parent had when they were made. */
+  setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {
+    for (const log of this.#logs) log.level = level;
+  }
+
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await withinTime(work, PLUGIN_LIMIT_MS, this.#tools.clock);
+    } catch (error) {
+      if (error instanceof TimeLimitPassed) this.#stalled = true;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const task of this.#closers.splice(0).toReversed()) await this.#runCloser(task);
+  }
+
+  async #runCloser(task: () => void | Promise<void>): Promise<void> {
+    try {
+      await withinTime(Promise.resolve(task()), PLUGIN_LIMIT_MS, this.#tools.clock);
+    } catch (err) {
+      this.#tools.log.error({ err }, 'a plugin failed to close');
+    }
+  }
+}

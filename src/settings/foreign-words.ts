@@ -1,0 +1,106 @@
+// Words of Portkey's and other gateways that have no place in the schema, and what says the same here: whoever moves a config
+// over has not misspelt anything, so no nearest key is what they meant.
+
+const CIRCUIT_BREAKER =
+  'write `circuit_breaker: { failures, failure_rate, min_requests, cooldown, on_status_codes }`, at the top of the config or in a target';
+const GUARDRAIL = 'there are no guardrails in a gateway config; what checks requests is a plugin, named in `plugins`';
+const TIMEOUT = 'write `request_timeout` for a target with its retries, `deadline` for the whole request';
+const ENTRY = 'of an entry of catalog.yaml, which targets name by `provider: "@slug"`';
+const NO_SWITCH = 'there is no switch: leave the whole block out to turn it off';
+const FIELDS = 'write `hash_fields`';
+const STICKY = 'write `sticky: { hash_fields: [ metadata.KEY ], ttl: 1h }`; a time without a unit counts milliseconds';
+
+const TARGET: Readonly<Record<string, string>> = {
+  cb_config: CIRCUIT_BREAKER,
+  custom_host: `write \`base_url\` ${ENTRY}`,
+  vertex_project_id: `write \`project_id\` ${ENTRY}`,
+  vertex_region: `write \`region\` ${ENTRY}`,
+  vertex_service_account_json: `write \`service_account\` ${ENTRY}`,
+  timeout: TIMEOUT,
+  before_request_hooks: GUARDRAIL,
+  after_request_hooks: GUARDRAIL,
+  input_guardrails: GUARDRAIL,
+  output_guardrails: GUARDRAIL,
+};
+
+/** By what the schema calls the place. */
+const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  GatewayFile: TARGET,
+  Target: TARGET,
+  Strategy: {
+    cb_config: CIRCUIT_BREAKER,
+    sticky_session: STICKY,
+    sticky_sessions: STICKY,
+    else: 'write `default`',
+    otherwise: 'write `default`',
+    weights: 'each target says its own `weight`',
+  },
+  CircuitBreaker: {
+    failure_threshold: 'write `failures`',
+    failure_threshold_percentage: 'write `failure_rate`, a share: `0.2` for 20 percent',
+    cooldown_interval: 'write `cooldown`, such as `30s`; a time without a unit counts milliseconds',
+    failure_status_codes: 'write `on_status_codes`',
+    minimum_requests: 'write `min_requests`',
+    enabled: NO_SWITCH,
+  },
+  Sticky: { enabled: NO_SWITCH, fields: FIELDS, keys: FIELDS },
+  Condition: {
+    if: 'write `query`',
+    when: 'write `query`',
+    match: 'write `query`',
+    target: 'write `then`, the `name` of the target',
+    use: 'write `then`, the `name` of the target',
+  },
+  Retry: {
+    count: 'write `attempts`',
+    max_attempts: 'write `attempts`, the tries after the first',
+    max_retries: 'write `attempts`',
+    num_retries: 'write `attempts`',
+    delay: 'write `min_delay` for the first wait, `max_delay` for the longest',
+    backoff: 'waits always grow, from `min_delay` to `max_delay`',
+    retry_after: 'the upstream’s retry-after always counts, up to `max_delay`',
+  },
+  Timeouts: { request: 'write `total`' },
+};
+
+/** What to write in the place of a key that is another gateway's. */
+export function adviceOnKey(title: unknown, key: string): string | undefined {
+  const keys = typeof title === 'string' && Object.hasOwn(KEYS, title) ? KEYS[title] : undefined;
+  return keys && Object.hasOwn(keys, key) ? keys[key] : undefined;
+}
+
+const VALUES: Readonly<Record<string, string>> = {
+  // Modes.
+  ab: 'loadbalance',
+  canary: 'loadbalance',
+  random: 'loadbalance',
+  round_robin: 'loadbalance',
+  roundrobin: 'loadbalance',
+  weighted: 'loadbalance',
+  failover: 'fallback',
+  priority: 'fallback',
+  router: 'conditional',
+  // Kinds of failure.
+  '401': 'auth',
+  '403': 'auth',
+  '404': 'not_found',
+  '409': 'conflict',
+  '429': 'rate_limit',
+  '500': 'server_error',
+  '502': 'connection',
+  '503': 'overloaded',
+  '504': 'timeout_first_byte',
+  '529': 'overloaded',
+  '5xx': 'server_error',
+  moderation: 'content_filter',
+  network: 'connection',
+  safety: 'content_filter',
+  timeout: 'timeout_first_byte',
+};
+
+/** The word that is allowed here and says what another gateway's word says. */
+export function meantBy(word: string, allowed: readonly string[]): string | undefined {
+  const name = word.toLowerCase().replaceAll('-', '_');
+  const meant = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;
+  return meant !== undefined && allowed.includes(meant) ? meant : undefined;
+}

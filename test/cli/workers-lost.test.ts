@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../support/gateway.ts';
+import {
+  allEnded,
+  AT_ONCE,
+  isAlive,
+  isWhole,
+  LONG_MS,
+  scrape,
+  startFleet,
+  stream,
+  type FleetSettings,
+  type Running,
+  type Stream,
+} from './workers.testkit.ts';
+
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end();
+});
+
+const start = (options?: Omit<FleetSettings, 'upstream'>): Promise<Running> => startFleet(ended, options);
+
+describe('of two workers', () => {
+  it('one that died leaves the connection that was on its way to it to the other', async () => {
+    const { upstream, fleet, url } = await start();
+    upstream.letGo();
+    process.kill(fleet.workers[0]!, 'SIGSTOP');
+    const streams = Array.from({ length: 8 }, () => stream(url));
+    const running = () => streams.filter(({ state }) => state === 'running');
+    await until(() => running().length <= 1, 'the other worker has served', LONG_MS);
+    expect(running()).toHaveLength(1);
+    process.kill(fleet.workers[0]!, 'SIGKILL');
+    await allEnded(streams);
+    expect(streams.filter(isWhole)).toHaveLength(8);
+  });
+
+  it('one that hangs is killed, and another put in its place', async () => {
+    const { upstream, fleet, url, statusUrl } = await start({ main: 'test/cli/impatient-primary.testkit.ts' });
+    const streams = Array.from({ length: 4 }, () => stream(url));
+    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun', LONG_MS);
+    const [hangs, works] = fleet.workers;
+    process.kill(hangs!, 'SIGSTOP');
+    await until(() => fleet.workers.length === 3, 'another worker serves', LONG_MS);
+    expect([isAlive(hangs!), isAlive(works!)]).toEqual([false, true]);
+    expect(fleet.lines.filter(({ msg }) => String(msg).startsWith('a worker hangs'))).toMatchObject([{ pid: hangs }]);
+    await until(() => streams.some(({ state }) => state === 'closed'), 'its clients see it', LONG_MS);
+    upstream.letGo();
+    await allEnded(streams);
+    expect(streams.filter(isWhole).length).toBeGreaterThan(0);
+    expect((await scrape(statusUrl)).get('gatehouse_worker_exits_total{reason="signal"}')).toBe(1);
+  });
+
+  it('both stop: no connection is left open that neither takes, while streams go on', async () => {
+    const { upstream, fleet, url } = await start({ server: { drain: { delay: '0s', timeout: '1m' } } });
+    const held = stream(url);
+    await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
+    const short: Stream[] = [];
+    const signalled = new AbortController();
+    const knock = async (): Promise<void> => {
+      while (!signalled.signal.aborted) {
+        const one = stream(url, AT_ONCE);
+        short.push(one);
+        await until(() => one.state !== 'running' || signalled.signal.aborted, 'it is answered', LONG_MS);
+      }
+    };
+    const knocking = Array.from({ length: 24 }, knock);
+    await until(() => short.length > 200, 'requests come and go', LONG_MS);
+    fleet.signal('SIGINT');
+    await until(() => short.some(({ state }) => state === 'closed'), 'nobody listens', LONG_MS);
+    signalled.abort();
+    await Promise.all(knocking);
+    await allEnded(short);
+    expect(held.state).toBe('running');
+    upstream.letGo();
+    expect(await fleet.exited).toBe(0);
+    expect(isWhole(held)).toBe(true);
+  });
+});
