@@ -87,7 +87,8 @@ export class Walk {
   #visit(route: Route, reason: ChoiceReason, around: GivesWay): Promise<Outcome> | Outcome {
     if (route.kind === 'group') return this.#visitGroup(route, reason, around);
     if (route.kind === 'conditional') {
-      const { member, why } = this.#chosenOf(route);
+      const { member, why, condition } = this.#chosenOf(route);
+      this.#ctx.exchange.conditions.push({ at: route.path, condition, to: member.path });
       return this.#visit(member, reason === 'fallback' ? reason : why, around);
     }
     const skip = this.#reasonToSkip(route, this.#refusals);
@@ -117,9 +118,15 @@ export class Walk {
       .toSorted((one, other) => retryAt(one) - retryAt(other))[0];
   }
 
-  #chosenOf({ branches, otherwise }: Conditional): { member: Route; why: ChoiceReason } {
-    const branch = branches.find(({ holds }) => holds(this.#ctx.exchange));
-    return branch ? { member: branch.member, why: 'condition' } : { member: otherwise, why: 'otherwise' };
+  #chosenOf({ branches, otherwise }: Conditional): {
+    member: Route;
+    why: ChoiceReason;
+    condition: number | undefined;
+  } {
+    const index = branches.findIndex(({ holds }) => holds(this.#ctx.exchange));
+    const branch = branches[index];
+    if (!branch) return { member: otherwise, why: 'otherwise', condition: undefined };
+    return { member: branch.member, why: 'condition', condition: index };
   }
 
   /** A `single` group has one member, so it is a fallback without a second choice. */

@@ -89,12 +89,24 @@ export interface Exchange {
   readonly attempts: Attempt[];
   /** Targets that were left out, in order. */
   readonly skipped: SkippedTarget[];
+  /** What conditionals made of the request, in the order they were asked. */
+  readonly conditions: ChosenBranch[];
   /** The reply so far; set by the winning attempt or by a plugin. */
   reply: Reply | undefined;
   /** The failure the client is told of. */
   error: GatewayError | undefined;
   /** Called once, when the reply has left (or the client has): how it ended. */
   onEnd(listener: (end: ReplyEnd) => void): void;
+}
+
+/** Where a conditional sent the request. */
+export interface ChosenBranch {
+  /** Path of the conditional in the config. */
+  readonly at: string;
+  /** Index of the condition that held; undefined: none did, and `default` was taken. */
+  readonly condition: number | undefined;
+  /** Path of the target, or group, it led to. */
+  readonly to: string;
 }
 
 /** A target of the config that was not tried. */

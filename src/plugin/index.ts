@@ -42,6 +42,7 @@ export type {
   CacheStatus,
   Choice,
   ChoiceReason,
+  ChosenBranch,
   Exchange,
   GatewayContext,
   InboundRequest,

@@ -5,6 +5,7 @@ import {
   GatewayError,
   type Attempt,
   type Caller,
+  type ChosenBranch,
   type Clock,
   type Exchange,
   type GatewayConfig,
@@ -48,6 +49,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   readonly cancellation = new Cancellation();
   readonly attempts: Attempt[] = [];
   readonly skipped: SkippedTarget[] = [];
+  readonly conditions: ChosenBranch[] = [];
   deadline: number;
   trace: TraceContext;
   caller: Caller | undefined;

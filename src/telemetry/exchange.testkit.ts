@@ -52,6 +52,7 @@ export function exchangeOf(
     startedAt: 0,
     deadline: 900_000,
     skipped: [],
+    conditions: [],
     settingsHash: '0123456789abcdef',
     operation: chat,
     request: {

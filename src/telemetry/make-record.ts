@@ -71,6 +71,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
     attempts,
     skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
+    // As many as a config may nest, and paths of its own.
+    conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
   };
 }
 

@@ -31,6 +31,7 @@ function fallenBack(): Exchange {
   const exchange = exchangeOf({
     config: createConfig({ id: 'prod', hash: 'feedfeedfeedfeed' }),
     reply: replyOf(false),
+    conditions: [{ at: 'config', condition: 1, to: 'config.targets[0]' }],
     skipped: [
       { target: createTarget({ path: 'config.targets[1]', provider: '@second' }), reason: 'circuit_open', after: 1 },
     ],
@@ -150,6 +151,7 @@ describe('a record as JSON', () => {
         },
       ],
       skipped: [{ target: 'config.targets[1]', provider: 'second', reason: 'circuit_open', after: 1 }],
+      conditions: [{ at: 'config', held: 'conditions[1]', to: 'config.targets[0]' }],
     });
   });
 

@@ -1,3 +1,4 @@
+import type { ChosenBranch } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import type { RecordedAttempt, RecordedTry } from './record.ts';
 import { scrub } from './scrub.ts';
@@ -30,9 +31,16 @@ export function recordJson(record: BoundedRecord): object {
     retries: record.retries,
     attempts: attempts.map(attemptJson),
     skipped: record.skipped,
+    conditions: record.conditions.length > 0 ? record.conditions.map(branchJson) : undefined,
     left_out: leftOut,
   });
 }
+
+const branchJson = ({ at, condition, to }: ChosenBranch): object => ({
+  at,
+  held: condition === undefined ? 'default' : `conditions[${condition}]`,
+  to,
+});
 
 /** The same request in one line of a list. */
 export function recordLineJson(record: BoundedRecord): object {

@@ -1,6 +1,7 @@
 import type {
   CacheStatus,
   ChoiceReason,
+  ChosenBranch,
   CommitMode,
   ErrorCode,
   FailureKind,
@@ -148,6 +149,7 @@ export interface RequestRecord {
   readonly retries: number;
   readonly attempts: readonly RecordedAttempt[];
   readonly skipped: readonly RecordedSkip[];
+  readonly conditions: readonly ChosenBranch[];
 }
 
 /** How a request stands: ended, or not yet. */

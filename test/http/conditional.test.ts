@@ -160,6 +160,21 @@ describe('a conditional inside a fallback', () => {
     expect(upstream.seen.map(({ json: { model } }) => model)).toEqual([first, 'last']);
   });
 
+  it.each<[string, Record<string, string>, object]>([
+    [
+      'the condition that held',
+      { 'x-gateway-metadata': '{"eu":"yes"}' },
+      { held: 'conditions[0]', to: 'config.targets[0].targets[0]' },
+    ],
+    ['that none did', {}, { held: 'default', to: 'config.targets[0].targets[1]' }],
+  ])('leaves a record of %s', async (_, headers, told) => {
+    await start({ it: nested }, failing);
+    await ask({ headers });
+    const kept = (await gateway.gateway.records({ limit: 1 })) as { request_id: string }[];
+    const record = await gateway.gateway.record(kept[0]!.request_id);
+    expect(record).toMatchObject({ conditions: [{ at: 'config.targets[0]', ...told }] });
+  });
+
   it('may have a fallback of its own behind a condition', async () => {
     const inner = {
       name: 'careful',

@@ -52,6 +52,7 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
     },
     deadline: 900_000,
     skipped: [],
+    conditions: [],
     trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
     cancellation: new Cancellation(),
     caller: createCaller(),
