@@ -45,9 +45,7 @@ function isSameModel(one: string | undefined, other: string | undefined): boolea
 /** `-20250929`, `-2024-08-06`, `-001`: a date or a number of three digits behind the name; and the words for whichever is current. */
 const VERSION = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|default)$/;
 
-const bareName = (model: string): string =>
-  model
-    .replace(/^@[^/]*\//, '')
-    .replace(/^(?:anthropic|meta|familya|familyb|google|publishers\/[^/]*\/models)[./]/, '')
-    .replace('@', '-')
-    .toLowerCase();
+/** `@slug/`, `publishers/x/models/` and whatever else leads there; then `family.`, which is letters alone: no `gpt-4.1`. */
+const PLACE = /^(?:.*\/)?(?:[a-z]+\.)?/i;
+
+const bareName = (model: string): string => model.replace(PLACE, '').replace('@', '-').toLowerCase();

@@ -17,6 +17,7 @@ import {
   createConfig,
   createExchange,
   createFakeClock,
+  createTry,
   runPlugin,
   type ExchangeParts,
   type FakeClock,
@@ -107,7 +108,7 @@ export async function walk(tree: Route, setup: WalkSetup = {}) {
           tried.push(name);
           reasons.push(choice.reason);
           await during?.(name, exchange);
-          if (!cached) attempt.tries.push(aTry);
+          if (!cached) attempt.tries.push(createTry());
           if (!(name in failures)) return;
           const error = failures[name];
           givesWay.push(choice.givesWay(toGatewayError(error)));
@@ -123,18 +124,6 @@ export async function walk(tree: Route, setup: WalkSetup = {}) {
   const skipped = exchange.skipped.map(({ target, reason, after }) => [nameOf(target), reason, after]);
   return { tried, failure, nextCalls, reasons, givesWay, skipped, health: told, exchange };
 }
-
-const aTry = {
-  call: 0,
-  startedAt: 0,
-  firstByteAt: undefined,
-  firstContentAt: undefined,
-  endedAt: undefined,
-  status: undefined,
-  error: undefined,
-  resent: false,
-  bytesIn: 0,
-};
 
 /** Breakers that stand as told, and what the walk tells them: `a failed overloaded`. */
 function healthOf({ open = {}, probing = [] }: Health) {

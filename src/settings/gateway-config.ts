@@ -17,19 +17,18 @@ import {
   parseDuration,
   type BreakerSettings,
   type CacheSettings,
-  type CommitMode,
   type Conditional,
   type CustomHostSettings,
   type FailureKind,
   type GatewayConfig,
   type GiveWayRules,
   type HashField,
-  type MessagesRoute,
   type MetadataRules,
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
   type StickySettings,
+  type Target,
   type TimeoutSettings,
 } from '../plugin/index.ts';
 import { compileQuery } from './conditions.ts';
@@ -56,21 +55,7 @@ const DEFAULT_BREAKER: BreakerSettings = {
 };
 
 /** What a target takes from the config around it. */
-interface Inherited {
-  readonly provider: string | undefined;
-  readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
-  readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
-  readonly dropParams: readonly (readonly string[])[];
-  readonly forwardHeaders: readonly string[];
-  readonly cache: CacheSettings | undefined;
-  readonly remoteMedia: RemoteMediaSettings | undefined;
-  readonly retry: RetrySettings;
-  readonly breaker: BreakerSettings;
-  readonly commit: CommitMode;
-  readonly timeouts: TimeoutSettings;
-  readonly strict: boolean | undefined;
-  readonly messagesRoute: MessagesRoute;
-}
+type Inherited = Omit<Target, 'kind' | 'path' | 'contextWindow'>;
 
 const NOTHING: Inherited = {
   provider: undefined,
