@@ -28,6 +28,7 @@ const FILES: Readonly<Record<SchemaName, string>> = {
   catalog: 'catalog.yaml',
   keys: 'keys.yaml',
   gateway: 'gateway/NAME.yaml',
+  test: 'gateway/NAME.test.yaml',
 };
 
 const places = new Map(SCHEMA_NAMES.map((file) => [file, placesOf(file)]));

@@ -12,6 +12,7 @@ export function typeOf(schema: Schema): string {
   if (schema['x-secret'] === true) return 'secret';
   if (type === undefined) {
     const branches = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isSchema);
+    if (branches.length === 0) return 'anything';
     return [...new Set(branches.map((branch) => typeOf(resolved(branch))))].join(' or ');
   }
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];

@@ -203,6 +203,7 @@ export interface SchemaDocuments {
   keys: KeysFile;
   gateway: GatewayFile;
   'chat-completions': ChatCompletionsRequest;
+  test: ConfigTestFile;
 }
 /**
  * configs/server.yaml: where Gatehouse listens, what it accepts at most, and the chains every request passes.
@@ -272,6 +273,10 @@ export interface Admin {
    * @maxItems 16
    */
   hosts?: string[];
+  /**
+   * Requests that can be explained after they were served, the latest 100 in each worker: those whose gateway config asks for it (`reply_headers`), all, or none. Their bodies are kept for that, up to 1 MiB each.
+   */
+  explain?: 'asked' | 'all' | 'none';
   /**
    * Requests that are remembered, the latest ones; in each worker.
    */
@@ -816,6 +821,12 @@ export interface GatewayFile {
    */
   commit?: 'first_content' | 'complete';
   deadline?: Duration;
+  /**
+   * What replies say about how they came about. server_timing: where the time went (`Server-Timing`). config_hash: `x-gateway-config-hash`, which tells the config's content. explain_id: `x-gateway-explain-id`, under which the admin listener explains the request afterwards; its body is kept for that, and a config that comes with a request may not ask for it.
+   *
+   * @minItems 1
+   */
+  reply_headers?: ('server_timing' | 'config_hash' | 'explain_id')[];
   custom_hosts?: CustomHosts;
   request_timeout?: Duration;
   timeouts?: Timeouts;
@@ -1381,4 +1392,225 @@ export interface ChatFunction {
   strict?: boolean | null;
   cache_control?: CacheControl;
   [k: string]: unknown;
+}
+/**
+ * NAME.test.yaml: Requests to a gateway config, what upstreams answer, and what should come of it. Run by `gatehouse test`, with a clock of its own and no network. Here `${…}` is plain text.
+ */
+export interface ConfigTestFile {
+  env?: TestEnvironment;
+  /**
+   * Each runs by itself: nothing of one is left for the next.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  cases: ConfigTestCase[];
+}
+/**
+ * Values for `${env:NAME}` in the settings. What is not said here has a stand-in, and nothing is read from the process's own environment.
+ */
+export interface TestEnvironment {
+  [k: string]: string;
+}
+export interface ConfigTestCase {
+  /**
+   * A sentence: what should happen.
+   */
+  name: string;
+  /**
+   * Id of the gateway config. Default: the file's name without `.test.yaml`. `none`: the request names none.
+   */
+  config?: string;
+  /**
+   * Id of the key in keys.yaml that asks. Default: one that may do everything.
+   */
+  key?: string;
+  /**
+   * Headers of the request.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  request: TestRequest;
+  /**
+   * Random numbers that load balances are drawn by, 0 ≤ x < 1; the last one stands for all behind it. Default: 0, the first target that has a weight.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  draws?: number[];
+  /**
+   * When the request is made. Default: 2026-01-01T00:00:00Z.
+   */
+  at?: string;
+  /**
+   * What upstreams answer: the first call gets the first answer. A call for which there is none fails the case, and so does an answer that nobody asks for.
+   *
+   * @maxItems 100
+   */
+  upstream?: TestAnswer[];
+  expect: TestExpectation;
+}
+/**
+ * What the client sends.
+ */
+export interface TestRequest {
+  /**
+   * Default: POST.
+   */
+  method?: 'GET' | 'POST';
+  /**
+   * Path of the API.
+   */
+  path?: string;
+  /**
+   * As JSON is, or text that is sent as it stands.
+   */
+  body?: unknown;
+}
+/**
+ * What one call of an upstream gets. With `answer` it is written in the API that is spoken there, as a stream where one is asked for.
+ */
+export interface TestAnswer {
+  /**
+   * The text of a complete, good answer. For embeddings any text will do: the vectors are made up.
+   */
+  answer?: string;
+  /**
+   * Default: 200. An error status without a body gets one as the API would write it.
+   */
+  status?: number;
+  /**
+   * Of the reply.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  /**
+   * As JSON is, or text that is sent as it stands.
+   */
+  body?: unknown;
+  /**
+   * Server-sent events: each an object that becomes the event's data, or text that is sent as it stands.
+   *
+   * @maxItems 1000
+   */
+  stream?: (
+    | {
+        [k: string]: unknown;
+      }
+    | string
+  )[];
+  delay?: Duration;
+  pause?: Duration;
+  /**
+   * refuse: no connection. reset: the connection ends before a reply. hang: nothing ever comes. cut: the connection ends before the last event, or within the body. garbage: a page of HTML with status 200.
+   */
+  fault?: 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
+}
+/**
+ * What must be so; what is not said may be anything.
+ */
+export interface TestExpectation {
+  /**
+   * Which target the reply came from: its path in the config, its name, or the `@slug` it went to.
+   */
+  target?: string;
+  /**
+   * How many targets were tried, or which ones, in order.
+   *
+   * @maxItems 64
+   */
+  attempts?: number | string[];
+  /**
+   * What was sent: to the last target that was sent anything, or to each of them in order; of retries the last.
+   */
+  outbound?: TestOutbound | TestOutbound[];
+  /**
+   * Of the reply to the client.
+   */
+  status?: number;
+  /**
+   * Of the reply: these must be among them. null: there is no such header.
+   */
+  headers?: {
+    [k: string]: string | null;
+  };
+  /**
+   * Of the reply: these fields must be in it, with these values; null stands for a field that is null or missing. A list has as many items, each compared in its place. Text stands for the whole reply.
+   */
+  body?: unknown;
+  stream?: TestStream;
+  /**
+   * Parameters the target could not express, all of them, in any order.
+   */
+  dropped?: string[];
+  /**
+   * Counters that were counted up, among others.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  metrics?: TestMetric[];
+}
+/**
+ * One call of an upstream; credentials are `[secret]`.
+ */
+export interface TestOutbound {
+  /**
+   * Its method.
+   */
+  method?: string;
+  /**
+   * Its whole address; a `*` stands for any text.
+   */
+  url?: string;
+  /**
+   * These must be among them. null: there is no such header.
+   */
+  headers?: {
+    [k: string]: string | null;
+  };
+  /**
+   * These fields must be in it, with these values; null stands for a field that is null or missing. A list has as many items, each compared in its place.
+   */
+  body?: unknown;
+}
+/**
+ * The reply as a stream.
+ */
+export interface TestStream {
+  /**
+   * All text of the answer, joined.
+   */
+  text?: string;
+  /**
+   * Events that must come, in this order, others between them: fields of their data.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  events?: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * complete: as the API ends a stream. error: with an error event. cut: without a word.
+   */
+  ends?: 'complete' | 'error' | 'cut';
+}
+export interface TestMetric {
+  /**
+   * As /metrics names it.
+   */
+  name: string;
+  /**
+   * These must be among its labels.
+   */
+  labels?: {
+    [k: string]: string;
+  };
+  /**
+   * By how much, all that fit together. Default: more than 0.
+   */
+  value?: number;
 }

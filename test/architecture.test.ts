@@ -16,8 +16,25 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chain: ['plugin'],
   operations: ['plugin', 'formats'],
   settings: ['plugin', 'catalog', 'providers'],
+  explain: ['plugin', 'formats'],
+  'config-tests': [
+    'plugin',
+    'formats',
+    'settings',
+    'server',
+    'upstream',
+    'state',
+    'telemetry',
+    'chain',
+    'providers',
+    'catalog',
+    'operations',
+    'explain',
+    'plugins',
+  ],
   server: [
     'plugin',
+    'explain',
     'formats',
     'state',
     'telemetry',
@@ -31,6 +48,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     'plugin',
+    'explain',
+    'config-tests',
     'server',
     'settings',
     'chain',
@@ -95,7 +114,7 @@ describe('the rooms', () => {
 
   it('stand in src/README.md as they are here, each below those that may import it', () => {
     const readme = readFileSync(join(root, 'src/README.md'), 'utf8');
-    const rows = [...readme.matchAll(/^\| `(\w+)\/` \|.*\| ([^|]+) \|$/gm)].map(
+    const rows = [...readme.matchAll(/^\| `([\w-]+)\/` \|.*\| ([^|]+) \|$/gm)].map(
       ([, room, may]) => [room!, may!] as const,
     );
     const rooms = rows.map(([room]) => room);

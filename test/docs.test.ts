@@ -146,6 +146,7 @@ describe('configs/README.md', () => {
       { choices: [{ finish_reason: 'stop' }] },
       { request_id: 'try-1', attempts: [{ provider: 'simulator' }] },
       { requests: [] },
+      { targets: [{ provider: { slug: 'simulator' } }] },
     ]);
   });
 });

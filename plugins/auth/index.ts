@@ -14,6 +14,14 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['keys'],
   provides: ['caller'],
+  explain({ exchange: { caller, upstreamToken } }) {
+    if (!caller) return undefined;
+    const own = upstreamToken ? ', with a token of its own for the upstream' : '';
+    return {
+      does: `key ${caller.keyId}${own}`,
+      details: { key: caller.keyId, upstreamToken: upstreamToken !== undefined },
+    };
+  },
   create({ host }) {
     return async function auth(ctx, next) {
       const { exchange } = ctx;

@@ -15,6 +15,12 @@ export default definePlugin({
   needs: ['limits'],
   requires: ['caller'],
   provides: ['body'],
+  explain({ exchange: { operation, request } }) {
+    const { bodyBytes, bodyValidated } = request;
+    if (!operation || bodyBytes === 0) return undefined;
+    const does = bodyValidated ? `checked against ${operation.id}` : 'scanned: what reads it whole checks it';
+    return { does: `${bodyBytes} bytes, ${does}`, details: { bytes: bodyBytes, checked: bodyValidated } };
+  },
   create({ host }) {
     const { limits } = host;
     return async function body(ctx, next) {

@@ -2,6 +2,7 @@ import {
   definePlugin,
   type AttemptContext,
   type CachedReply,
+  type CacheStatus,
   type Exchange,
   type RequestBody,
 } from '../../src/plugin/index.ts';
@@ -18,6 +19,11 @@ export default definePlugin({
   needs: ['targets', 'cache'],
   requires: ['override'],
   provides: ['cache'],
+  explain({ attempt: { cache, target } }) {
+    if (!cache || !target.cache) return undefined;
+    const { maxAgeMs, scope } = target.cache;
+    return { does: WORDS[cache](maxAgeMs / 1000, scope), details: { status: cache, maxAgeMs, scope } };
+  },
   create({ host }) {
     const { clock } = host;
     const flights = new Flights(clock);
@@ -48,6 +54,14 @@ export default definePlugin({
     };
   },
 });
+
+const WORDS: Readonly<Record<CacheStatus, (seconds: number, scope: string) => string>> = {
+  hit: () => 'answers with a kept reply',
+  shared: () => "answers with another request's answer",
+  miss: (seconds, scope) => `asks for a reply of its ${scope}, up to ${seconds} s old`,
+  refresh: (seconds) => `asks upstream, and keeps the answer for ${seconds} s`,
+  bypass: () => 'left aside: the request asks for more than an answer',
+};
 
 interface Job extends Keeping {
   readonly ctx: AttemptContext;

@@ -49,6 +49,27 @@ const BASE: Facts = {
   spoken: [undefined],
 };
 
+const EVERYTHING: Facts = {
+  body: '{"stream":true,"model":"m","messages":[{"role":"user","content":"ä"}],"seed":12345678901234567890}',
+  keyId: 'a',
+  configId: 'prod',
+  configHash: 'h',
+  scope: 'config',
+  token: 'secret-token',
+  namespace: 'n',
+  operation: 'embeddings',
+  slug: 's',
+  origin: 'https://b.example',
+  path: '/v2?x=y',
+  model: 'n',
+  headers: { 'anthropic-version': '2023-06-01' },
+  strict: false,
+  targetStrict: true,
+  strictParams: true,
+  forwarded: { 'x-tenant': 't', 'x-b': '' },
+  spoken: [undefined, 'a', 'b'],
+};
+
 function keyOf(parts: Partial<Facts> = {}): string {
   const facts = { ...BASE, ...parts };
   const exchange = createExchange({
@@ -118,6 +139,13 @@ describe('the key of a kept reply', () => {
     expect(keyOf({ ...inline, keyId: 'a' })).not.toBe(keyOf({ ...inline, keyId: 'b' }));
     // And is never that of a file which says the same.
     expect(keyOf(inline)).not.toBe(keyOf({ scope: 'config' }));
+  });
+
+  it.each<[string, Partial<Facts>, string]>([
+    ['a plain request', {}, 'CNY7tYEFRSkALOZ5vChkiZygdwuZxt1xc6VyMM0LRZY'],
+    ['all that can be said', EVERYTHING, '3HK2CDz4fJj3kRKfqGIHVNdZxURYh98Ea8vFrUESgCA'],
+  ])('stays as it is, or a new release would ask for all again: %s', (_, parts, digest) => {
+    expect(keyOf(parts)).toBe(digest);
   });
 
   it('tells nothing of the credential', () => {

@@ -18,28 +18,56 @@ export interface Question {
  * What a kept reply is found by: everything that decides what the answer is and who may see it. One JSON array of a fixed
  * shape and the body's fingerprint behind it, so that no two questions are written alike.
  */
-export function cacheKey({ exchange, attempt, resolved, settings, namespace, spoken }: Question): string {
-  const { operation, upstreamToken, request, strict, strictParams } = exchange;
-  const { target, body } = attempt;
-  const { slug, provider, origin, path, model, format, headers } = resolved;
+export function cacheKey(question: Question): string {
   const hash = createHash('sha256');
-  hash.update(
-    JSON.stringify([
-      scopeOf(exchange, settings),
-      // Only the digest of all this is kept. What one credential may see, another may not.
-      upstreamToken?.reveal(),
-      namespace,
-      operation?.id,
-      [slug, provider, origin, path, model, format, headers],
-      strict ?? target.strict ?? true,
-      strictParams,
-      target.forwardHeaders.map((name) => [name, request.headers[name]]),
-      spoken,
-    ]),
-  );
-  body.fingerprint(hash, NOT_OF_THE_ANSWER);
+  hash.update(JSON.stringify(Object.values(partsOf(question))));
+  question.attempt.body.fingerprint(hash, NOT_OF_THE_ANSWER);
   return hash.digest('base64url');
 }
+
+/** Everything but the body. The digest is of the values in this order. */
+function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: Question) {
+  const { operation, upstreamToken, request, strict, strictParams } = exchange;
+  const { target } = attempt;
+  const { slug, provider, origin, path, model, format, headers } = resolved;
+  return {
+    scope: scopeOf(exchange, settings),
+    // Only the digest of all this is kept. What one credential may see, another may not.
+    token: upstreamToken?.reveal(),
+    namespace,
+    operation: operation?.id,
+    target: [slug, provider, origin, path, model, format, headers],
+    strict: strict ?? target.strict ?? true,
+    strictParams,
+    forwarded: target.forwardHeaders.map((name) => [name, request.headers[name]]),
+    spoken,
+  };
+}
+
+/**
+ * The same for people: what is told of a key must not tell what only those who have it may know. The body stands as a digest, and
+ * is of two requests the same where their bodies are for the cache.
+ */
+export function tellParts(question: Question): Readonly<Record<string, unknown>> {
+  const { scope, token, target, forwarded, ...rest } = partsOf(question);
+  const [slug, provider, origin, path, model, format, headers] = target;
+  const [sharedBy, ...of] = scope;
+  const body = createHash('sha256');
+  question.attempt.body.fingerprint(body, NOT_OF_THE_ANSWER);
+  const parts = {
+    scope: [sharedBy, ...of].join(' '),
+    upstreamToken: token === undefined ? undefined : '[secret]',
+    ...rest,
+    spoken: rest.spoken.filter((value) => value !== undefined),
+    target: { slug, provider, origin, path, model, format, headers },
+    forwarded: Object.fromEntries(forwarded),
+    body: body.digest('base64url'),
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => !saysNothing(value)));
+}
+
+const saysNothing = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 /**
  * Whether keys share replies is for the operator to say. A config that came with a request is the caller's own word: with it

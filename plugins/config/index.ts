@@ -17,6 +17,12 @@ export default definePlugin({
   needs: ['configs'],
   requires: ['caller', 'body'],
   provides: ['config'],
+  explain({ exchange }) {
+    const { config, strict, strictParams, startedAt, deadline } = exchange;
+    if (!config) return undefined;
+    const details = { config: config.id, hash: config.hash, strict, strictParams, deadlineMs: deadline - startedAt };
+    return { does: wayTo(config, exchange), details };
+  },
   create({ host }) {
     return async function config(ctx, next) {
       const { exchange } = ctx;
@@ -50,6 +56,12 @@ function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConf
   if (asked !== undefined) return isInline(asked) ? inline(asked, exchange, configs) : named(asked, exchange, configs);
   const id = exchange.caller?.defaultConfig ?? configs.fallbackId;
   return (id !== undefined && configs.get(id)) || configs.direct;
+}
+
+function wayTo({ id }: GatewayConfig, { request, caller }: Exchange): string {
+  if (id === '') return 'none: the request itself says where it goes';
+  if (request.header('config') !== undefined) return `${id}, by ${request.headerName('config')}`;
+  return id === caller?.defaultConfig ? `${id}, the default of key ${caller.keyId}` : `${id}, the server's default`;
 }
 
 /** No id begins with a brace. */

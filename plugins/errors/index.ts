@@ -17,6 +17,12 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['defaultFormat'],
   provides: ['errors'],
+  explain({ exchange: { error, operation, clientFormat } }) {
+    // An upstream's failure is another time's: nobody has been asked yet.
+    if (!error || error instanceof UpstreamError) return undefined;
+    const format = operation?.format ?? clientFormat;
+    return { does: `answers ${error.code} (${error.status})${format ? ` as ${format.name} says it` : ''}` };
+  },
   create({ host }) {
     return async function errors(ctx, next) {
       const { exchange } = ctx;

@@ -22,6 +22,14 @@ export default definePlugin({
     },
   },
   provides: ['metadata'],
+  explain({ exchange: { metadata, labels } }) {
+    const keys = Object.keys(metadata);
+    if (keys.length === 0) return undefined;
+    const labelled = Object.keys(labels).length;
+    const names = `${keys.length} ${keys.length === 1 ? 'key' : 'keys'}: ${keys.join(', ')}`;
+    const does = labelled === 0 ? names : `${names}; ${labelled} as ${labelled === 1 ? 'a label' : 'labels'}`;
+    return { does, details: { keys, labels: Object.keys(labels) } };
+  },
   create({ options }) {
     const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
     return async function metadata(ctx, next) {

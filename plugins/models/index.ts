@@ -9,6 +9,10 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['models'],
   requires: ['caller'],
+  explain({ exchange: { operation, caller, reply, error } }) {
+    if (!operation?.id.startsWith('models.') || !reply || error) return undefined;
+    return { does: `answers what key ${caller?.keyId} may use; no upstream is asked` };
+  },
   create({ host }) {
     const answers: Readonly<Record<string, Answer | undefined>> = { 'models.list': list, 'models.retrieve': retrieve };
     return async function models(ctx, next) {

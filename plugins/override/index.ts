@@ -1,4 +1,5 @@
 import {
+  changesOf,
   definePlugin,
   GatewayError,
   mergeEdits,
@@ -16,6 +17,12 @@ export default definePlugin({
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
   provides: ['override'],
+  explain({ attempt: { body, target } }) {
+    const own = changesOf(body).filter(({ edit }) => edit.source.startsWith(`${target.path} `));
+    if (own.length === 0) return undefined;
+    const changes = own.map(({ edit }) => ({ field: edit.path.join('.'), change: changeOf(edit) }));
+    return { does: changes.map(({ field, change }) => `${field} ${change}`).join(', '), details: { changes } };
+  },
   create() {
     const compiled = new WeakMap<Target, Compiled>();
     return async function override(ctx, next) {
@@ -32,6 +39,11 @@ export default definePlugin({
     };
   },
 });
+
+const changeOf = ({ value, source }: Edit): string => {
+  if (value === undefined) return 'removed';
+  return source.endsWith(' default_params') ? 'by default' : 'set';
+};
 
 const changes = ({ defaultParams, overrideParams, dropParams }: Target): boolean =>
   defaultParams !== undefined || overrideParams !== undefined || dropParams.length > 0;

@@ -9,6 +9,13 @@ export default definePlugin({
   repeats: true,
   requires: ['outbound'],
   provides: ['retry'],
+  explain({ attempt: { target } }) {
+    const { attempts, onStatusCodes } = target.retry;
+    if (attempts === 0) return undefined;
+    const codes = [...onStatusCodes];
+    const does = `up to ${attempts} more ${attempts === 1 ? 'try' : 'tries'} after ${codes.join(', ')}`;
+    return { does, details: { attempts, onStatusCodes: codes } };
+  },
   create({ host }) {
     const { clock, random } = host;
     return async function retry(ctx, next) {

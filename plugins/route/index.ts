@@ -1,5 +1,5 @@
 import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
-import { Walk } from './walk.ts';
+import { Walk, type WalkTools } from './walk.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain of one target after another until one answers. */
 export default definePlugin({
@@ -8,12 +8,33 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['attempts', 'health'],
   provides: ['reply'],
+  explain({ exchange: { attempts, skipped } }) {
+    const asked = attempts.map(({ target, choice }) => ({ target: target.path, why: choice.reason }));
+    const leftOut = skipped.map(({ target, reason }) => ({ target: target.path, why: reason }));
+    const parts = [asked.map(nameOf).join(', then '), ...leftOut.map((one) => `leaves out ${nameOf(one)}`)];
+    const does = parts.filter((part) => part !== '').join('; ');
+    return does === '' ? undefined : { does, details: { asked, leftOut } };
+  },
   create({ host }) {
     return async function route(ctx, next) {
       const { config } = ctx.exchange;
       if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
-      await new Walk(ctx, config, host).run();
+      await new Walk(ctx, config, ctx.exchange.draws ? noting(ctx.exchange.draws, host) : host).run();
       await next();
     };
+  },
+});
+
+const nameOf = ({ target, why }: { readonly target: string; readonly why: string }): string => `${target} (${why})`;
+
+/** Draws as ever, and keeps what was drawn. */
+const noting = (draws: number[], { attempts, health, clock, random }: WalkTools): WalkTools => ({
+  attempts,
+  health,
+  clock,
+  random() {
+    const drawn = random();
+    draws.push(drawn);
+    return drawn;
   },
 });

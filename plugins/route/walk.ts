@@ -2,6 +2,7 @@ import {
   failureKinds,
   GatewayError,
   isFinalForModel,
+  letsOn,
   toGatewayError,
   UpstreamError,
   type AttemptRunner,
@@ -134,7 +135,7 @@ export class Walk {
     const { order, reason: drawn } = orderOf(group, this.#ctx.exchange, this.#tools);
     const asked = new Set<Route>();
     const givesWay: GivesWay = (error) =>
-      (isAllowed(error, group.givesWay) && this.#hasMore(group, asked, error)) || around(error);
+      (letsOn(group.givesWay, error) && this.#hasMore(group, asked, error)) || around(error);
     let why = reason === 'fallback' ? reason : (drawn ?? reason);
     let outcome: Outcome = 'skipped';
     for (const member of order) {
@@ -152,7 +153,7 @@ export class Walk {
   }
 
   #goesOn(failure: unknown, rules: GiveWayRules): boolean {
-    return !this.#isOver() && failure instanceof GatewayError && isAllowed(failure, rules);
+    return !this.#isOver() && failure instanceof GatewayError && letsOn(rules, failure);
   }
 
   #isOver(): boolean {
@@ -251,12 +252,6 @@ const nobody: GivesWay = () => false;
 const NONE: readonly Refusal[] = [];
 
 const isInUse = ({ mode, weights }: Group, index: number): boolean => mode !== 'loadbalance' || weights[index] !== 0;
-
-function isAllowed(error: GatewayError, { kinds, statusCodes, stop }: GiveWayRules): boolean {
-  const own = failureKinds(error);
-  if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
-  return statusCodes.has(error.status) || own.some((kind) => kinds.has(kind));
-}
 
 /** It says something of the target's health: not the end of the request's own time, which callers choose. */
 const isOfTarget = (error: GatewayError): boolean => error instanceof UpstreamError && failureKinds(error).length > 0;

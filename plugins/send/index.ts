@@ -8,6 +8,11 @@ export default definePlugin({
   needs: ['send'],
   requires: ['outbound'],
   provides: ['reply'],
+  explain({ attempt: { outbound } }) {
+    if (!outbound) return undefined;
+    const calls = outbound.batch?.bodies.length ?? 1;
+    return { does: `POST ${outbound.origin}${outbound.path}${calls > 1 ? `, ${calls} times` : ''}` };
+  },
   create({ host }) {
     return async function send(ctx, next) {
       ctx.attempt.reply = await host.send.send(ctx.exchange, ctx.attempt);

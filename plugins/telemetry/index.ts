@@ -7,6 +7,7 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['recorder'],
   provides: ['telemetry'],
+  explain: () => ({ does: 'records the request when its reply has left' }),
   create({ host }) {
     return async function telemetry(ctx, next) {
       const { exchange } = ctx;

@@ -1,4 +1,12 @@
-import { definePlugin, GatewayError, type Attempt, type Exchange, type RequestBody } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type Operation,
+  type RequestBody,
+  type ResolvedTarget,
+} from '../../src/plugin/index.ts';
 
 /** Finds where the target lives and writes the request in the format that is spoken there. */
 export default definePlugin({
@@ -7,6 +15,18 @@ export default definePlugin({
   options: { type: 'object', additionalProperties: false, properties: {} },
   needs: ['targets', 'media', 'translate'],
   provides: ['outbound'],
+  explain({ attempt, exchange: { operation } }) {
+    const { resolved, outbound, losses } = attempt;
+    if (!resolved || !outbound || !operation) return undefined;
+    const calls = outbound.batch?.bodies.length ?? 1;
+    const parts = [
+      written(operation, resolved),
+      ...(calls > 1 ? [`${calls} calls`] : []),
+      ...(losses.length > 0 ? [`${losses.length} ${losses.length === 1 ? 'parameter' : 'parameters'} lost`] : []),
+    ];
+    const { slug, model, format } = resolved;
+    return { does: parts.join(', '), details: { slug, model, format, calls, lost: losses.map(({ param }) => param) } };
+  },
   create({ host }) {
     return async function transform(ctx, next) {
       const { attempt, exchange } = ctx;
@@ -25,6 +45,12 @@ export default definePlugin({
     };
   },
 });
+
+function written({ task, format, semconvName }: Operation, resolved: ResolvedTarget): string {
+  // Bodies of the other tasks have no format of their own: they are written for the provider.
+  if (task !== 'generate' && task !== 'count_tokens') return `${semconvName} for ${resolved.provider}`;
+  return format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;
+}
 
 /** For as long as it is written: what is kept of an attempt as long as its reply flows must not hold megabytes of media. */
 function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {

@@ -22,8 +22,11 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   readonly bySlug: ReadonlyMap<string, CatalogEntry>;
   readonly byProvider: ReadonlyMap<ProviderName, readonly CatalogEntry[]>;
-  /** Starts what entries need running (the simulator in this process). To be awaited before the snapshot goes live. */
-  open(): Promise<void>;
+  /**
+   * Starts what entries need running (the simulator in this process). To be awaited before the snapshot goes live.
+   * @param which Default: all.
+   */
+  open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
 }
 
 /**
@@ -51,8 +54,8 @@ export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog
     entries,
     bySlug,
     byProvider: Map.groupBy(entries, ({ provider }) => provider.provider),
-    async open() {
-      await Promise.all(openable.map((entry) => entry.open?.()));
+    async open(which = () => true) {
+      await Promise.all(openable.filter(which).map((entry) => entry.open?.()));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { CapabilityName, Host, Plugin, PluginLevel, Report } from '../plugin/index.ts';
+import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
 import { compose, type Chain, type Instance } from './compose.ts';
 import type { PluginRegistry } from './registry.ts';
 
@@ -22,7 +22,25 @@ export interface ChainSource {
   readonly provided?: readonly string[];
 }
 
+/** A plugin at its place, as whoever watches a chain sees it. */
+export interface PluginPlace {
+  readonly plugin: Plugin;
+  readonly builtin: boolean;
+  /** Name in logs and errors. */
+  readonly instance: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** In the file that lists it. */
+  readonly path: readonly (string | number)[];
+}
+
+type Created = Middleware | Promise<Middleware>;
+
+/** Makes a plugin's middleware, or another one around it, or one in its place. */
+export type Instantiate = (place: PluginPlace, create: () => Created) => Created;
+
 export interface CompileSetup {
+  /** Default: `create` alone. */
+  readonly instantiate?: Instantiate | undefined;
   readonly registry: PluginRegistry;
   /** Makes the host a plugin is created with: the capabilities it may have, and a log of its own. */
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
@@ -137,12 +155,16 @@ async function createInstance(
   plugin: Plugin,
   place: Place,
   { report }: ChainSource,
-  { host, inTime }: CompileSetup,
+  { host, inTime, registry, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
+  const { instance, options, path } = place;
+  const builtin = registry.get(plugin.name)?.builtin ?? false;
   try {
-    const made = plugin.create({ options: place.options, host: host(plugin, place.instance) });
+    const made = instantiate({ plugin, builtin, instance, options, path }, () =>
+      plugin.create({ options, host: host(plugin, instance) }),
+    );
     const middleware = await inTime(Promise.resolve(made));
-    return { name: place.instance, repeats: plugin.repeats, middleware };
+    return { name: instance, repeats: plugin.repeats, middleware };
   } catch (error) {
     report({
       path: place.namePath,

@@ -1,15 +1,20 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { validateTests } from '../config-tests/validate-tests.ts';
+import { systemClock } from '../plugin/index.ts';
 import { checkSettings } from '../server/gateway.ts';
 import { version } from '../server/version.ts';
+import { explainHeadersCommand, type ExplainHeadersOptions } from './explain-headers.ts';
+import { explainCommand } from './explain.ts';
 import { initCommand } from './init.ts';
 import { createKeyCommand, takenIds, writeKeyCommand } from './keys/create.ts';
 import { listKeysCommand } from './keys/list.ts';
 import { revokeKeyCommand } from './keys/revoke.ts';
-import type { Output } from './output.ts';
+import type { Output, Terminal } from './output.ts';
 import { schemaCommand } from './schema.ts';
 import { MAX_WORKERS, readWorkers } from './serve-workers.ts';
 import { serveCommand } from './serve.ts';
 import { simulatorCommand } from './simulator.ts';
+import { stopSignal } from './stop-signals.ts';
 import { validateCommand } from './validate.ts';
 
 /** A call that cannot be understood: told with the usage, exit code 2. */
@@ -25,6 +30,10 @@ export interface Command {
 /** What a command has of the process. */
 export interface World extends Output {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Undefined: results go to a file or another program. */
+  readonly terminal: Terminal | undefined;
+  /** All that comes in. */
+  readonly input: () => Promise<string>;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -67,18 +76,42 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const options = { ...configs, format: { type: 'string', default: 'pretty' } } as const;
         const { configs: dir, format } = parse(args, options).values;
         const known = oneOf('format', format, ['pretty', 'json', 'github']);
-        return validateCommand({ dir, format: known, env, out, passes: [(_, loaded) => checkSettings(loaded, dir)] });
+        return validateCommand({
+          dir,
+          format: known,
+          env,
+          out,
+          passes: [(_, loaded) => checkSettings(loaded, dir), validateTests],
+        });
       },
+    },
+  ],
+  [
+    'explain',
+    {
+      usage:
+        "explain --request FILE [--configs DIR] [--header 'NAME: VALUE']... [--key ID] [--method METHOD] [--path PATH] [--draw 0.5]... [--at MOMENT] [--json] [--color auto|always|never]",
+      help: 'Say where a request would go and what would be sent, calling nobody. FILE is a body in JSON, or a request: { "method", "path", "headers", "body" }; - reads the input. explain --headers: which headers of requests can reach which provider. Exit code 0: explained, 1: mistakes in the settings, 2: wrong usage',
+      run: (args, world) => explain(args, world),
+    },
+  ],
+  [
+    'test',
+    {
+      usage: 'test [DIR] [--filter TEXT] [--bail] [--reporter pretty|junit|github] [--watch]',
+      help: 'Run the tests beside the settings (*.test.yaml), without a network. --filter: only cases with TEXT in their name or file; --bail: end with the first failure; --watch: again whenever a file changes. Default: configs. Exit code 0: all passed, 1: some failed, or mistakes, 2: wrong usage, or no tests',
+      run: (args, world) => test(args, world),
     },
   ],
   [
     'schema',
     {
-      usage: 'schema server|catalog|keys|gateway',
+      usage: 'schema server|catalog|keys|gateway|test',
       help: 'Print the JSON Schema of a settings file, whole in one document',
       run(args, world) {
         const [kind] = parse(args, {}, 1).positionals;
-        if (kind === undefined) throw new UsageError('schema needs a kind: schema server, catalog, keys or gateway');
+        if (kind === undefined)
+          throw new UsageError('schema needs a kind: schema server, catalog, keys, gateway or test');
         return schemaCommand(kind, world);
       },
     },
@@ -147,6 +180,83 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
 ]);
+
+const EXPLAIN = {
+  ...configs,
+  request: { type: 'string' },
+  headers: { type: 'boolean', default: false },
+  header: { type: 'string', multiple: true, default: [] },
+  key: { type: 'string' },
+  method: { type: 'string' },
+  path: { type: 'string' },
+  draw: { type: 'string', multiple: true, default: [] },
+  at: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  color: { type: 'string', default: 'auto' },
+} as const satisfies Options;
+
+function explain(args: string[], world: World): Promise<number> {
+  const { configs: dir, request, header, headers, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
+  const when = oneOf('color', color, ['auto', 'always', 'never']);
+  const colour = when === 'always' || (when === 'auto' && showsColour(world));
+  if (headers) return explainHeaders(args, { ...world, configs: dir, json: flags.json, colour });
+  if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');
+  return explainCommand({
+    ...world,
+    ...flags,
+    configs: dir,
+    request,
+    headers: header,
+    draws: draw.map(readDraw),
+    at: at === undefined ? undefined : readMoment(at),
+    colour,
+  });
+}
+
+/** Nothing about one request can be said with it. */
+function explainHeaders(args: string[], options: ExplainHeadersOptions): Promise<number> {
+  const { configs: dir, headers, json, color } = EXPLAIN;
+  parse(args, { configs: dir, headers, json, color });
+  return explainHeadersCommand(options);
+}
+
+const showsColour = ({ terminal, env }: World): boolean =>
+  terminal !== undefined && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+
+function readDraw(text: string): number {
+  if (/^(0?\.\d+|0)$/.test(text)) return Number(text);
+  throw new UsageError(`--draw must be a number from 0 to less than 1, not ${text}`);
+}
+
+function readMoment(text: string): number {
+  const moment = Date.parse(text);
+  if (!Number.isNaN(moment)) return moment;
+  throw new UsageError(`--at must be a moment such as 2027-01-01T00:00:00Z, not ${text}`);
+}
+
+const TEST = {
+  filter: { type: 'string' },
+  bail: { type: 'boolean', default: false },
+  reporter: { type: 'string', default: 'pretty' },
+  watch: { type: 'boolean', default: false },
+} as const satisfies Options;
+
+async function test(args: string[], world: World): Promise<number> {
+  const { values, positionals } = parse(args, TEST, 1);
+  const { filter, bail, watch } = values;
+  const reporter = oneOf('reporter', values.reporter, ['pretty', 'junit', 'github']);
+  if (watch && reporter !== 'pretty') throw new UsageError('--watch goes with --reporter pretty');
+  // A gateway and upstreams of its own, which no other command needs.
+  const [{ testCommand, watchTestsCommand }, { runCase }] = await Promise.all([
+    import('./test.ts'),
+    import('../config-tests/runner.ts'),
+  ]);
+  const color = showsColour(world);
+  const options = { ...world, dir: positionals[0] ?? 'configs', reporter, filter, bail, color, runCase };
+  if (!watch) return testCommand(options);
+  const stopped = stopSignal(process, systemClock, () => process.exit(1));
+  return watchTestsCommand(options, stopped);
+}
 
 const CREATE = {
   ...configs,

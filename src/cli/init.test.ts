@@ -18,8 +18,18 @@ async function init(name: string) {
   return { code: await initCommand(join(folder.path, name), output), ...said };
 }
 
-const SETTINGS = ['catalog.yaml', 'gateway/', 'gateway/fallback-example.yaml', 'keys.yaml', 'server.yaml'];
-const SCHEMAS = ['.schemas/', ...['catalog', 'gateway', 'keys', 'server'].map((name) => `.schemas/${name}.json`)];
+const SETTINGS = [
+  'catalog.yaml',
+  'gateway/',
+  'gateway/fallback-example.test.yaml',
+  'gateway/fallback-example.yaml',
+  'keys.yaml',
+  'server.yaml',
+];
+const SCHEMAS = [
+  '.schemas/',
+  ...['catalog', 'gateway', 'keys', 'server', 'test'].map((name) => `.schemas/${name}.json`),
+];
 
 test('src/cli/samples.generated.ts is what `npm run generate` writes today', () => {
   expect(readFileSync(packageFile('src/cli/samples.generated.ts'), 'utf8')).toBe(generateSamples());

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
+import { text } from 'node:stream/consumers';
 import { nearest } from '../plugin/index.ts';
 import { tellLastWords } from '../server/last-words.ts';
 import { commands, UsageError, type Command, type World } from './commands.ts';
 
 const world: World = {
   env: process.env,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  terminal: process.stdout.isTTY ? { columns: process.stdout.columns } : undefined,
+  input: () => text(process.stdin),
+  out: (more) => void process.stdout.write(more),
+  err: (more) => void process.stderr.write(more),
 };
 
 tellLastWords();

@@ -46,6 +46,66 @@ providers:
   #   base_url: https://my-resource.openai.azure.com
   #   api_key: \${env:AZURE_OPENAI_API_KEY}
 `,
+  'gateway/fallback-example.test.yaml': `# yaml-language-server: $schema=../../schemas/test.json
+# What the config beside this file should do: \`gatehouse test\` says whether it does, without a network. Each case is a request, what
+# the upstreams answer to it, and what should come of it.
+cases:
+  - name: the first target answers, and nobody else is asked
+    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
+    upstream:
+      - answer: Hello to you
+    expect:
+      target: fails
+      attempts: 1
+      outbound: { body: { model: sim-error-503, messages: [{ role: user, content: Hello }] } }
+      status: 200
+      body: { choices: [{ message: { content: Hello to you } }] }
+
+  - name: an upstream that is overloaded is asked once more, then the second target
+    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
+    upstream:
+      - status: 503
+      - status: 503
+      - answer: Hello from the second
+    expect:
+      attempts: [fails, answers]
+      outbound:
+        - body: { model: sim-error-503, temperature: null }
+        - body: { model: sim-steady, temperature: 0.2 }
+      status: 200
+      headers: { x-gateway-last-used-option-index: "config.targets[1]" }
+      metrics:
+        - { name: gatehouse_fallbacks_total, value: 1 }
+
+  - name: a stream that breaks before its first content goes to the second target
+    request: { body: { model: any, stream: true, messages: [{ role: user, content: Hello }] } }
+    upstream:
+      - fault: reset
+      - fault: reset
+      - answer: Hello from the second
+    expect:
+      target: answers
+      stream: { text: Hello from the second, ends: complete }
+
+  - name: a target that says nothing is left for the second one after 30 seconds
+    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
+    upstream:
+      - fault: hang
+      - answer: Hello from the second
+    expect:
+      attempts: [fails, answers]
+      target: answers
+
+  - name: a request that is wrong is wrong everywhere, so nobody else is asked
+    request: { body: { model: any, messages: [{ role: user, content: Hello }] } }
+    upstream:
+      - status: 400
+        body: { error: { message: "messages: too many" } }
+    expect:
+      attempts: [fails]
+      status: 400
+      body: { error: { message: "messages: too many" } }
+`,
   'gateway/fallback-example.yaml': `# yaml-language-server: $schema=../../schemas/gateway.json
 # A gateway config: requests choose it by the name of this file, \`x-gateway-config: fallback-example\`.
 # The first target always fails, so that you can watch the second one answer: the reply's header

@@ -13,7 +13,9 @@ function print(kind: string) {
   return { code: schemaCommand(kind, output), ...said };
 }
 
-const kindOf = (name: string): SchemaName =>
+const kindOf = (name: string): SchemaName => (name.endsWith('.test.yaml') ? 'test' : settingsKindOf(name));
+
+const settingsKindOf = (name: string): SchemaName =>
   SCHEMA_NAMES.find((kind) => name === `${kind}.yaml` || name.startsWith(`${kind}/`)) ?? 'server';
 
 /** As somebody else would use it: no other schema is known, and none of our own keywords. */

@@ -124,7 +124,7 @@ describe('validate', () => {
     const { code, text } = await run({ passes: [pass] });
     expect([code, text.split('\n').at(-2)]).toEqual([
       1,
-      'DIR: 1 error; plugins and credentials are checked once these are mended',
+      'DIR: 1 error; plugins, credentials and tests are checked once these are mended',
     ]);
   });
 });

@@ -25,7 +25,7 @@ export async function validateCommand({ dir, format, env, out, passes = [] }: Va
 }
 
 /** Nobody should take the list for complete when it is not. */
-const WAITING = '; plugins and credentials are checked once these are mended';
+const WAITING = '; plugins, credentials and tests are checked once these are mended';
 
 function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string {
   const found = (['error', 'warning'] as const).flatMap((severity) => {

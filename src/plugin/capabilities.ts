@@ -141,6 +141,8 @@ export interface ReplyCache {
   readonly maxEntryBytes: number;
   /** Undefined: not there, or older than it may be. */
   find(key: string): CachedReply | undefined;
+  /** As `find`, but it does not count as asked for. */
+  peek(key: string): CachedReply | undefined;
   store(key: string, reply: CachedReply, maxAgeMs: number): void;
   /**
    * The kept reply as this request wants it: whole or as a stream, with or without a usage chunk. Undefined where it cannot be

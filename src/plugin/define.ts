@@ -22,6 +22,14 @@ export type Host<N extends CapabilityName = never> = Pick<Capabilities, N> & {
   onClose(task: () => void | Promise<void>): void;
 };
 
+/** What a plugin does for one request, for `gatehouse explain`. */
+export interface PluginWords {
+  /** A few words: `max_tokens replaced, temperature left out`. Never a secret. */
+  readonly does: string;
+  /** The same for machines, and what does not fit into a line. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
 export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N extends CapabilityName> {
   readonly name: string;
   /** The chain it belongs in. */
@@ -34,6 +42,13 @@ export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N ex
   readonly provides?: readonly string[];
   /** May call `next` more than once (retry, fallback). */
   readonly repeats?: boolean;
+  /**
+   * Its middleware reads and changes nothing but the exchange and its context: no counter, no file, no call. Then `gatehouse explain`
+   * runs it as a request would. Default: false; explain leaves the plugin out, and says so.
+   */
+  readonly pure?: boolean;
+  /** What it has done for this request, asked by explain behind the middleware. Reads only. Undefined: nothing. */
+  explain?(ctx: ContextOf<L>, options: Static<S>): PluginWords | undefined;
   create(setup: { options: Static<S>; host: Host<N> }): Middleware<ContextOf<L>> | Promise<Middleware<ContextOf<L>>>;
 }
 
@@ -46,6 +61,8 @@ export interface Plugin {
   readonly requires: readonly string[];
   readonly provides: readonly string[];
   readonly repeats: boolean;
+  readonly pure: boolean;
+  explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
   create(setup: { options: unknown; host: Host<CapabilityName> }): Middleware | Promise<Middleware>;
 }
 
@@ -72,7 +89,9 @@ export function definePlugin<L extends PluginLevel, const S extends TSchema, con
     requires: definition.requires ?? [],
     provides: definition.provides ?? [],
     repeats: definition.repeats ?? false,
-    // The compiler has validated the options and granted what `needs` names before it calls this.
+    pure: definition.pure ?? false,
+    // The compiler has validated the options and granted what `needs` names before it calls these.
+    ...(definition.explain && { explain: definition.explain }),
     create: definition.create as Plugin['create'],
   };
 }

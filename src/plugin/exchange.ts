@@ -91,6 +91,10 @@ export interface Exchange {
   readonly skipped: SkippedTarget[];
   /** What conditionals made of the request, in the order they were asked. */
   readonly conditions: ChosenBranch[];
+  /** The random numbers its route was drawn by, noted where the request can be explained afterwards; undefined elsewhere. */
+  draws: number[] | undefined;
+  /** Under which it can be explained afterwards. */
+  explainId: string | undefined;
   /** The reply so far; set by the winning attempt or by a plugin. */
   reply: Reply | undefined;
   /** The failure the client is told of. */
@@ -232,6 +236,8 @@ export interface TryRecord {
   /** Which call of a batch it is a try of; 0 where there is one. */
   readonly call: number;
   readonly startedAt: number;
+  /** A connection stood, and the request left on it. */
+  sentAt: number | undefined;
   firstByteAt: number | undefined;
   firstContentAt: number | undefined;
   endedAt: number | undefined;

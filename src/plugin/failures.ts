@@ -1,4 +1,5 @@
 import { GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
+import type { GiveWayRules } from './settings.ts';
 
 /**
  * Kinds of failure of one attempt, by which a config says what gives way to another target (`on_errors`, `stop_on_errors`), and
@@ -84,6 +85,13 @@ export function failureKinds(error: unknown): readonly FailureKind[] {
   const kind = KIND_BY_CODE.get(error.code);
   if (kind === undefined) return [];
   return error.inStream && kind !== 'stream_error' ? [kind, 'stream_error'] : [kind];
+}
+
+/** By the rules of a group, its next member is asked after this failure. */
+export function letsOn({ kinds, statusCodes, stop }: GiveWayRules, error: GatewayError): boolean {
+  const own = failureKinds(error);
+  if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
+  return statusCodes.has(error.status) || own.some((kind) => kinds.has(kind));
 }
 
 const SILENCES: ReadonlySet<ErrorCode> = new Set([

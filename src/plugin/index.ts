@@ -23,7 +23,8 @@ export type {
   Translator,
 } from './capabilities.ts';
 export { systemClock, type Clock } from './clock.ts';
-export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel } from './define.ts';
+export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel, type PluginWords } from './define.ts';
+export { changesOf, type Change } from './changes.ts';
 export { applyEdit, mergeEdits, type Edit } from './edits.ts';
 export {
   ERRORS,
@@ -63,7 +64,7 @@ export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
-export { FAILURE_KINDS, failureKinds, isFinalForModel, isSilence, type FailureKind } from './failures.ts';
+export { FAILURE_KINDS, failureKinds, isFinalForModel, isSilence, letsOn, type FailureKind } from './failures.ts';
 export type {
   Branch,
   BreakerSettings,
@@ -79,6 +80,7 @@ export type {
   MessagesRoute,
   MetadataRules,
   RemoteMediaSettings,
+  ReplyHeader,
   RetrySettings,
   Route,
   StickySettings,

@@ -139,6 +139,8 @@ export interface Conditional {
 
 export interface Branch {
   readonly holds: (exchange: Exchange) => boolean;
+  /** As the config writes it. */
+  readonly query: Readonly<Record<string, unknown>>;
   readonly member: Route;
 }
 
@@ -156,7 +158,15 @@ export interface GatewayConfig {
   readonly deadlineMs: number | undefined;
   /** Undefined: none, unless the key says so. */
   readonly customHosts: CustomHostSettings | undefined;
+  /** What its replies say in headers about how they came about. */
+  readonly replyHeaders: ReadonlySet<ReplyHeader>;
 }
+
+/**
+ * server_timing: where the time went, as `Server-Timing`. config_hash: the `hash` of the config. explain_id: under which the request
+ * can be explained afterwards.
+ */
+export type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id';
 
 /** Who is calling: the entry of keys.yaml that matched. */
 export interface Caller {

@@ -1,11 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
 import type { Secret } from '../plugin/index.ts';
 import { isLoopback } from '../settings/loopback.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
 import type { RecordQuery } from '../telemetry/record-store.ts';
+import { failure, methodNotAllowed, notFound, type Answer } from './admin-answer.ts';
+import { createExplainAnswers, EXPLAIN } from './admin-explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './admin-host.ts';
 import { readRecordQuery } from './admin-query.ts';
+import type { ExplainSource } from './explain/source.ts';
 import { CannotListen, listen, type Address } from './listeners.ts';
 
 /** What became of requests, as plain JSON; of several processes, each asked. */
@@ -16,14 +20,10 @@ export interface RecordSource {
 
 export interface AdminServerOptions {
   readonly records: RecordSource;
+  readonly explains: ExplainSource;
+  readonly log: Pick<Logger, 'error'>;
   /** Read at each request: a token may change while the listener stays. */
-  readonly settings: () => ServerSettings['admin'];
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: object;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
 }
 
 const REQUESTS = '/admin/v1/requests';
@@ -34,10 +34,11 @@ const SILENCE_MS = 30_000;
 const MAX_CONNECTIONS = 100;
 
 /**
- * The listener for operators. It reads and changes nothing, makes no call anywhere, and answers only those who name it by a host
+ * The listener for operators. It changes nothing, makes no call anywhere, and answers only those who name it by a host
  * of its own: a browser led here by somebody else's name (DNS rebinding) learns nothing.
  */
 export function createAdminServer(options: AdminServerOptions): Server {
+  const answer = createAnswers(options);
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -45,7 +46,7 @@ export function createAdminServer(options: AdminServerOptions): Server {
       requestTimeout: HEADER_TIME_MS,
       connectionsCheckingInterval: HEADER_TIME_MS / 5,
     },
-    (request, response) => void respond(request, response, options),
+    (request, response) => void respond(request, response, answer),
   );
   server.timeout = SILENCE_MS;
   server.maxConnections = MAX_CONNECTIONS;
@@ -59,15 +60,16 @@ export function listenAdmin(server: Server, admin: ServerSettings['admin']): Pro
   return refusal === undefined ? listen(server, admin) : Promise.reject(new CannotListen(refusal));
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse, options: AdminServerOptions): Promise<void> {
-  // Bodies are not wanted, and are not read into memory.
+type Answers = (request: IncomingMessage) => Promise<Answer>;
+
+async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
+  const { status, body, headers } = await answer(request);
+  // What was not wanted of a body is not read into memory.
   request.resume();
-  const { status, body, headers } = await answer(request, options).catch(() =>
-    failure(500, 'internal_error', 'The record could not be read.'),
-  );
-  const bytes = Buffer.from(`${JSON.stringify(body)}\n`);
+  const isText = typeof body === 'string';
+  const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
   response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
     'content-length': bytes.length,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -76,30 +78,38 @@ async function respond(request: IncomingMessage, response: ServerResponse, optio
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-const failure = (status: number, code: string, message: string, headers?: Answer['headers']): Answer => ({
-  status,
-  body: { error: { code, message } },
-  ...(headers && { headers }),
-});
+function createAnswers({ records, explains, settings, log }: AdminServerOptions): Answers {
+  const explain = createExplainAnswers(explains, () => settings().limits);
+  const answer: Answers = async (request) => {
+    const refused = refusal(request, settings().admin);
+    if (refused) return refused;
+    const [path = '/', query] = (request.url ?? '/').split('?', 2);
+    if (isAt(path, EXPLAIN)) return explain(request, path.slice(EXPLAIN.length + 1));
+    if (!isAt(path, REQUESTS)) return notFound('There is nothing at this path.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed('GET, HEAD');
+    return path === REQUESTS ? list(records, query) : one(records, path.slice(REQUESTS.length + 1));
+  };
+  return (request) =>
+    answer(request).catch((err: unknown) => {
+      // Who has left in the middle of a question knows.
+      if (!request.socket.destroyed) log.error({ err }, 'the admin listener could not answer');
+      return failure(500, 'internal_error', 'This could not be told; the log says why.');
+    });
+}
 
-async function answer(request: IncomingMessage, { records, settings }: AdminServerOptions): Promise<Answer> {
-  const admin = settings();
+const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+
+/** Why somebody is not answered, whatever they ask. */
+function refusal(request: IncomingMessage, admin: ServerSettings['admin']): Answer | undefined {
   // RFC 9112, section 3.2: of two nobody can say which one counts, and something in between may have looked at the other.
   const [host, second] = request.headersDistinct['host'] ?? [];
   if (second !== undefined || !isOwnHost(hostOf(host), admin))
     return failure(421, 'unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
-  if (!isAllowed(request, admin.token))
-    return failure(401, 'unauthorized', 'Send `admin.token` as `Authorization: Bearer`.', {
-      'www-authenticate': 'Bearer',
-    });
-  const [path = '/', query] = (request.url ?? '/').split('?', 2);
-  if (path !== REQUESTS && !path.startsWith(`${REQUESTS}/`)) return notFound(`There is nothing at this path.`);
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    return failure(405, 'method_not_allowed', 'This listener only tells: GET and HEAD.', { allow: 'GET, HEAD' });
-  return path === REQUESTS ? list(records, query) : one(records, path.slice(REQUESTS.length + 1));
+  if (isAllowed(request, admin.token)) return undefined;
+  return failure(401, 'unauthorized', 'Send `admin.token` as `Authorization: Bearer`.', {
+    'www-authenticate': 'Bearer',
+  });
 }
-
-const notFound = (message: string): Answer => failure(404, 'not_found', message);
 
 async function list(records: RecordSource, text: string | undefined): Promise<Answer> {
   const { query, problem } = readRecordQuery(text ?? '');

@@ -45,6 +45,7 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
   return {
     maxEntryBytes: store.maxEntryBytes,
     find: (key) => store.find(key),
+    peek: (key) => store.peek(key),
     store: (key, reply, maxAgeMs) => store.store(key, reply, maxAgeMs),
     spoken: spokenHeaders,
     render(kept, exchange, attempt) {

@@ -10,6 +10,7 @@ import { compileGatewayConfig } from '../settings/gateway-config.ts';
 import { InlineConfigs } from '../settings/inline-configs.ts';
 import type { Settings } from '../settings/load.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
+import type { Keep } from './explain/keep.ts';
 import { noChain, serverChain, type Workshop } from './workshop.ts';
 
 /** What is asked of the gateway itself is answered before a config is chosen; an entry chain may have been written without who does. */
@@ -21,12 +22,18 @@ function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
   );
 }
 
+export interface ConfigTools {
+  readonly granted: Partial<Capabilities>;
+  /** Keeps requests that are to be explained afterwards; undefined: none are. */
+  readonly keep: Keep | undefined;
+}
+
 /** The gateway configs, each with its request chain. */
 export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
   workshop: Workshop,
-  granted: Partial<Capabilities>,
+  { granted, keep }: ConfigTools,
 ): Promise<ConfigDirectory> {
   const provided = workshop.providedToRequests(server);
   const standard = await workshop.chain({ ...serverChain(server, 'request'), provided }, granted);
@@ -50,6 +57,7 @@ export async function compileConfigs(
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     refuseUnanswered(ctx);
+    keep?.(config, ctx);
     await (chains.get(config) ?? standard?.run ?? noChain)(ctx);
   };
   return {

@@ -36,6 +36,8 @@ export interface ExchangeSetup {
   readonly params: PathParams;
   readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames' | 'server'>;
   readonly clock: Clock;
+  /** Of a request that is explained after it was served. */
+  readonly id?: string | undefined;
 }
 
 /** The exchange of one request, from the moment its head was read. */
@@ -50,6 +52,8 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   readonly attempts: Attempt[] = [];
   readonly skipped: SkippedTarget[] = [];
   readonly conditions: ChosenBranch[] = [];
+  draws: number[] | undefined;
+  explainId: string | undefined;
   deadline: number;
   trace: TraceContext;
   caller: Caller | undefined;
@@ -63,10 +67,10 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
 
-  constructor(req: IncomingMessage, { operation, clientFormat, params, snapshot, clock }: ExchangeSetup) {
+  constructor(req: IncomingMessage, { operation, clientFormat, params, snapshot, clock, id }: ExchangeSetup) {
     super();
     const asked = req.headers['x-request-id'];
-    this.id = typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall());
+    this.id = id ?? (typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall()));
     this.startedAt = clock.now();
     this.deadline = this.startedAt + snapshot.server.deadlineMs;
     this.settingsHash = snapshot.hash;

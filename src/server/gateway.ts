@@ -13,6 +13,8 @@ import { createMetrics, type Metrics } from '../telemetry/registry.ts';
 import { startTracing } from '../telemetry/tracing.ts';
 import { createUpstream, type Lookup, type Upstream } from '../upstream/index.ts';
 import type { DrainTimes } from './drain.ts';
+import type { ExplainDesk } from './explain/desk.ts';
+import type { ExplainSource } from './explain/source.ts';
 import { compileWith, createLasting, type Parts } from './lasting.ts';
 import type { Address } from './listeners.ts';
 import type { Crew, CrewTools, Part } from './part.ts';
@@ -20,6 +22,7 @@ import { moduleVersions } from './plugin-modules.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 import { serve } from './serving.ts';
 import { version } from './version.ts';
+import type { Watch } from './workshop.ts';
 
 export interface GatewayOptions {
   /** Folder of the settings. */
@@ -33,6 +36,8 @@ export interface GatewayOptions {
   readonly watchFolder?: WatchFolder;
   /** Where settings are read, what they name included. Default: the disk. */
   readonly files?: SettingsFiles;
+  /** Around plugins, and what they are granted. Injected by tests. */
+  readonly watch?: Watch;
   /** In place of what the settings say. */
   readonly port?: number | undefined;
 }
@@ -52,6 +57,10 @@ export interface Gateway {
   record(id: string): object | undefined;
   /** Its latest requests, one line each. */
   records(query: RecordQuery): readonly object[];
+  /** What would become of a request, with the settings in force and the targets as they do now. Calls nobody. */
+  explain: ExplainDesk['explain'];
+  /** Why what became of a request of this process did, by the id in its `x-gateway-explain-id`. */
+  explained: ExplainDesk['explained'];
   /** Reads the settings anew. Never rejects: what is wrong with them is in the result, and those before them still serve. */
   reload(): Promise<ReloadResult>;
   /**
@@ -67,6 +76,8 @@ export interface Gateway {
 export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   /** How the targets do, by its own requests. */
   targets(): readonly string[];
+  /** What its primary asks. */
+  readonly explains: ExplainSource;
   /** As the primary says, whose settings may have changed a moment ago. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
 };
@@ -117,11 +128,11 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
-  const parts: Parts = { configs, env, clock, log, metrics, upstream, tracing, random };
+  const parts: Parts = { configs, env, clock, log, metrics, upstream, tracing, random, watch: options.watch };
   const lasting = createLasting(parts);
   lasting.apply(server);
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
-  const snapshot = await compileWith(lasting, loaded, configs);
+  const snapshot = await compileWith(lasting, loaded, configs, files);
   if (!snapshot) {
     await Promise.all([upstream.close(), tracing?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);

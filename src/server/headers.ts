@@ -51,6 +51,8 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   retryCount: `${prefix}retry-attempt-count`,
   droppedParams: `${prefix}dropped-params`,
   cacheStatus: `${prefix}cache-status`,
+  explainId: `${prefix}explain-id`,
+  configHash: `${prefix}config-hash`,
 });
 
 export interface ResponseHeaderNames {
@@ -61,4 +63,6 @@ export interface ResponseHeaderNames {
   readonly retryCount: string;
   readonly droppedParams: string;
   readonly cacheStatus: string;
+  readonly explainId: string;
+  readonly configHash: string;
 }

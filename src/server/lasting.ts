@@ -4,21 +4,26 @@ import { ModelLabels } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../chain/registry.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
+import type { RecordedFiles } from '../settings/recorded-files.ts';
 import type { Environment } from '../settings/resolve-references.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
 import { HealthStore } from '../state/target-health.ts';
 import { TokenStore } from '../state/tokens.ts';
 import { createAccessLog, type AccessLog } from '../telemetry/access-log.ts';
 import { RecordStore } from '../telemetry/record-store.ts';
+import { createLogger } from '../telemetry/logger.ts';
 import { createRecorder } from '../telemetry/recorder.ts';
 import type { Metrics } from '../telemetry/registry.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { ReplyStores } from './cached-replies.ts';
+import { KeptRequests } from './explain/kept.ts';
+import { SettingsExplainer } from './explain/settings-explainer.ts';
 import { healthTold } from './health-told.ts';
 import { InFlight } from './in-flight.ts';
 import { loadPluginModules } from './plugin-modules.ts';
 import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
+import type { Watch } from './workshop.ts';
 
 /** What a process is made of before it has settings in force. */
 export interface Parts {
@@ -26,23 +31,27 @@ export interface Parts {
   readonly env: Environment;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly random: () => number;
+  readonly random: (plugin: string) => number;
   readonly metrics: Metrics;
   readonly upstream: Upstream;
   readonly tracing: Tracing | undefined;
+  readonly watch?: Watch | undefined;
 }
 
 /** What outlives snapshots, made once. */
 export interface Lasting {
   readonly shared: Omit<Shared, 'registry'>;
   readonly records: RecordStore;
+  /** Requests that can be explained. */
+  readonly kept: KeptRequests;
   /** What of it the settings can change while it lives. */
   apply(server: ServerSettings): void;
 }
 
-export function createLasting({ env, clock, log, random, metrics, upstream, tracing }: Parts): Lasting {
+export function createLasting({ env, clock, log, random, metrics, upstream, tracing, watch }: Parts): Lasting {
   const inFlight = new InFlight();
   const records = new RecordStore(clock);
+  const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
   const recorder = createRecorder({
     clock,
@@ -54,6 +63,7 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
   });
   return {
     records,
+    kept,
     shared: {
       env,
       clock,
@@ -70,9 +80,11 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
       recorder,
       labels: new ModelLabels(),
       inFlight,
+      watch,
     },
     apply({ telemetry, limits, admin }) {
       records.resize(admin.enabled ? admin.records : 0);
+      if (!admin.enabled || admin.explain === 'none') kept.clear();
       inFlight.apply(limits);
       log.level = telemetry.log.level;
       accessLog = createAccessLog({ log, mode: telemetry.log.access });
@@ -80,15 +92,23 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
   };
 }
 
-/** Plugins come with the settings: a module that is not listed any more is not there any more. */
+/**
+ * Plugins come with the settings: a module that is not listed any more is not there any more.
+ * @param files what `loaded` was read from; without it these settings cannot be asked to explain anything
+ */
 export async function compileWith(
-  { shared }: Lasting,
+  { shared, kept }: Lasting,
   loaded: LoadResult,
   configs: string,
+  files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, {
-    folder: configs,
-    clock: shared.clock,
-  });
-  return compileSnapshot(loaded, { ...shared, registry });
+  const { clock, env, health, replies } = shared;
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
+  // What its own compilation has to say was said when these settings were compiled to serve.
+  const log = createLogger({ level: 'silent' });
+  const explaining = files && {
+    explainer: new SettingsExplainer({ configs, env, clock, log, health, replies, registry }, files),
+    kept,
+  };
+  return compileSnapshot(loaded, { ...shared, registry, explaining });
 }

@@ -16,6 +16,8 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     server: compileServerSettings({}),
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
+    pluginTimes: undefined,
+    explainer: undefined,
     tokenKeys: new Set(tokenKeys),
     open: () => Promise.resolve(),
     close() {

@@ -3,6 +3,7 @@ import type { Clock } from '../plugin/index.ts';
 import type { Metrics } from '../telemetry/registry.ts';
 import type { RecordSource } from './admin.ts';
 import type { DrainTimes } from './drain.ts';
+import type { ExplainSource } from './explain/source.ts';
 import type { Address } from './listeners.ts';
 import type { InForce } from './reload.ts';
 
@@ -30,6 +31,8 @@ export interface Crew {
   scrape: Metrics['scrape'];
   /** What became of their requests. */
   readonly records: RecordSource;
+  /** Why. */
+  readonly explains: ExplainSource;
   /** How the targets do, as each of them has seen it. */
   targets(): Promise<readonly string[]>;
   /** Why they do not serve; empty: they do. */

@@ -49,7 +49,7 @@ export interface ReloadSetup {
   /** Without: nothing is watched, `reload` alone reads anew. */
   readonly watch: SettingsWatch | undefined;
   /** As at the start. */
-  readonly compile: (loaded: LoadResult) => Promise<Snapshot | undefined>;
+  readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
   /** The snapshot has just become the current one: what is not part of it follows. */
   readonly onSwap: (snapshot: Snapshot) => void;
   /** After every reload that was not refused; the next one begins when this has ended. Must not reject. */
@@ -132,7 +132,7 @@ export class Reloader {
     const same = fingerprint(settings) === this.#fingerprint && this.#changedModules(modules).length === 0;
     if (loaded.ok && same) return this.#keep(loaded, files);
     reportRestartOnly(this.#inForce.settings.server, settings.server, loaded.reporter('server.yaml'));
-    const snapshot = await this.#setup.compile(loaded);
+    const snapshot = await this.#setup.compile(loaded, files);
     if (!snapshot) return this.#refuse(loaded.diagnostics);
     try {
       await snapshot.open();
@@ -172,6 +172,7 @@ export class Reloader {
   #keep({ diagnostics: warnings }: LoadResult, files: RecordedFiles): ReloadResult {
     const changed = files.changesSince(this.#inForce.files);
     this.#inForce = { ...this.#inForce, warnings, files };
+    this.#setup.live.current.explainer?.readAgain(files);
     this.#succeeded();
     this.#setup.log.info({ config_hash: this.#hash }, 'settings read again: they say what serves already');
     return { outcome: 'unchanged', hash: this.#hash, warnings, files: changed };

@@ -21,6 +21,7 @@ import { answerByStatus } from './koa-reply.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import { lossHeader } from './loss-header.ts';
 import { writeReply } from './reply-writer.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface RequestPathSetup {
   /** The settings in force; a request keeps those it began with. */
@@ -28,6 +29,8 @@ export interface RequestPathSetup {
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Ids of requests, where tests want the same ones again. */
+  readonly newId?: () => string | undefined;
 }
 
 /** What the router has read of a request's head. */
@@ -53,11 +56,12 @@ export interface Routed {
  * What comes back up from the chains has not left yet. `exchange.deadline`, the server's until `config` has said otherwise, bounds
  * what upstreams are waited for, and the writer. A client that leaves and a gateway that stops cancel the exchange, or end the writer.
  */
-export function createRequestPath({ live, inFlight, clock, log }: RequestPathSetup) {
+export function createRequestPath({ live, inFlight, clock, log, newId }: RequestPathSetup) {
   return async (ctx: Koa.Context, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
-    const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock });
+    const id = newId?.();
+    const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock, id });
     const settle = (end: ReplyEnd): void => {
       if (!inFlight.leave(exchange)) return;
       exchange.end(end, (fault) =>
@@ -82,6 +86,7 @@ export function createRequestPath({ live, inFlight, clock, log }: RequestPathSet
     }
 
     setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
+    tellHowItCame(reply, exchange, snapshot);
     // Where clients of the API look for it; an upstream's own id of the same name stays.
     reply.headers[format.requestIdHeader] ??= exchange.id;
     if (inFlight.draining) reply.headers['connection'] = 'close';
@@ -113,9 +118,23 @@ function bareError(exchange: HttpExchange, error: GatewayError, format: Format):
   return errorReply(error, format, exchange.id);
 }
 
+/** What the config wants replies to say about how they came about. */
+function tellHowItCame({ headers }: Reply, exchange: HttpExchange, { headerNames, pluginTimes }: Snapshot): void {
+  const { config, request } = exchange;
+  if (!config || config.replyHeaders.size === 0) return;
+  const names = headerNames.response(request.headers);
+  if (config.replyHeaders.has('config_hash')) headers[names.configHash] = config.hash;
+  if (config.replyHeaders.has('server_timing') && pluginTimes) {
+    const own = headers['server-timing'];
+    const times = pluginTimes.header(exchange);
+    headers['server-timing'] = own === undefined ? times : `${own}, ${times}`;
+  }
+}
+
 function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
   headers[names.requestId] = exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
+  if (exchange.explainId !== undefined) headers[names.explainId] = exchange.explainId;
   const attempt = exchange.attempts.at(-1);
   if (!attempt) return;
   headers[names.optionIndex] = attempt.target.path;

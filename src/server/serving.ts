@@ -4,6 +4,8 @@ import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
 import { createAdminServer, listenAdmin } from './admin.ts';
 import { createDataServer, setTimeouts } from './data-server.ts';
 import { drain, type DrainTimes } from './drain.ts';
+import { createDesk } from './explain/desk.ts';
+import type { ExplainSource } from './explain/source.ts';
 import type { Gateway, WorkerGateway } from './gateway.ts';
 import { healthLines } from './health-told.ts';
 import { compileWith, type Lasting, type Parts } from './lasting.ts';
@@ -36,13 +38,15 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const { inFlight } = lasting.shared;
   const targets = () => healthLines(lasting.shared.health.reports());
-  const servers = createServers(parts, { live, crew, targets });
+  const desk = createDesk(() => live.current.explainer, { ...lasting, clock });
+  const servers = createServers(parts, { live, crew, targets, explains: desk.explains });
   const reloader = createReloader(parts, { live, crew }, ({ server }) => {
     lasting.apply(server);
     setTimeouts(servers.data, server);
   });
   const letGo = async (): Promise<void> => {
     reloader.stop();
+    lasting.kept.clear();
     await live.close();
     await Promise.all([upstream.close(), tracing?.shutdown()]);
   };
@@ -76,15 +80,14 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     record: (id) => lasting.records.find(id),
     records: (query) => lasting.records.list(query),
     targets,
+    ...desk,
     reload: reloader.reload,
     shutDown,
     drain({ delay = true } = {}) {
       const { delayMs, timeoutMs } = live.current.server.drain;
       return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
     },
-    async close(graceMs = 0) {
-      await shutDown({ ...AT_ONCE, timeoutMs: graceMs });
-    },
+    close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
 
@@ -109,9 +112,13 @@ interface Behind {
   readonly live: LiveSnapshot;
   readonly crew: Crew | undefined;
   readonly targets: () => readonly string[];
+  readonly explains: ExplainSource;
 }
 
-function createServers({ clock, log, metrics, lasting }: ServeParts, { live, crew, targets }: Behind): Servers {
+function createServers(
+  { clock, log, metrics, lasting }: ServeParts,
+  { live, crew, targets, explains }: Behind,
+): Servers {
   const { inFlight } = lasting.shared;
   return {
     data: createDataServer(createRequestPath({ live, inFlight, clock, log }), live.current.server, { clock, inFlight }),
@@ -126,7 +133,9 @@ function createServers({ clock, log, metrics, lasting }: ServeParts, { live, cre
     }),
     admin: createAdminServer({
       records: crew?.records ?? lasting.records,
-      settings: () => live.current.server.admin,
+      explains: crew?.explains ?? explains,
+      log,
+      settings: () => live.current.server,
     }),
   };
 }
@@ -168,7 +177,7 @@ function createReloader(
     live,
     // A worker's settings come from the primary, which watches them.
     watch: part.kind === 'worker' ? undefined : watch,
-    compile: (loaded) => compileWith(lasting, loaded, configs),
+    compile: (loaded, files) => compileWith(lasting, loaded, configs, files),
     onSwap,
     onInForce: crew && ((settled) => crew.spread(settled)),
   };

@@ -12,6 +12,7 @@ import type { Clock, Recorder, RequestLimits } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
+import type { ProviderEntry } from '../providers/provider.ts';
 import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '../state/target-health.ts';
 import type { ReplyStore } from '../state/reply-cache.ts';
 import type { TokenStore } from '../state/tokens.ts';
@@ -19,13 +20,17 @@ import type { Upstream } from '../upstream/types.ts';
 import { createAttemptRunner } from './attempts.ts';
 import { createReplyCache, type ReplyStores } from './cached-replies.ts';
 import { compileConfigs } from './config-directory.ts';
+import { checkCrossing } from './explain/headers/index.ts';
+import { createKeeper, type Explaining } from './explain/keep.ts';
+import type { SettingsExplainer } from './explain/settings-explainer.ts';
 import { HeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
 import { createSender } from './sender.ts';
+import { mayBeAsked, PluginTimes } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from './translator.ts';
-import { noChain, outerEntry, serverChain, Workshop } from './workshop.ts';
+import { noChain, outerEntry, serverChain, Workshop, type Watch } from './workshop.ts';
 
 /** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
 export interface Snapshot {
@@ -33,10 +38,17 @@ export interface Snapshot {
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
   readonly entry: Chain;
+  /** Undefined where nobody may ask for them. */
+  readonly pluginTimes: PluginTimes | undefined;
+  /** Undefined where nobody asks: in the explainer itself, in checks. */
+  readonly explainer: SettingsExplainer | undefined;
   /** Access tokens its catalog may need; some entries know theirs only once they are open. */
   readonly tokenKeys: ReadonlySet<string>;
-  /** Starts what the catalog needs running; awaited before the snapshot goes live. */
-  open(): Promise<void>;
+  /**
+   * Starts what the catalog needs running; awaited before the snapshot goes live.
+   * @param which of its entries. Default: all.
+   */
+  open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
   /** Lets go of what its plugins opened. */
   close(): Promise<void>;
 }
@@ -47,7 +59,7 @@ export interface Shared {
   /** The process's, for what catalog entries leave to it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
-  readonly random: () => number;
+  readonly random: (plugin: string) => number;
   readonly upstream: Upstream;
   readonly tokens: TokenStore;
   readonly replies: ReplyStores;
@@ -58,6 +70,9 @@ export interface Shared {
   readonly recorder: Recorder;
   readonly labels: ModelLabels;
   readonly registry: PluginRegistry;
+  readonly watch?: Watch | undefined;
+  /** Of these settings alone; let go when their snapshot is closed. */
+  readonly explaining?: Explaining | undefined;
 }
 
 /** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
@@ -77,11 +92,21 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     tokenUris: new Set(server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
-  const workshop = new Workshop(loaded, shared);
+  const pluginTimes = mayBeAsked(settings) ? new PluginTimes(shared.clock) : undefined;
+  const workshop = new Workshop(loaded, pluginTimes ? { ...shared, watch: pluginTimes.around(shared.watch) } : shared);
   const replies = shared.replies.prepare(server.cache);
-  const compilation = { server, catalog, workshop, shared, replies, health: createHealthDirectory(shared.health) };
+  const compilation = {
+    server,
+    catalog,
+    workshop,
+    shared,
+    replies,
+    pluginTimes,
+    health: createHealthDirectory(shared.health),
+  };
   try {
     const entry = await compileChains(settings, compilation);
+    if (loaded.ok) await checkCrossing({ loaded, settings, server, clock: shared.clock, log: shared.log });
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
   } catch (error) {
     await workshop.close();
@@ -98,36 +123,43 @@ interface Compilation {
   readonly shared: Shared;
   readonly replies: ReplyStore;
   readonly health: SnapshotHealth;
+  readonly pluginTimes: PluginTimes | undefined;
 }
 
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, workshop, shared, replies, health }: Compilation,
+  { server, catalog, workshop, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
+  const explainer = shared.explaining?.explainer;
   return {
     hash: settings.hash,
     server,
     headerNames: new HeaderNames(server.headerPrefixes),
     entry,
+    pluginTimes,
+    explainer,
     // Some keys are known only once the entries are open.
     get tokenKeys() {
       return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
     },
-    async open() {
+    async open(which) {
       workshop.setLogLevel(server.telemetry.log.level);
-      await openCatalog(catalog, loaded, shared.clock);
+      await openCatalog(catalog.open(which), loaded, shared.clock);
       shared.replies.use(replies);
       health.use();
     },
-    close: () => workshop.close(),
+    close() {
+      explainer?.release();
+      return workshop.close();
+    },
   };
 }
 
-async function openCatalog(catalog: Catalog, loaded: LoadResult, clock: Clock): Promise<void> {
+async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Clock): Promise<void> {
   try {
-    await withinTime(catalog.open(), OPEN_LIMIT_MS, clock);
+    await withinTime(opening, OPEN_LIMIT_MS, clock);
   } catch (error) {
     if (error instanceof TimeLimitPassed)
       loaded.reporter('catalog.yaml')({ path: ['providers'], message: `cannot open these entries: ${error.message}` });
@@ -162,7 +194,9 @@ async function compileChains(
     clock,
     timeouts: server.timeouts,
   });
-  const configs = await compileConfigs(settings, server, workshop, { ...base, attempts, health });
+  const keep = shared.explaining && createKeeper({ ...shared.explaining, health: shared.health, clock }, server);
+  const granted = { ...base, attempts, health };
+  const configs = await compileConfigs(settings, server, workshop, { granted, keep });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
   const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);

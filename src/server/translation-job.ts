@@ -34,7 +34,7 @@ export const targetOf = ({ exchange, resolved, client }: Job): RequestTarget => 
 export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 
 export function placeOf(
-  { exchange, attempt, resolved }: Job,
+  { exchange, attempt, resolved }: Pick<Job, 'exchange' | 'resolved'> & { readonly attempt: Pick<Attempt, 'target'> },
   ofFormat: HeaderSources['ofFormat'],
 ): Pick<Outbound, 'origin' | 'path' | 'headers'> {
   const { forwardHeaders: forward } = attempt.target;

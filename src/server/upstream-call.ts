@@ -138,6 +138,7 @@ function newTry(call: number, startedAt: number): TryRecord {
   return {
     call,
     startedAt,
+    sentAt: undefined,
     firstByteAt: undefined,
     firstContentAt: undefined,
     endedAt: undefined,

@@ -1,5 +1,11 @@
 import type { Logger } from 'pino';
-import { compileChain, type ChainItem, type CompiledChain, type CompileSetup } from '../chain/compile.ts';
+import {
+  compileChain,
+  type ChainItem,
+  type CompiledChain,
+  type CompileSetup,
+  type PluginPlace,
+} from '../chain/compile.ts';
 import type { Chain } from '../chain/compose.ts';
 import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
@@ -9,6 +15,7 @@ import {
   type CapabilityName,
   type Clock,
   type Host,
+  type Middleware,
   type Plugin,
   type PluginLevel,
 } from '../plugin/index.ts';
@@ -43,10 +50,28 @@ export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPl
   items: server.chains[level],
 });
 
+/** Where a plugin stands in the settings. */
+export interface ListedPlugin extends PluginPlace {
+  readonly file: string;
+}
+
+/** For chains that are watched (explain, config tests, Server-Timing); none of it is on the path of a request where nobody watches. */
+export interface Watch {
+  /** Makes a plugin's middleware, or another one around it, or one in its place. */
+  readonly instantiate?: (
+    place: ListedPlugin,
+    create: () => Middleware | Promise<Middleware>,
+  ) => Middleware | Promise<Middleware>;
+  /** Puts others in the place of what plugins are granted. */
+  readonly grant?: (granted: Partial<Capabilities>) => Partial<Capabilities>;
+}
+
 /** What of a process its chains are built with. */
 export interface WorkshopTools {
+  readonly watch?: Watch | undefined;
   readonly clock: Clock;
-  readonly random: () => number;
+  /** @param plugin who asks for a number */
+  readonly random: (plugin: string) => number;
   readonly log: Logger;
   readonly registry: PluginRegistry;
 }
@@ -71,9 +96,12 @@ export class Workshop {
   ): Promise<CompiledChain | undefined> {
     // The settings are refused already: a plugin that hangs in every gateway config is waited for once.
     if (this.#stalled) return undefined;
+    const { watch } = this.#tools;
+    const instantiate = watch?.instantiate;
     const setup: CompileSetup = {
       registry: this.#tools.registry,
-      host: (plugin, instance) => this.#host(plugin, instance, granted),
+      host: (plugin, instance) => this.#host(plugin, instance, watch?.grant?.(granted) ?? granted),
+      instantiate: instantiate && ((place, create) => instantiate({ ...place, file }, create)),
       inTime: (work) => this.#inTime(work),
       checkOptions,
       nearest,
@@ -106,7 +134,7 @@ export class Workshop {
     this.#logs.push(ownLog);
     const host = {
       clock,
-      random,
+      random: () => random(plugin.name),
       log: ownLog,
       onClose: (task: () => void | Promise<void>) => {
         // A plugin that went on after its time was up.

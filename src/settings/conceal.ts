@@ -1,3 +1,4 @@
+import { mayHoldCredential } from './checks/forward-headers.ts';
 import { fromPointer, valueAt } from './pointer.ts';
 import { SECRET_SHAPE } from './show.ts';
 import type { Values } from './values.ts';
@@ -29,6 +30,23 @@ export function createConceal({ json, origins }: Pick<Values, 'json' | 'origins'
       .reduce((rest, [value, name]) => rest.replaceAll(value, () => name), text)
       .replaceAll(new RegExp(SECRET_SHAPE, 'g'), '[secret]');
 }
+
+/**
+ * The secrets of a file as they are: what its schema says is one, and what came by a reference that calls it one, wherever that
+ * stands. Other references (a region, a model's name) are no secrets.
+ */
+export function secretsIn({ json, origins }: Pick<Values, 'json' | 'origins'>): readonly string[] {
+  const found = [...origins].flatMap(([pointer, { secret, sources, contents }]) => {
+    const value = secret ? valueAt(json, fromPointer(pointer, json)) : undefined;
+    const named = contents.filter((_, index) => callsItSecret(sources[index] ?? ''));
+    return [...(typeof value === 'string' || typeof value === 'number' ? [String(value)] : []), ...named];
+  });
+  return [...new Set(found)].filter((text) => text !== '');
+}
+
+/** A file that a reference names holds what should not stand in the settings; a variable is called what it is. */
+const callsItSecret = (source: string): boolean =>
+  source.startsWith('file:') || mayHoldCredential(source.slice('env:'.length).toLowerCase().replaceAll('_', '-'));
 
 /** As it is, and as JSON writes it. */
 const formsOf = (text: string): readonly string[] => [text, JSON.stringify(text).slice(1, -1)];

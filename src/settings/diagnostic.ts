@@ -1,9 +1,13 @@
-/** Something wrong (or doubtful) in the settings, at its place. Lines and columns count from 1. */
-export interface Diagnostic {
+/** Where something stands in the settings. Lines and columns count from 1. */
+export interface Place {
   /** Path as people would open it: the folder they named, then the file. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
+}
+
+/** Something wrong (or doubtful) in the settings, at its place. */
+export interface Diagnostic extends Place {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly suggestion?: string;

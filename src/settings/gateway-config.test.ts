@@ -17,6 +17,7 @@ describe('compileGatewayConfig', () => {
       metadata: undefined,
       deadlineMs: undefined,
       customHosts: undefined,
+      replyHeaders: new Set(),
       route: {
         kind: 'target',
         path: 'config',

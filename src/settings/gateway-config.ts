@@ -83,6 +83,7 @@ export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConf
     metadata: file.metadata && compileMetadata(file.metadata),
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
+    replyHeaders: new Set(file.reply_headers),
   };
 }
 
@@ -133,7 +134,7 @@ function compileConditional(
   return {
     kind: 'conditional',
     path,
-    branches: conditions.map(({ query, then }) => ({ holds: compileQuery(query), member: named(then) })),
+    branches: conditions.map(({ query, then }) => ({ holds: compileQuery(query), query, member: named(then) })),
     otherwise: named(otherwise),
     members,
   };

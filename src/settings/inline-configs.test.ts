@@ -44,6 +44,11 @@ describe('a gateway config that comes with a request', () => {
     ['weights that are all zero', '{"strategy":{"mode":"loadbalance"},"targets":[{"weight":0}]}', 'all weights are 0'],
     ['a plugin chain of its own', '{"provider":"@a","plugins":["route"]}', 'cannot choose `plugins`'],
     ['hosts of its own choice', '{"provider":"@a","custom_hosts":{"hosts":["*"]}}', 'cannot allow `custom_hosts`'],
+    [
+      'bodies to be kept',
+      '{"provider":"@a","reply_headers":["config_hash","explain_id"]}',
+      'cannot ask for `explain_id`',
+    ],
     ['a credential to forward', '{"provider":"@a","forward_headers":["authorization"]}', 'never forwarded'],
     ['a reference to the environment', '{"name":"${env:HOME}"}', 'references are for files'],
     ['a reference to a file', '{"override_params":{"user":"${file:/etc/passwd}"}}', 'references are for files'],

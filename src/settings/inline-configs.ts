@@ -132,6 +132,11 @@ function readConfig(
     const message = `a config that comes with a request cannot allow \`${path.at(-1)}\`: the hosts are for the operator to choose`;
     report({ path, on: 'key', message });
   }
+  const explainId = config.reply_headers?.indexOf('explain_id') ?? -1;
+  if (explainId >= 0) {
+    const message = 'a config that comes with a request cannot ask for `explain_id`: bodies are kept for it';
+    report({ path: ['reply_headers', explainId], message });
+  }
   // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.
   checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0 }, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };

@@ -50,14 +50,17 @@ function createEntry(key: GatewayKey): Entry {
     digest: digestBytes(keyDigest(key)),
     expiresAt: key.expires_at === undefined ? Infinity : parseMoment(key.expires_at),
     allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
-    caller: {
-      keyId: key.id,
-      providers: key.providers,
-      models: key.models,
-      configs: key.configs,
-      defaultConfig: key.default_config,
-      inlineConfigs: key.inline_configs ?? false,
-      customHosts: compileCustomHosts(key.custom_hosts),
-    },
+    caller: callerOf(key),
   };
 }
+
+/** Who has the key, and what that one may do. */
+export const callerOf = (key: GatewayKey): Caller => ({
+  keyId: key.id,
+  providers: key.providers,
+  models: key.models,
+  configs: key.configs,
+  defaultConfig: key.default_config,
+  inlineConfigs: key.inline_configs ?? false,
+  customHosts: compileCustomHosts(key.custom_hosts),
+});

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../schemas/types.generated.ts';
 import type { Problem, Report } from '../plugin/index.ts';
 import { checkMeaning } from './checks/index.ts';
-import { sortDiagnostics, type Diagnostic } from './diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type Place } from './diagnostic.ts';
 import { diskFiles, type SettingsFiles } from './files.ts';
 import { findSettingsFiles, type FoundFile } from './find-files.ts';
 import type { Environment } from './resolve-references.ts';
+import type { Path } from './pointer.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas } from './schemas.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -33,6 +34,11 @@ export interface LoadOptions {
   readonly files?: SettingsFiles;
   /** Milliseconds since 1970, for keys that have expired. Default: the system's clock. */
   readonly now?: number;
+  /**
+   * Secrets whose reference leads nowhere are stood in for, and told in `stoodIn`; for commands that send nothing. Default: false, they
+   * are errors.
+   */
+  readonly standIns?: boolean;
 }
 
 interface Reading {
@@ -47,14 +53,18 @@ export class LoadResult {
   readonly settings: Settings | undefined;
   /** False: nothing could be read at all, which is a matter of the command line rather than of the files. */
   readonly folderExists: boolean;
+  /** As it was named. */
+  readonly folder: string;
+  /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
+  readonly stoodIn: readonly string[];
   readonly #files: ReadonlyMap<string, ReadFile>;
-  readonly #folder: string;
   readonly #diagnostics: Diagnostic[];
 
   constructor(settings: Settings | undefined, read: Reading) {
     this.settings = settings;
     this.folderExists = read.folderExists;
-    this.#folder = read.folder;
+    this.folder = read.folder;
+    this.stoodIn = [...new Set(read.files.flatMap((file) => file.stoodIn))];
     this.#files = new Map(read.files.map((file) => [file.found.name, file]));
     this.#diagnostics = [...read.diagnostics, ...read.files.flatMap((file) => file.diagnostics)];
   }
@@ -68,14 +78,34 @@ export class LoadResult {
     return this.settings !== undefined && this.#diagnostics.every(({ severity }) => severity !== 'error');
   }
 
+  /** Where a setting stands, or the nearest thing around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
+  placeOf(name: string, path: Path, on?: 'key' | 'value'): Place {
+    const { yaml, value } = this.#files.get(name) ?? NO_FILE;
+    const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
+    return { file: yaml?.name ?? join(this.folder, name), ...position };
+  }
+
+  /** Takes out of a text what the file has by reference, or as a secret. */
+  conceal(name: string, text: string): string {
+    return (this.#files.get(name) ?? NO_FILE).conceal(text);
+  }
+
+  /** All secrets of the files as they are, for whoever must take them out of something. */
+  secrets(): readonly string[] {
+    return [...new Set([...this.#files.values()].flatMap((file) => file.secrets))];
+  }
+
+  /** What a pass has found in files of its own. */
+  add(diagnostics: readonly Diagnostic[]): void {
+    this.#diagnostics.push(...diagnostics);
+  }
+
   /** How a pass that understands a file (`catalog.yaml`, `gateway/prod.yaml`) reports problems at their places in it. */
   reporter(name: string): Report {
-    const { yaml, conceal, value } = this.#files.get(name) ?? NO_FILE;
+    const { conceal } = this.#files.get(name) ?? NO_FILE;
     return ({ path, message, on, severity = 'error', suggestion }) => {
-      const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
-      const file = yaml?.name ?? join(this.#folder, name);
       const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
-      this.#diagnostics.push({ file, ...position, severity, message: conceal(message), ...shown });
+      this.#diagnostics.push({ ...this.placeOf(name, path, on), severity, message: conceal(message), ...shown });
     };
   }
 }
@@ -84,10 +114,10 @@ const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => 
 
 /** Reads a folder of settings. Mistakes in it are diagnostics, all of them at once, never exceptions. */
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
-  const { env, files = diskFiles, now = Date.now() } = options;
+  const { env, files = diskFiles, now = Date.now(), standIns = false } = options;
   const found = await findSettingsFiles(folder, files);
   const read = await Promise.all(
-    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas() })),
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), standIns })),
   );
   const { pieces, notes } = gather(read);
   const complete =

@@ -1,12 +1,13 @@
 import { Secret } from '../plugin/index.ts';
-import { createConceal, type Conceal } from './conceal.ts';
+import { createConceal, secretsIn, type Conceal } from './conceal.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { SettingsFiles } from './files.ts';
 import type { FoundFile } from './find-files.ts';
 import { toPointer, type Path } from './pointer.ts';
-import { prepareReferences, type Environment } from './resolve-references.ts';
+import { PLAIN_TEXT, prepareReferences, type Environment } from './resolve-references.ts';
 import { schemaProblems } from './schema-problems.ts';
 import type { Schemas } from './schemas.ts';
+import { StandIns } from './stand-ins.ts';
 import { readValues, type Values } from './values.ts';
 import { YamlFile } from './yaml-file.ts';
 
@@ -19,14 +20,19 @@ export interface ReadFile {
   readonly diagnostics: readonly Diagnostic[];
   /** For messages about it that are written elsewhere. */
   readonly conceal: Conceal;
+  /** As they are, for whoever must take them out of something. */
+  readonly secrets: readonly string[];
   /** The file and those it refers to. */
   readonly paths: readonly string[];
+  /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
+  readonly stoodIn: readonly string[];
 }
 
 interface Setup {
   readonly env: Environment;
   readonly files: SettingsFiles;
   readonly schemas: Schemas;
+  readonly standIns?: boolean;
 }
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
@@ -41,7 +47,9 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
       value: undefined,
       diagnostics: [diagnostic],
       conceal: concealShapes,
+      secrets: [],
       paths: [found.path],
+      stoodIn: [],
     };
   }
   const yaml = YamlFile.parse(found.path, content.text);
@@ -52,14 +60,18 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
       value: undefined,
       diagnostics: yaml.syntaxErrors,
       conceal: concealShapes,
+      secrets: [],
       paths: [found.path],
+      stoodIn: [],
     };
   }
 
-  const lookup = await prepareReferences(yaml, setup.env, setup.files);
+  // What a test says is what is sent and expected, to the letter.
+  const lookup = found.kind === 'test' ? PLAIN_TEXT : await prepareReferences(yaml, setup.env, setup.files);
   const { tree } = setup.schemas;
+  const standIns = setup.standIns ? new StandIns() : undefined;
   const root = setup.schemas.root(found.kind);
-  const values = emptyIsObject(readValues(yaml, root, { tree, lookup }));
+  const values = emptyIsObject(readValues(yaml, root, { tree, lookup, standIns }));
   const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
   const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
     const position = yaml.locate(path, on);
@@ -74,7 +86,16 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const diagnostics = [...values.diagnostics, ...misfits];
   const sound = diagnostics.every(({ severity }) => severity === 'warning');
   const paths = [found.path, ...lookup.paths];
-  return { found, yaml, value: sound ? seal(values) : undefined, diagnostics, conceal: createConceal(values), paths };
+  return {
+    found,
+    yaml,
+    value: sound ? seal(values) : undefined,
+    diagnostics,
+    conceal: createConceal(values),
+    secrets: secretsIn(values),
+    paths,
+    stoodIn: standIns?.names ?? [],
+  };
 }
 
 /** Of a file that could not be read no values are known, only what secrets look like. */

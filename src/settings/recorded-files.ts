@@ -1,4 +1,5 @@
 import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts';
+import { isTests } from './find-files.ts';
 import { privateDigest } from './fingerprint.ts';
 
 /** What was read, to compare with what is there later. */
@@ -14,13 +15,16 @@ interface Seen {
  */
 export class RecordedFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
+  /** Names in the folders that count: others may come and go. */
+  readonly matters: (name: string) => boolean;
   readonly #seen = new Map<string, Seen>();
   readonly #read: ReadPlaces = { files: new Map(), folders: new Map() };
   /** One file read twice within a load, with two answers. */
   #torn = false;
 
-  constructor(files: SettingsFiles) {
+  constructor(files: SettingsFiles, matters: (name: string) => boolean = mayBeSettings) {
     this.#files = files;
+    this.matters = matters;
   }
 
   async read(path: string): Promise<FileRead> {
@@ -32,7 +36,7 @@ export class RecordedFiles implements SettingsFiles {
 
   async list(folder: string): Promise<FolderRead> {
     const answer = await this.#files.list(folder);
-    this.#remember(folder, seenFolder(answer));
+    this.#remember(folder, seenFolder(answer, this.matters));
     this.#read.folders.set(folder, answer);
     return answer;
   }
@@ -77,7 +81,9 @@ export class RecordedFiles implements SettingsFiles {
   }
 
   async #look(path: string, kind: Seen['kind']): Promise<Seen> {
-    return kind === 'file' ? seenFile(await this.#files.read(path)) : seenFolder(await this.#files.list(path));
+    return kind === 'file'
+      ? seenFile(await this.#files.read(path))
+      : seenFolder(await this.#files.list(path), this.matters);
   }
 
   #remember(path: string, seen: Seen): void {
@@ -96,11 +102,14 @@ function seenFile(answer: FileRead): Seen {
 }
 
 /** Only names that settings may have: an editor's swap file is no change. */
-function seenFolder(answer: FolderRead): Seen {
-  const kept = 'names' in answer ? answer.names.filter(mayBeSettings).toSorted() : answer;
+function seenFolder(answer: FolderRead, matters: (name: string) => boolean): Seen {
+  const kept = 'names' in answer ? answer.names.filter(matters).toSorted() : answer;
   return { kind: 'folder', digest: privateDigest(JSON.stringify(kept)), missing: 'missing' in answer };
 }
 
 /** Names in a settings folder that a load looks at. */
-export const mayBeSettings = (name: string): boolean =>
+const mayBeSettings = (name: string): boolean => mayBeSettingsOrTests(name) && !isTests(name);
+
+/** And names that `gatehouse test` looks at. */
+export const mayBeSettingsOrTests = (name: string): boolean =>
   name === 'gateway' || (/\.ya?ml$/i.test(name) && !name.startsWith('.'));

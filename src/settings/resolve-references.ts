@@ -11,7 +11,11 @@ export interface ReferenceLookup {
   find(reference: Reference): { readonly text: string } | { readonly problem: string };
   /** Every file that was named, whether it could be read or not. */
   readonly paths: readonly string[];
+  /** `${…}` is no reference here. */
+  readonly plain?: boolean;
 }
+
+export const PLAIN_TEXT: ReferenceLookup = { plain: true, paths: [], find: () => ({ problem: 'not a reference' }) };
 
 /** Reads all files a settings file refers to. Paths count from the file that names them. */
 export async function prepareReferences(
@@ -67,7 +71,7 @@ export interface Resolved {
 }
 
 export function resolveText(value: string, lookup: ReferenceLookup): Resolved {
-  const pieces = parseReferences(value);
+  const pieces = lookup.plain ? [value] : parseReferences(value);
   const problems: { raw: string; nth: number; message: string }[] = [];
   const seen = new Map<string, number>();
   const sources: string[] = [];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../package-root.ts';
 
-export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway';
-export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway'];
+export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'test';
+export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway', 'test'];
 
 /** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -14,6 +14,8 @@ export interface ServerSettings {
     /** Names in Host headers that are answered, beside those that always are. */
     readonly hosts: readonly string[];
     readonly records: number;
+    /** Requests that can be explained after they were served. */
+    readonly explain: 'asked' | 'all' | 'none';
   };
   /** Of a whole request, in milliseconds. */
   readonly deadlineMs: number;
@@ -95,6 +97,7 @@ function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['
     token: admin.token,
     hosts: admin.hosts ?? [],
     records: admin.records ?? 10_000,
+    explain: admin.explain ?? 'asked',
   };
 }
 

@@ -4,6 +4,7 @@ import { toPointer, type Path } from './pointer.ts';
 import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
 import type { Schema } from './schema-files.ts';
 import type { SchemaTree } from './schema-tree.ts';
+import type { StandIns } from './stand-ins.ts';
 import { looksSecret, type Origin } from './show.ts';
 import { keyText, type YamlFile } from './yaml-file.ts';
 
@@ -16,12 +17,15 @@ export interface Values {
 }
 
 /** Turns a syntax tree into values, guided by the schemas (what is secret, what a reference should become). */
-export function readValues(
-  file: YamlFile,
-  root: readonly Schema[],
-  tools: { tree: SchemaTree; lookup: ReferenceLookup },
-): Values {
-  return new ValueReader(file, tools.tree, tools.lookup).read(root);
+export function readValues(file: YamlFile, root: readonly Schema[], tools: ReadTools): Values {
+  return new ValueReader(file, tools).read(root);
+}
+
+export interface ReadTools {
+  readonly tree: SchemaTree;
+  readonly lookup: ReferenceLookup;
+  /** For secrets that cannot be found. Default: they are errors, like all that cannot be found. */
+  readonly standIns?: StandIns | undefined;
 }
 
 const NO_ORIGIN: Origin = { secret: false, sources: [], contents: [], unresolved: false };
@@ -32,15 +36,17 @@ class ValueReader {
   readonly #file: YamlFile;
   readonly #tree: SchemaTree;
   readonly #lookup: ReferenceLookup;
+  readonly #standIns: StandIns | undefined;
   readonly #origins = new Map<string, Origin>();
   readonly #diagnostics: Diagnostic[] = [];
   /** Nodes being read, to notice an anchor that holds an alias of itself. */
   readonly #open = new Set<Node>();
 
-  constructor(file: YamlFile, tree: SchemaTree, lookup: ReferenceLookup) {
+  constructor(file: YamlFile, { tree, lookup, standIns }: ReadTools) {
     this.#file = file;
     this.#tree = tree;
     this.#lookup = lookup;
+    this.#standIns = standIns;
   }
 
   read(root: readonly Schema[]): Values {
@@ -95,7 +101,8 @@ class ValueReader {
         return [];
       }
       const offset = isScalar(pair.key) ? pair.key.range?.[0] : undefined;
-      if (key.includes('${')) this.#report(offset, 'references stand in values only, not in keys');
+      if (key.includes('${') && !this.#lookup.plain)
+        this.#report(offset, 'references stand in values only, not in keys');
       if (looksSecret(key)) this.#report(offset, 'this key looks like a secret in clear text', 'warning');
       if (key === '<<') {
         this.#report(offset, 'merge keys (`<<`) are not supported');
@@ -116,7 +123,8 @@ class ValueReader {
       this.#report(node.range?.[0], problem);
       return this.#hole(path);
     }
-    const resolved = resolveText(value, this.#lookup);
+    const lookup = (secret && this.#standIns?.around(this.#lookup, path.at(-1))) || this.#lookup;
+    const resolved = resolveText(value, lookup);
     for (const problem of resolved.problems) this.#report(offsetOf(this.#file, node, problem), problem.message);
     const unresolved = resolved.problems.length > 0;
     const { sources, contents } = resolved;
@@ -132,11 +140,10 @@ class ValueReader {
     const what = secret ? 'a secret in clear text' : 'this looks like a secret in clear text';
     // As a shell would write it. Capitals only: any other text may be the secret itself, which is not repeated.
     const variable = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1] ?? 'NAME';
-    this.#report(
-      node.range?.[0],
-      `${what}; write \`\${env:${variable}}\` or \`\${file:PATH}\` in its place`,
-      'warning',
-    );
+    const instead = this.#lookup.plain
+      ? 'a test needs none that works'
+      : `write \`\${env:${variable}}\` or \`\${file:PATH}\` in its place`;
+    this.#report(node.range?.[0], `${what}; ${instead}`, 'warning');
   }
 
   #hole(path: Path): null {

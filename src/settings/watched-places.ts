@@ -1,6 +1,6 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, join, parse, resolve } from 'node:path';
-import { mayBeSettings, type RecordedFiles } from './recorded-files.ts';
+import type { RecordedFiles } from './recorded-files.ts';
 
 /** What to watch: real folders, and which names in each matter. */
 export type WatchedPlaces = ReadonlyMap<string, (name: string) => boolean>;
@@ -14,7 +14,7 @@ const MAX_LINKS = 40;
  * seen where it happens, at `..data`, and so is a release that is put in place by one link above all settings. Of what is not
  * there, the place where it would appear.
  */
-export async function watchedPlaces({ paths, folders }: RecordedFiles): Promise<WatchedPlaces> {
+export async function watchedPlaces({ paths, folders, matters }: RecordedFiles): Promise<WatchedPlaces> {
   const names = new Map<string, Set<string>>();
   const listed = new Set<string>();
   const add = (folder: string, name: string): void => {
@@ -31,10 +31,7 @@ export async function watchedPlaces({ paths, folders }: RecordedFiles): Promise<
     add(real, basename(real));
   }
   return new Map(
-    [...names].map(([folder, known]) => [
-      folder,
-      (name) => known.has(name) || (listed.has(folder) && mayBeSettings(name)),
-    ]),
+    [...names].map(([folder, known]) => [folder, (name) => known.has(name) || (listed.has(folder) && matters(name))]),
   );
 }
 

@@ -47,6 +47,17 @@ describe('the store of replies', () => {
     expect(store.find('k')!.bytes.buffer.byteLength).toBe(10);
   });
 
+  it('can be looked into without a trace: no reply is younger for it, and none that has expired goes', async () => {
+    const { store, clock, sizes } = createStore(6000);
+    for (const key of ['a', 'b']) store.store(key, reply(Buffer.alloc(1000)), 1000);
+    expect([store.peek('a')?.bytes.length, store.peek('c')]).toEqual([1000, undefined]);
+    store.store('c', reply(Buffer.alloc(1000)), 1000);
+    expect([store.peek('a'), store.peek('b')]).toEqual([undefined, expect.anything()]);
+    const told = sizes.length;
+    await clock.advance(1000);
+    expect([store.peek('b'), store.size.entries, sizes.length]).toEqual([undefined, 2, told]);
+  });
+
   it('lets go of a reply when its time is over, from the moment it was made', async () => {
     const { store, clock, sizes } = createStore();
     await clock.advance(100);

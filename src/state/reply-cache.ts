@@ -75,6 +75,12 @@ export class ReplyStore {
     return undefined;
   }
 
+  /** The same, without a trace: what is only looked at stays as near to its end as it was. */
+  peek(key: string): CachedReply | undefined {
+    const entry = this.#entries.peek(key);
+    return entry && entry.expiresAt > this.#clock.now() ? entry.reply : undefined;
+  }
+
   store(key: string, reply: CachedReply, maxAgeMs: number): void {
     if (reply.bytes.length > this.#limits.maxEntryBytes) return;
     const entry = { reply: { ...reply, bytes: ownCopy(reply.bytes) }, expiresAt: reply.storedAt + maxAgeMs };

@@ -61,6 +61,11 @@ export class HealthStore {
     return found;
   }
 
+  /** What is known of a target's health, without beginning to keep it. */
+  peek({ id, hash }: GatewayConfig, target: Target): Breaker | undefined {
+    return this.#listed.get(keyOf(id, target))?.breaker ?? this.#unlisted.peek(keyOf(`${id}\n${hash}`, target));
+  }
+
   unlisted({ id, hash }: GatewayConfig, target: Target): Breaker {
     const key = keyOf(`${id}\n${hash}`, target);
     let breaker = this.#unlisted.get(key);

@@ -53,6 +53,8 @@ export function exchangeOf(
     deadline: 900_000,
     skipped: [],
     conditions: [],
+    draws: undefined,
+    explainId: undefined,
     settingsHash: '0123456789abcdef',
     operation: chat,
     request: {
@@ -142,6 +144,7 @@ export function tryOf(startedAt: number, endedAt: number | undefined, parts: Par
     call: 0,
     startedAt,
     endedAt,
+    sentAt: undefined,
     firstByteAt: undefined,
     firstContentAt: undefined,
     status: 200,

@@ -51,6 +51,11 @@ abstract class Family<L extends string, Cell extends { readonly labels: Labels<L
     return Promise.resolve({ name, help, type, aggregator, values });
   }
 
+  /** Every label set that something was recorded under. */
+  get labelSets(): readonly Labels<L>[] {
+    return [...this.cells.values()].map(({ labels }) => labels);
+  }
+
   reset(): void {
     this.cells.clear();
   }

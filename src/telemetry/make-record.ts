@@ -45,6 +45,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
   const firstContentAt = attempts.at(-1)?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
   return {
     id: exchange.id,
+    explainId: exchange.explainId,
     traceId: exchange.trace.traceId,
     receivedAt,
     state: end.state,

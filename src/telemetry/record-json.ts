@@ -10,6 +10,7 @@ export function recordJson(record: BoundedRecord): object {
   return clean({
     ...headOf(record),
     trace_id: record.traceId,
+    explain_id: record.explainId,
     method: record.method,
     path: record.path,
     operation: record.operation,

@@ -1,6 +1,6 @@
-import { OTHER } from './families.ts';
+import { CounterFamily, OTHER } from './families.ts';
 import { knownParam } from './known-params.ts';
-import { UNMATCHED_ROUTE, type Metrics } from './registry.ts';
+import { openFamilies, UNMATCHED_ROUTE, type Metrics } from './registry.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from './record.ts';
 
 type Families = Metrics['families'];
@@ -24,6 +24,21 @@ export function recordRequest(families: Families, record: RequestRecord): void {
   if (rejection) families.requestsRejected.add({ route, reason: rejection });
   recordFallbacks(families, attempts);
   for (const attempt of attempts) recordAttempt(families, attempt, record.semconvName ?? '');
+}
+
+/** One series of a counter. */
+export interface CounterLabels {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The counters that a record adds to: it is added to some that nobody reads. */
+export function countersOf(record: RequestRecord): readonly CounterLabels[] {
+  const families = openFamilies();
+  recordRequest(families, record);
+  return Object.values(families).flatMap((family) =>
+    family instanceof CounterFamily ? family.labelSets.map((labels) => ({ name: family.name, labels })) : [],
+  );
 }
 
 const statusClass = (status: number): string => `${Math.trunc(status / 100)}xx`;

@@ -70,6 +70,13 @@ export class RecordStore {
     return { ...recordJson(latest), ...(same.length > 1 && { same_id: same.length }) };
   }
 
+  /** The one request that can be explained under this id. Plain JSON. */
+  explained(explainId: string): object | undefined {
+    if (this.#capacity === 0) return undefined;
+    const [record] = this.#all((one) => one.explainId === explainId);
+    return record && recordJson(record);
+  }
+
   /** One line each: those that run, then those that ended, the latest first. Plain JSON. */
   list({ limit, state, key, config }: RecordQuery): object[] {
     if (this.#capacity === 0) return [];

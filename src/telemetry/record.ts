@@ -104,6 +104,8 @@ export interface RecordedSkip {
  */
 export interface RequestRecord {
   readonly id: string;
+  /** Under which it can be explained; no other request has it. */
+  readonly explainId: string | undefined;
   readonly traceId: string;
   /** Wall clock, milliseconds since 1970. */
   readonly receivedAt: number;

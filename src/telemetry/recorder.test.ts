@@ -16,6 +16,8 @@ import {
 } from './exchange.testkit.ts';
 import { MAX_LABEL_SETS } from './families.ts';
 import { createLogger } from './logger.ts';
+import { recordOf } from './make-record.ts';
+import { countersOf } from './record-metrics.ts';
 import { createRecorder } from './recorder.ts';
 import { createMetrics, type Metrics } from './registry.ts';
 
@@ -235,6 +237,22 @@ describe('the metrics of a request', () => {
     expect(text).toContain(
       `gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} ${MAX_LABEL_SETS + 500}\n`,
     );
+  });
+
+  it('can be asked which counters a record adds to, and are not counted by that', async () => {
+    const bench = createBench();
+    const [exchange, end] = [streamedExchange(), endOf({ bytes: 4096 })];
+    const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }));
+    expect(await bench.series()).toEqual([]);
+    bench.record(exchange, end, 1305);
+    const told = asked.map(
+      ({ name, labels }) =>
+        `${name}{${Object.entries(labels)
+          .map(([label, value]) => `${label}="${value}"`)
+          .join(',')}}`,
+    );
+    const counted = (await bench.series()).filter((line) => !/_(?:sum|count)\{/.test(line));
+    expect(told.toSorted()).toEqual(counted.map((line) => line.slice(0, line.lastIndexOf(' '))).toSorted());
   });
 
   it('survive an exchange they cannot read, and tell of it', () => {

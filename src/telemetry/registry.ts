@@ -104,7 +104,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-function openFamilies(): Families {
+/** All of them, with nothing recorded yet. */
+export function openFamilies(): Families {
   let overflow: CounterFamily<'metric'> | undefined;
   const open = (spec: MetricSpec): CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string> => {
     const onOverflow = (): void => overflow?.add({ metric: spec.name });

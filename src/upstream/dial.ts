@@ -1,4 +1,4 @@
-import { connect, isIPv6, type Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { toGatewayError, UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
 import { permittedAddresses, type Lookup } from './egress.ts';
@@ -7,6 +7,14 @@ import { causeOf, toTlsError } from './faults.ts';
 /** RFC 8305, section 5: the recommended wait before the next address is tried beside a silent one. */
 const ATTEMPT_DELAY_MS = 250;
 
+/** How connections come about: over the network, or in memory where gateway configs are tested. */
+export interface Wire {
+  /** @param to an address that was checked, and the name it was found by */
+  connect(to: { readonly host: string; readonly port: number; readonly hostname: string }): Socket;
+  /** TLS on the socket it is given. */
+  readonly secure: buildConnector.connector;
+}
+
 /** What dialling needs that is the same for all connections of a pool. */
 export interface DialContext {
   readonly clock: Clock;
@@ -14,8 +22,7 @@ export interface DialContext {
   readonly allowInsecure: boolean;
   readonly metadataServer: boolean;
   readonly chosenByCaller: boolean;
-  /** undici's connector: it does TLS (with its session cache) on the socket it is given. */
-  readonly secure: buildConnector.connector;
+  readonly wire: Wire;
 }
 
 type Done = (error: GatewayError | undefined, socket?: Socket) => void;
@@ -77,7 +84,7 @@ export class Dial {
     if (address === undefined) return;
     this.#next += 1;
     // An address literal: nothing is looked up again.
-    const socket = connect({ host: address, port: this.#port });
+    const socket = this.#context.wire.connect({ host: address, port: this.#port, hostname: this.#target.hostname });
     this.#attempts.add(socket);
     socket.once('connect', () => this.#connected(socket));
     // Stays for as long as the socket lives: an attempt that lost may still fail, and that must reach nobody.
@@ -111,7 +118,7 @@ export class Dial {
 
   #handshake(raw: Socket): void {
     this.#raw = raw;
-    this.#context.secure({ ...this.#target, httpSocket: raw }, (...[error, socket]) => {
+    this.#context.wire.secure({ ...this.#target, httpSocket: raw }, (...[error, socket]) => {
       if (error) {
         raw.destroy();
         this.#finish(toTlsError(error, this.#host));

@@ -1,4 +1,5 @@
 import { GatewayError, UpstreamError, type Clock } from '../plugin/index.ts';
+import type { Wire } from './dial.ts';
 import { systemLookup, type Lookup } from './egress.ts';
 import { MediaExchange } from './media-exchange.ts';
 import { OriginPool, PoolDirectory } from './pool.ts';
@@ -16,6 +17,7 @@ import type {
   Upstream,
 } from './types.ts';
 
+export type { Wire } from './dial.ts';
 export type { Lookup } from './egress.ts';
 export type * from './types.ts';
 
@@ -25,6 +27,8 @@ export interface UpstreamOptions {
   readonly lookup?: Lookup;
   /** Certificate authorities to trust beside the usual ones, PEM. */
   readonly ca?: readonly string[];
+  /** Default: the network. */
+  readonly wire?: Wire;
 }
 
 /** Token endpoints are asked once an hour; more at a time than this means that many entries refresh together. */
@@ -36,8 +40,8 @@ const MAX_CALLERS_POOLS = 64;
 const CLOSING = new UpstreamError('connection_failed', 'The gateway is closing its connections.');
 
 /** Everything that leaves the gateway for an upstream goes through one of these. */
-export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOptions): Upstream {
-  const context = { clock, lookup, ca };
+export function createUpstream({ clock, lookup = systemLookup, ca, wire }: UpstreamOptions): Upstream {
+  const context = { clock, lookup, ca, wire };
   const pools = new PoolDirectory(context);
   const callersPools = new PoolDirectory(context, MAX_CALLERS_POOLS);
   const downloads = new Set<OriginPool>();
@@ -104,6 +108,7 @@ export function createUpstream({ clock, lookup = systemLookup, ca }: UpstreamOpt
 function createTimings(): TryTimings {
   return {
     startedAt: 0,
+    sentAt: undefined,
     firstByteAt: undefined,
     firstContentAt: undefined,
     endedAt: undefined,

@@ -1,8 +1,9 @@
+import { connect } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import { UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
 import { createClient } from './connection.ts';
-import type { DialContext } from './dial.ts';
+import type { DialContext, Wire } from './dial.ts';
 import type { Dispatch } from './dispatch.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
 import type { Origin } from './types.ts';
@@ -13,7 +14,19 @@ export interface PoolContext {
   readonly lookup: Lookup;
   /** Certificate authorities to trust beside the usual ones, PEM. */
   readonly ca?: readonly string[] | undefined;
+  /** Default: the network. */
+  readonly wire?: Wire | undefined;
 }
+
+/** TCP, and TLS by undici's connector with its session cache. */
+const network = (ca: PoolContext['ca']): Wire => ({
+  connect: ({ host, port }) => connect({ host, port }),
+  secure: buildConnector({
+    allowH2: false,
+    timeout: 0,
+    ...(ca && { ca: [...getCACertificates('default'), ...ca] }),
+  }),
+});
 
 /**
  * Idle connections close after this unless the upstream's `keep-alive: timeout` says otherwise: below the 60 s after which
@@ -44,14 +57,9 @@ export class OriginPool {
 
   constructor(origin: Origin, context: PoolContext) {
     const url = checkOrigin(origin);
-    const { clock, lookup, ca } = context;
-    const secure = buildConnector({
-      allowH2: false,
-      timeout: 0,
-      ...(ca && { ca: [...getCACertificates('default'), ...ca] }),
-    });
+    const { clock, lookup, ca, wire = network(ca) } = context;
     const { allowInsecure, metadataServer = false, chosenByCaller = false } = origin;
-    const dialContext: DialContext = { clock, lookup, secure, allowInsecure, metadataServer, chosenByCaller };
+    const dialContext: DialContext = { clock, lookup, wire, allowInsecure, metadataServer, chosenByCaller };
     this.url = origin.url;
     this.host = url.host;
     this.#connections = origin.connections;

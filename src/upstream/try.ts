@@ -98,6 +98,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   // Dispatch
 
   protected override onSent(): void {
+    this.#timings.sentAt = this.#clock.now();
     this.#enter('sent');
   }
 

@@ -82,6 +82,8 @@ export interface OutboundRequest {
 /** Moments and counts of one try, for telemetry. Monotonic milliseconds; undefined where it did not come to that. */
 export interface TryTimings {
   startedAt: number;
+  /** A connection stood, and the request left on it. */
+  sentAt: number | undefined;
   firstByteAt: number | undefined;
   firstContentAt: number | undefined;
   endedAt: number | undefined;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { coldStarts, explainOften } from './explain.ts';
 import { load, type LoadResult } from './load.ts';
 
 /**
@@ -33,7 +34,11 @@ interface Row {
 
 const children: ChildProcess[] = [];
 
-function start(core: number, file: string, ...args: string[]): Promise<{ pid: number; port: number }> {
+function start(
+  core: number,
+  file: string,
+  ...args: string[]
+): Promise<{ pid: number; port: number; text: () => string }> {
   const command = cpus().length > 1 ? ['taskset', '-c', String(core), process.execPath] : [process.execPath];
   const child = spawn(command[0]!, [...command.slice(1), file, ...args], {
     cwd: root,
@@ -47,7 +52,7 @@ function start(core: number, file: string, ...args: string[]): Promise<{ pid: nu
     child.stdout.on('data', (piece: Buffer) => {
       text += piece.toString();
       const port = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
-      if (port) resolve({ pid: child.pid!, port: Number(port[1]) });
+      if (port) resolve({ pid: child.pid!, port: Number(port[1]), text: () => text });
     });
   });
 }
@@ -60,13 +65,16 @@ function cpuMs(pid: number): number {
   );
 }
 
-function writeConfigs(upstream: string): string {
+/** @param told its replies say where the time went */
+function writeConfigs(upstream: string, told = false): string {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
   mkdirSync(join(dir, 'gateway'));
   writeFileSync(
     join(dir, 'server.yaml'),
-    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n',
+    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n' +
+      (told ? 'default_config: told\n' : ''),
   );
+  if (told) writeFileSync(join(dir, 'gateway', 'told.yaml'), 'reply_headers: [server_timing, config_hash]\n');
   writeFileSync(
     join(dir, 'catalog.yaml'),
     `providers:
@@ -77,6 +85,15 @@ function writeConfigs(upstream: string): string {
   );
   writeFileSync(join(dir, 'keys.yaml'), `keys:\n  - { id: bench, key: "\${env:BENCH_KEY:-${KEY}}" }\n`);
   return dir;
+}
+
+const EXPLAINED = 100;
+
+/** As it says itself where it listens. */
+function adminOf({ text }: { readonly text: () => string }): string {
+  const url = /\/admin\/v1\/requests\) on (http:\/\/\S+)/.exec(text())?.[1];
+  if (url === undefined) throw new Error(`no admin listener in: ${text()}`);
+  return url;
 }
 
 const messages = [
@@ -134,6 +151,8 @@ async function main(): Promise<void> {
   const upstream = await start(1, 'test/bench/upstream.ts');
   const upstreamUrl = `http://127.0.0.1:${upstream.port}`;
   const configs = writeConfigs(upstreamUrl);
+  const toldConfigs = writeConfigs(upstreamUrl, true);
+  const explains: number[] = [];
   const results = new Map<boolean, Row[]>();
   try {
     for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
@@ -167,12 +186,26 @@ async function main(): Promise<void> {
           model: '@gemini/gemini-2.5-flash',
         },
       ];
+      // Last, when all others have been measured: what explain leaves behind in a process, and what it costs to say where time went.
+      const same = targets.find(({ model }) => model === '@same/bench')!;
+      const afterExplain = { ...same, name: `the same, after ${EXPLAINED} requests were explained` };
+      const told = await start(0, 'src/cli/main.ts', 'serve', '--configs', toldConfigs);
+      const timed = {
+        ...same,
+        name: 'the same, with Server-Timing',
+        pid: told.pid,
+        url: `http://127.0.0.1:${told.port}`,
+      };
+      targets.push(timed, afterExplain);
       for (const stream of [false, true]) {
         const rows =
           results.get(stream) ??
           targets.map(({ name }): Row => ({ target: name, cpu: [], p50: [], p99: [], failures: 0 }));
         results.set(stream, rows);
-        for (const [index, target] of targets.entries()) await measure(target, stream, rows[index]!);
+        for (const [index, target] of targets.entries()) {
+          if (target === afterExplain) explains.push(await explainOften(adminOf(gateway), same.model, EXPLAINED));
+          await measure(target, stream, rows[index]!);
+        }
       }
       for (const child of children.splice(1)) child.kill('SIGKILL');
     }
@@ -181,9 +214,11 @@ async function main(): Promise<void> {
     );
     console.log(table('1 KB chat, not streamed', results.get(false)!));
     console.log(table('Stream of 200 events, a write each', results.get(true)!));
+    console.log(coldStarts(configs, Math.max(3, REPETITIONS)));
+    console.log(`Explained in the running gateway: ${median(explains).toFixed(1)} ms each.\n`);
   } finally {
     for (const child of children) child.kill('SIGKILL');
-    rmSync(configs, { recursive: true, force: true });
+    for (const dir of [configs, toldConfigs]) rmSync(dir, { recursive: true, force: true });
   }
 }
 

@@ -377,6 +377,7 @@ describe('who may ask the admin listener', () => {
       token: undefined,
       hosts: [],
       records: 1,
+      explain: 'none',
     });
     await expect(refused).rejects.toThrow(/`admin\.token`/);
     expect(server.listening).toBe(false);

@@ -55,7 +55,7 @@ describe('an example or default is accepted where it would stand', () => {
       filesWith(place, wrong).some((file) => packageSchemas().validate(place.file, file).length === 0),
     );
     expect(new Set(open.map(({ name }) => name))).toEqual(
-      new Set(['query', 'options', 'default_params', 'override_params', 'overrideParams']),
+      new Set(['query', 'options', 'default_params', 'override_params', 'overrideParams', 'body']),
     );
   });
 });

@@ -74,6 +74,7 @@ describe('configs/README.md', () => {
       'gateway/own-servers.yaml',
       'gateway/billed.yaml',
       'server.yaml',
+      'gateway/search.test.yaml',
     ]);
     expect(fences.length, 'every YAML block names its file first').toBe(read('README.md').split('```yaml').length - 1);
     // What is shown of one file in several places is one file.

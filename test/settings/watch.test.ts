@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -16,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { diskFiles } from '../../src/settings/files.ts';
 import { loadSettings } from '../../src/settings/load.ts';
-import { RecordedFiles } from '../../src/settings/recorded-files.ts';
+import { mayBeSettingsOrTests, RecordedFiles } from '../../src/settings/recorded-files.ts';
 import { SettingsWatch, watchFolder, type WatchFolder } from '../../src/settings/watch.ts';
 import { watchedPlaces } from '../../src/settings/watched-places.ts';
 import { until } from '../support/gateway.ts';
@@ -340,5 +341,20 @@ describe('a watcher that fails', () => {
     watch.stop();
     await clock.advance(5000);
     expect(told.changes).toBe(0);
+  });
+});
+
+describe('files of tests', () => {
+  it('are no change to what serves, come and go as they may', async () => {
+    const folder = join(top, 'configs');
+    writeFiles(folder, 'a');
+    const { files } = await read(folder);
+    const all = new RecordedFiles(diskFiles, mayBeSettingsOrTests);
+    await loadSettings(folder, { env: {}, files: all });
+    writeFileSync(join(folder, 'gateway/prod.test.yaml'), 'cases: []\n');
+    expect([await files.stillTrue(), await all.stillTrue()]).toEqual([true, false]);
+    const matters = async (recorded: RecordedFiles) =>
+      (await watchedPlaces(recorded)).get(join(realpathSync(folder), 'gateway'))?.('prod.test.yaml');
+    expect([await matters(files), await matters(all)]).toEqual([false, true]);
   });
 });

@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../src/plugin/index.ts';
 import { startGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway.ts';
+import { Agreement } from './agreement.ts';
 
 export const KEY = 'gatehouse-test-key-0123456789';
 
@@ -56,7 +58,9 @@ export async function startTestGateway(
   const lines: string[] = [];
   const logTo = { write: (line: string) => void lines.push(line) };
   try {
-    const gateway = await startGateway({ configs: dir, env: {}, logTo, ...options });
+    const { env = {}, clock = systemClock, files } = options;
+    const agreement = new Agreement({ configs: dir, env, clock, files });
+    const gateway = await startGateway({ configs: dir, env, logTo, watch: agreement.watch, ...options });
     return {
       gateway,
       url: gateway.data.url,
@@ -67,6 +71,7 @@ export async function startTestGateway(
       logText: () => lines.join(''),
       async close() {
         await gateway.close();
+        await agreement.check();
         rmSync(dir, { recursive: true, force: true });
       },
     };

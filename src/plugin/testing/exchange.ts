@@ -53,6 +53,8 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
     deadline: 900_000,
     skipped: [],
     conditions: [],
+    draws: undefined,
+    explainId: undefined,
     trace: { traceId: '0af7651916cd43dd8448eb211c80319c' },
     cancellation: new Cancellation(),
     caller: createCaller(),
@@ -113,6 +115,7 @@ export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
   return {
     call: 0,
     startedAt: 0,
+    sentAt: undefined,
     firstByteAt: undefined,
     firstContentAt: undefined,
     endedAt: undefined,

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { pino } from 'pino';
 import type { Capabilities, CapabilityName } from '../capabilities.ts';
-import type { Host, Middleware, Plugin } from '../define.ts';
+import type { Host, Middleware, Plugin, PluginWords } from '../define.ts';
 import type { Attempt, Exchange, GatewayContext } from '../exchange.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
@@ -32,6 +32,8 @@ export interface PluginRun {
   readonly nextCalls: number;
   /** What the plugin has logged. */
   readonly log: readonly Record<string, unknown>[];
+  /** What the plugin says of this run to `gatehouse explain`. */
+  explain(): PluginWords | undefined;
   /** Runs what the plugin gave to `host.onClose`. */
   close(): Promise<void>;
 }
@@ -46,7 +48,7 @@ export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<P
   const attempt = plugin.level === 'attempt' && !setup.context ? (setup.attempt ?? createAttempt(exchange)) : undefined;
   const ctx = setup.context ?? createContext(exchange, attempt);
   const nextCalls = await runGuarded(plugin, middleware, { ctx, next });
-  return { ctx, nextCalls, log, close };
+  return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
 }
 
 /** The rules src/chain keeps in production: `next` once unless the plugin repeats, awaited, and never after the end. */

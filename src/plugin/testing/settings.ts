@@ -55,6 +55,7 @@ export function createConfig(parts: Partial<GatewayConfig> = {}): GatewayConfig 
     metadata: undefined,
     deadlineMs: undefined,
     customHosts: undefined,
+    replyHeaders: new Set(),
     ...parts,
   };
 }

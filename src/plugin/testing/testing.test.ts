@@ -150,6 +150,19 @@ describe('runPlugin', () => {
     await expect(runPlugin(needy)).rejects.toThrow('plugin "needy" needs "keys"');
   });
 
+  it('gives what the plugin says of the run to explain: nothing, where it has no words', async () => {
+    const plugin = definePlugin({
+      name: 'it',
+      level: 'attempt',
+      options: { type: 'object', properties: { hue: { type: 'string' } } },
+      explain: ({ attempt, exchange }, { hue }) => ({ does: `${exchange.id} ${attempt.number} ${hue}` }),
+      create: () => async () => {},
+    });
+    const run = await runPlugin(plugin, { exchange: createExchange({ id: 'r' }), options: { hue: 'red' } });
+    expect(run.explain()).toEqual({ does: 'r 0 red' });
+    expect((await runPlugin(pluginOf(async () => {}))).explain()).toBeUndefined();
+  });
+
   it('keeps what the plugin logs and what it wants closed, in reverse', async () => {
     const steps: string[] = [];
     const plugin = definePlugin({

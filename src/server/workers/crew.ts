@@ -6,11 +6,13 @@ import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { SettingsRefused } from '../gateway.ts';
 import type { RecordSource } from '../admin.ts';
 import type { DrainTimes } from '../drain.ts';
+import type { ExplainSource } from '../explain/source.ts';
 import { CannotListen, type Address } from '../listeners.ts';
 import type { Crew, CrewTools } from '../part.ts';
 import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
 import { Connections } from './connections.ts';
+import { explainedBy } from './crew-explains.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
 import { Channel, type Question, type Questions, type SentSettings, type StartFailure, type ToPrimary } from './ipc.ts';
@@ -101,6 +103,8 @@ export class WorkerCrew implements Crew {
     find: async (id) => findRecord(await this.#askAll('record', { id })),
     list: async (query) => mergeRecords(await this.#askAll('records', query), query.limit),
   };
+
+  readonly explains: ExplainSource = explainedBy(() => this.#serving());
 
   async targets(): Promise<readonly string[]> {
     const answers = await this.#askAll('targets', undefined);

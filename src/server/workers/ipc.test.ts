@@ -8,6 +8,8 @@ const ANSWERS: Answers = {
   reload: unasked,
   record: async ({ id }) => ({ id }),
   records: async () => [],
+  explain: unasked,
+  explained: unasked,
   alive: async () => undefined,
   targets: unasked,
   metrics: async () => undefined,

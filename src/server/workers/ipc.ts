@@ -4,6 +4,8 @@ import type { ReadPlaces } from '../../settings/files.ts';
 import type { FamilySnapshot } from '../../telemetry/aggregate.ts';
 import type { RecordQuery } from '../../telemetry/record-store.ts';
 import type { DrainTimes } from '../drain.ts';
+import type { AskedQuestion } from '../explain/asked.ts';
+import type { ExplainOutcome } from '../explain/source.ts';
 import type { Address } from '../listeners.ts';
 
 /** What a worker needs for the settings the primary has. */
@@ -31,6 +33,9 @@ export interface Questions {
   /** The latest request with this id; undefined: it had none. */
   readonly record: { readonly asked: { readonly id: string }; readonly answer: object | undefined };
   readonly records: { readonly asked: RecordQuery; readonly answer: readonly object[] };
+  readonly explain: { readonly asked: AskedQuestion; readonly answer: ExplainOutcome };
+  /** A request of this worker; undefined: it keeps none under this id. */
+  readonly explained: { readonly asked: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
   /** Whether its event loop runs: the answer says nothing but that. */
   readonly alive: { readonly asked: undefined; readonly answer: undefined };
   readonly targets: { readonly asked: undefined; readonly answer: readonly string[] };

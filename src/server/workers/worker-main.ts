@@ -47,6 +47,8 @@ const answers: Answers = {
   },
   record: async ({ id }) => started().record(id),
   records: async (query) => started().records(query),
+  explain: async (asked) => started().explains.explain(asked),
+  explained: async ({ id }) => started().explains.explained(id),
   alive: () => Promise.resolve(undefined),
   targets: async () => started().targets(),
   drain: (times) => started().shutDown(times),

@@ -7,6 +7,7 @@ function refused(name: string): boolean {
     path: [],
     report: ({ message }) => messages.push(message),
     prefixes: ['x-gateway-', 'x-acme-'],
+    credentials: new Map([['x-entrance', '@proxy']]),
   });
   return messages.length > 0;
 }
@@ -21,14 +22,16 @@ describe('a header that a config forwards', () => {
     cf-access-token x-vault-token x-csrf-token x-xsrf-token x-auth x-auth-request-access-token helicone-auth x-bearer x-password
     x-secret x-client-secret x-hub-signature-256 x-session-token x-admin-key x-app-key x-signing-key x-otp x-pat x-saml-response
     x-access-key-id x-account-key x-master-key x-service-credential x-gateway-api-key x-gateway-anything X-Acme-Config
-    connection keep-alive Transfer-Encoding te trailer upgrade host content-length content-type expect via accept`
+    x-portkey-virtual-key x-user-key x-team-key x-provider-key x-key KEY x-creds x-authz dpop x-passphrase x-totp x-sig x-hmac
+    x-pwd x-sas x-mfa X-Entrance connection keep-alive Transfer-Encoding te trailer upgrade host content-length content-type expect via accept`
       .trim()
       .split(/\s+/),
   )('may not be %s', (name) => expect(refused(name)).toBe(true));
 
   it.each(
     `x-tenant x-author x-authenticated-user idempotency-key x-request-source x-cache-key user-agent accept-language anthropic-beta
-    openai-organization x-session-id x-correlation-id x-pattern x-compatible traceparent x-key-id`
+    openai-organization x-session-id x-correlation-id x-pattern x-compatible traceparent x-key-id
+    x-keyboard x-entrance-hall x-signal x-monkey x-credit x-sasquatch`
       .trim()
       .split(/\s+/),
   )('may be %s', (name) => expect(refused(name)).toBe(false));

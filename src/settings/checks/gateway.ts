@@ -4,7 +4,7 @@ import { headerPrefixes } from '../header-prefixes.ts';
 import { compileGatewayConfig, compileTimeouts } from '../gateway-config.ts';
 import { valueAt, type Path } from '../pointer.ts';
 import { checkBreaker } from './breaker.ts';
-import { checkForwardHeaders } from './forward-headers.ts';
+import { checkForwardHeaders, credentialHeaders } from './forward-headers.ts';
 import { checkProviderName, providerNames, slugOf, withSuggestion, type Known } from './known.ts';
 import { checkNeededPlugins } from './needed-plugins.ts';
 import { checkHosts, checkRemoteMedia } from './media.ts';
@@ -39,7 +39,7 @@ interface Place {
 
 export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
-  const prefixes = headerPrefixes(known.server);
+  const forwarding = { prefixes: headerPrefixes(known.server), credentials: credentialHeaders(known.entries) };
   const tally = { operators: 0, patterns: 0 };
   const choice = nodes.some(({ route }) => route.kind === 'group' && route.members.length > 1);
   for (const node of nodes) {
@@ -52,7 +52,7 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
     checkTimes(node, known, place);
     checkWeights(node.file, place);
     checkStatusCodes(node.file, place);
-    checkForwardHeaders(node.file.forward_headers, { ...place, prefixes });
+    checkForwardHeaders(node.file.forward_headers, { ...place, ...forwarding });
     checkParams(node.file, place);
     checkAttempts(node, place);
     checkTwins(node.route, place);

@@ -1,6 +1,7 @@
 import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { checkCatalog } from './catalog.ts';
+import { checkCrossings } from './crossings.ts';
 import { checkGatewayConfig } from './gateway.ts';
 import { checkKeys } from './keys.ts';
 import { checkServer } from './server.ts';
@@ -29,6 +30,7 @@ export function checkMeaning(settings: ReadableSettings, reporter: (file: string
     checkSaysSomething(file, report);
     checkGatewayConfig(file, known, report);
   }
+  checkCrossings(settings, reporter);
 }
 
 /** Of files only: a request that brings `{}` asks for just that. */

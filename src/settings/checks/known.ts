@@ -46,6 +46,10 @@ export function checkConfigId(id: string, known: Known, { path, report }: { path
   if (known.configIds.includes(id)) return;
   // Configs go by the names of their files, without the ending.
   const bare = id.replace(/^gateway\//, '').replace(/\.ya?ml$/, '');
+  if (/\.test$/i.test(bare)) {
+    report({ path, message: `there is no gateway config \`${id}\`: gateway/${bare}.yaml is a file of tests` });
+    return;
+  }
   const meant = known.configIds.includes(bare) ? { suggestion: bare } : withSuggestion(id, known.configIds);
   report({ path, message: `there is no gateway/${id}.yaml`, ...meant });
 }

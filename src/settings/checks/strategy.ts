@@ -4,6 +4,7 @@ import { RETRYABLE_STATUS_CODES } from '../gateway-config.ts';
 import type { Path } from '../pointer.ts';
 import { showValue } from '../show.ts';
 import { shortList } from '../words.ts';
+import { PREDICATE } from '../query/predicate.ts';
 import { readQuery, type Tally } from '../query/read.ts';
 import { mayHoldCredential } from './forward-headers.ts';
 import { withSuggestion } from './known.ts';
@@ -78,7 +79,7 @@ function checkConditional(
     const here = [...at, 'conditions', index];
     checkAskedOnce(query, index, { path: [...here, 'query'], report, asked });
     const reportQuery: Report = (problem) => report({ ...problem, path: [...here, 'query', ...problem.path] });
-    readQuery(query, { report: reportQuery, tally });
+    readQuery(query, { report: reportQuery, tally }, PREDICATE);
     checkTargetName(then, names, { path: [...here, 'then'], report });
   }
   if (otherwise !== undefined) checkTargetName(otherwise, names, { path: [...at, 'default'], report });

@@ -1,12 +1,15 @@
-import { nearest, type Exchange } from '../../plugin/index.ts';
+import { nearest } from '../../plugin/index.ts';
 import { showValue } from '../show.ts';
 import { shortList } from '../words.ts';
 import { isEqual } from './equality.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';
 
-/** Of a value that a field may have; undefined where the request does not have it. */
-export type Test = (value: unknown, exchange: Exchange) => boolean;
+/**
+ * Of a value that a field may have; undefined where the request does not have it.
+ * @param account what patterns cost is added up under it: the exchange
+ */
+export type Test = (value: unknown, account: object) => boolean;
 
 /** What is wrong with an operand, and where inside it. */
 export interface OperandMistake {
@@ -98,7 +101,7 @@ const regex: Operator = {
   test(operand, field) {
     if (typeof operand !== 'string') return () => false;
     const pattern = new Pattern(operand, field);
-    return (value, exchange) => typeof value === 'string' && pattern.isIn(value, exchange);
+    return (value, account) => typeof value === 'string' && pattern.isIn(value, account);
   },
 };
 
@@ -115,7 +118,7 @@ const not = ({ mistake, test }: Operator): Operator => ({
   mistake,
   test(operand, field) {
     const holds = test(operand, field);
-    return (value, exchange) => !holds(value, exchange);
+    return (value, account) => !holds(value, account);
   },
 });
 

@@ -1,5 +1,5 @@
 import { RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
-import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import { looksSecret } from '../show.ts';
 import type { Field } from './fields.ts';
 
@@ -14,7 +14,7 @@ const MAX_MEMORY = 256 * 1024;
  */
 const MAX_STEPS = 10_000_000;
 
-const spent = new WeakMap<Exchange, number>();
+const spent = new WeakMap<object, number>();
 
 /** One `$regex`. It is compiled at the first request that gets so far: a config that came with one is not checked yet when it is built. */
 export class Pattern {
@@ -27,12 +27,15 @@ export class Pattern {
     this.#field = field;
   }
 
-  /** Throws GatewayError where the text is too long: to look at a part of it could send the request to the wrong target. */
-  isIn(text: string, exchange: Exchange): boolean {
+  /**
+   * Throws GatewayError where the text is too long: to look at a part of it could send the request to the wrong target.
+   * @param account what all that is asked with it may cost together: the exchange
+   */
+  isIn(text: string, account: object): boolean {
     const set = (this.#compiled ??= compile(this.#source));
-    const steps = (spent.get(exchange) ?? 0) + text.length * set.prog.numInst();
+    const steps = (spent.get(account) ?? 0) + text.length * set.prog.numInst();
     if (steps > MAX_STEPS) throw tooLong(this.#field);
-    spent.set(exchange, steps);
+    spent.set(account, steps);
     return set.match(text).length > 0;
   }
 }

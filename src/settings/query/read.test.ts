@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../plugin/testing/index.ts';
 import { compileQuery } from '../conditions.ts';
 import { expandedSize } from './patterns.ts';
+import { PREDICATE } from './predicate.ts';
 import { readQuery, type Tally } from './read.ts';
 
 const empty = (): Tally => ({ operators: 0, patterns: 0 });
@@ -10,7 +11,7 @@ const empty = (): Tally => ({ operators: 0, patterns: 0 });
 /** Messages, each with where in the query it is told. */
 function mistakesOf(query: unknown, tally = empty()): string[] {
   const told: string[] = [];
-  readQuery(query, { report: ({ path, message }) => told.push(`${path.join('/')}: ${message}`), tally });
+  readQuery(query, { report: ({ path, message }) => told.push(`${path.join('/')}: ${message}`), tally }, PREDICATE);
   return told;
 }
 
@@ -83,7 +84,7 @@ describe('the queries of a config', () => {
     let query: unknown = { model: 'm' };
     for (let depth = 0; depth < 100_000; depth += 1) query = { $not: query };
     expect(mistakesOf(query)).toEqual([expect.stringMatching(/: queries nest deeper than 8 levels$/)]);
-    expect(() => readQuery(query, { report: undefined, tally: empty() })).not.toThrow();
+    expect(() => readQuery(query, { report: undefined, tally: empty() }, PREDICATE)).not.toThrow();
   });
 
   it('do not repeat what looks like a secret', () => {

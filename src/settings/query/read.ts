@@ -1,10 +1,9 @@
-import { nearest, type Exchange, type Report } from '../../plugin/index.ts';
+import { nearest, type Report } from '../../plugin/index.ts';
 import type { Path } from '../pointer.ts';
 import { showName, showValue } from '../show.ts';
 import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';
-
-export type Predicate = (exchange: Exchange) => boolean;
+import type { Comparison, Shape } from './shape.ts';
 
 /** What the queries of one config have come to so far. */
 export interface Tally {
@@ -21,67 +20,63 @@ export interface Reading {
 const MAX_DEPTH = 8;
 const LOGICAL = ['$and', '$or', '$not'];
 
-const never: Predicate = () => false;
-
 /**
- * A query as a predicate. One reader serves the checks and the requests, so that they cannot understand it differently; what has
- * a mistake is told and never holds.
+ * A query, as whatever `shape` makes of it. One reader serves the checks, the requests and explain, so that they cannot understand it
+ * differently; what has a mistake is told and never holds.
  */
-export function readQuery(query: unknown, reading: Reading): Predicate {
-  return readLevel(query, { ...reading, path: [], depth: 1 });
+export function readQuery<T>(query: unknown, reading: Reading, shape: Shape<T>): T {
+  return readLevel(query, { ...reading, shape, path: [], depth: 1 });
 }
 
-interface Level extends Reading {
+interface Place extends Reading {
   readonly path: Path;
+}
+
+interface Level<T> extends Place {
+  readonly shape: Shape<T>;
   readonly depth: number;
 }
 
-const within = (level: Level, ...path: Path): Level => ({ ...level, path: [...level.path, ...path] });
+const within = <P extends Place>(place: P, ...path: Path): P => ({ ...place, path: [...place.path, ...path] });
 
-function mistake(
-  { path, report }: Level,
-  message: string,
-  on: 'key' | 'value' = 'value',
-  suggestion?: string,
-): Predicate {
+function tell({ path, report }: Place, message: string, on: 'key' | 'value' = 'value', suggestion?: string): void {
   report?.({ path, on, message, ...(suggestion !== undefined && { suggestion }) });
-  return never;
 }
 
-function readLevel(query: unknown, level: Level): Predicate {
+function mistake<T>(level: Level<T>, message: string, on?: 'key' | 'value', suggestion?: string): T {
+  tell(level, message, on, suggestion);
+  return level.shape.never(level.path);
+}
+
+function readLevel<T>(query: unknown, level: Level<T>): T {
   if (!isObject(query))
     return mistake(level, `a query must be an object of fields, not ${showValue(query, undefined)}`);
   if (level.depth > MAX_DEPTH) return mistake(level, `queries nest deeper than ${MAX_DEPTH} levels`);
   const entries = Object.entries(query);
   if (entries.length === 0) return mistake(level, 'an empty query holds of every request: leave it out');
-  return all(entries.map(([key, value]) => readEntry(key, value, within(level, key))));
+  return level.shape.level(entries.map(([key, value]) => readEntry(key, value, within(level, key))));
 }
 
-function readEntry(key: string, value: unknown, level: Level): Predicate {
-  if (key === '$not') {
-    const holds = readLevel(value, { ...count(level), depth: level.depth + 1 });
-    return (exchange) => !holds(exchange);
-  }
+function readEntry<T>(key: string, value: unknown, level: Level<T>): T {
+  const { path, report, shape } = level;
+  if (key === '$not') return shape.not(readLevel(value, { ...count(level), depth: level.depth + 1 }), path);
   if (key === '$and' || key === '$or') return readList(key, value, count(level));
   if (key.startsWith('$')) return misplaced(key, level);
-  const { path, report } = level;
   const field = readField(key, (problem) => report?.({ ...problem, path }));
-  if (!field) return never;
-  const test = readTest(value, field, level);
-  return (exchange) => test(field.read(exchange), exchange);
+  return field ? shape.compare(field, readTests(value, field, level)) : shape.never(path);
 }
 
-function readList(key: '$and' | '$or', value: unknown, level: Level): Predicate {
+function readList<T>(key: '$and' | '$or', value: unknown, level: Level<T>): T {
   if (!Array.isArray(value) || value.length === 0)
     return mistake(
       level,
       `\`${key}\` must be a list of queries, not ${Array.isArray(value) ? 'an empty one' : showValue(value, undefined)}`,
     );
-  const holds = value.map((query, index) => readLevel(query, { ...within(level, index), depth: level.depth + 1 }));
-  return key === '$and' ? all(holds) : any(holds);
+  const queries = value.map((query, index) => readLevel(query, { ...within(level, index), depth: level.depth + 1 }));
+  return level.shape.list(key, queries, level.path);
 }
 
-function misplaced(key: string, level: Level): Predicate {
+function misplaced<T>(key: string, level: Level<T>): T {
   if (OPERATORS.has(key))
     return mistake(level, `\`${key}\` asks about a field: \`params.max_tokens: { ${key}: … }\``, 'key');
   const suggestion = nearest(key, [...LOGICAL, ...OPERATORS.keys()]);
@@ -89,27 +84,31 @@ function misplaced(key: string, level: Level): Predicate {
 }
 
 /** A bare value, or operators that hold together. */
-function readTest(value: unknown, field: Field, level: Level): Test {
+function readTests(value: unknown, field: Field, level: Place): readonly Comparison[] {
   const keys = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || !keys.some((key) => key.startsWith('$'))) {
     const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
     if (forgotten !== undefined && field.kind !== 'json') {
-      mistake(within(level, forgotten), `${showName(forgotten)} is no operator`, 'key', `$${forgotten}`);
-      return noTest;
+      tell(within(level, forgotten), `${showName(forgotten)} is no operator`, 'key', `$${forgotten}`);
+      return [{ operator: '$eq', wanted: value, test: noTest, path: level.path }];
     }
     if (forgotten !== undefined) adviseOnObject(forgotten, level);
-    return readOperator('$eq', value, { field, level, bare: true });
+    const test = readOperator('$eq', value, { field, level, bare: true });
+    return [{ operator: '$eq', wanted: value, test, path: level.path }];
   }
-  const tests = Object.entries(value).map(([key, operand]) =>
-    readOperator(key, operand, { field, level: within(level, key), bare: false }),
-  );
-  const [first] = tests;
-  if (first && tests.length === 1) return first;
-  return (found, exchange) => tests.every((test) => test(found, exchange));
+  return Object.entries(value).map(([operator, wanted]) => {
+    const here = within(level, operator);
+    return {
+      operator,
+      wanted,
+      test: readOperator(operator, wanted, { field, level: here, bare: false }),
+      path: here.path,
+    };
+  });
 }
 
 /** A list or object without operators is compared whole. */
-function adviseOnObject(forgotten: string, level: Level): void {
+function adviseOnObject(forgotten: string, level: Place): void {
   const message = `an object with \`${forgotten}\` is asked for as it stands; to ask for just that write it under \`$eq\``;
   level.report?.({
     path: [...level.path, forgotten],
@@ -122,7 +121,7 @@ function adviseOnObject(forgotten: string, level: Level): void {
 
 interface Asked {
   readonly field: Field;
-  readonly level: Level;
+  readonly level: Place;
   /** The operator is not written, so a mistake is the value's. */
   readonly bare: boolean;
 }
@@ -144,23 +143,23 @@ function readOperator(name: string, operand: unknown, { field, level, bare }: As
   }
   const label = `\`${bare ? field.name : name}${wrong.path.map((index) => `[${index}]`).join('')}\``;
   const message = wrong.sentence ? wrong.message : `${label} ${wrong.message}`;
-  mistake(within(level, ...wrong.path), message, 'value', wrong.suggestion);
+  tell(within(level, ...wrong.path), message, 'value', wrong.suggestion);
   return noTest;
 }
 
 /** As JavaScript writes patterns, with flags behind them. */
 const IN_SLASHES = /^\/(.+)\/[gimsuy]+$/;
 
-function adviseOnSlashes(pattern: unknown, { path, report }: Level): void {
+function adviseOnSlashes(pattern: unknown, { path, report }: Place): void {
   const [, inner] = (typeof pattern === 'string' && IN_SLASHES.exec(pattern)) || [];
   if (inner === undefined) return;
   const message = 'slashes and flags are part of the pattern here: write `(?i)` before it for any case';
   report?.({ path, severity: 'warning', message });
 }
 
-function notAnOperator(name: string, { name: field }: Field, level: Level): void {
+function notAnOperator(name: string, { name: field }: Field, level: Place): void {
   if (LOGICAL.includes(name)) {
-    mistake(
+    tell(
       level,
       `\`${name}\` stands around whole queries: \`${name}: ${name === '$not' ? '' : '['}{ ${field}: … }${name === '$not' ? '' : ']'}\``,
       'key',
@@ -168,37 +167,26 @@ function notAnOperator(name: string, { name: field }: Field, level: Level): void
     return;
   }
   if (name.startsWith('$')) {
-    mistake(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
+    tell(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
     return;
   }
-  mistake(level, `${showName(name)} stands among operators and is none`, 'key', nearest(`$${name}`, OPERATORS.keys()));
+  tell(level, `${showName(name)} stands among operators and is none`, 'key', nearest(`$${name}`, OPERATORS.keys()));
 }
 
 const MAX_OPERATORS = 256;
 const MAX_PATTERNS = 32;
 
 /** Told once, where it is one too many. */
-function count(level: Level, pattern = false): Level {
+function count<P extends Place>(level: P, pattern = false): P {
   const { tally } = level;
   tally.operators += 1;
   if (pattern) tally.patterns += 1;
   if (tally.operators === MAX_OPERATORS + 1)
-    mistake(level, `the queries of this config have more than ${MAX_OPERATORS} operators`);
+    tell(level, `the queries of this config have more than ${MAX_OPERATORS} operators`);
   if (pattern && tally.patterns === MAX_PATTERNS + 1)
-    mistake(level, `the queries of this config have more than ${MAX_PATTERNS} \`$regex\``);
+    tell(level, `the queries of this config have more than ${MAX_PATTERNS} \`$regex\``);
   return level;
 }
-
-function all(predicates: readonly Predicate[]): Predicate {
-  const [first] = predicates;
-  if (first && predicates.length === 1) return first;
-  return (exchange) => predicates.every((holds) => holds(exchange));
-}
-
-const any =
-  (predicates: readonly Predicate[]): Predicate =>
-  (exchange) =>
-    predicates.some((holds) => holds(exchange));
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,24 @@
+import { headerPathsJson, renderHeaderPaths } from '../explain/render/header-paths.ts';
+import { systemClock } from '../plugin/index.ts';
+import { headerPaths } from '../server/explain/headers/index.ts';
+import { formatDiagnostics } from '../settings/diagnostic.ts';
+import { loadSettings } from '../settings/load.ts';
+import { pageFor, type ShowOptions } from './output.ts';
+
+export interface ExplainHeadersOptions extends ShowOptions {
+  readonly configs: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** `gatehouse explain --headers`. Exit code 0: told; 1: the settings have mistakes; 2: there is no such folder. */
+export async function explainHeadersCommand(options: ExplainHeadersOptions): Promise<0 | 1 | 2> {
+  const { configs, env, json, out, err } = options;
+  const loaded = await loadSettings(configs, { env, standIns: true });
+  const told = await headerPaths({ loaded, clock: systemClock });
+  if (told) {
+    out(json ? headerPathsJson(told) : renderHeaderPaths(told, pageFor(options)));
+    return 0;
+  }
+  err(formatDiagnostics(loaded.diagnostics, 'pretty'));
+  return loaded.folderExists ? 1 : 2;
+}

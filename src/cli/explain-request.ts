@@ -1,0 +1,109 @@
+import { parseDocument } from 'yaml';
+import type { Question } from '../server/explain/question.ts';
+
+/** What stands on the command line; it wins over what the file says. */
+export interface RequestFlags {
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  /** `name: value` */
+  readonly headers: readonly string[];
+}
+
+type AskedRequest = Pick<Question, 'method' | 'path' | 'headers' | 'body'>;
+
+/** Why what was given is no request. Told with exit code 2. */
+export class BadRequest extends Error {}
+
+interface Envelope {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A request from the text of a file: that of a body, or a whole one. @param name how messages call the file */
+export function readRequest(text: string, name: string, flags: RequestFlags): AskedRequest {
+  const { method = 'POST', path = '/v1/chat/completions', headers = {}, body } = readEnvelope(text, name);
+  const asked = {
+    method: (flags.method ?? method).toUpperCase(),
+    path: flags.path ?? path,
+    headers: { ...headers, ...Object.fromEntries(flags.headers.map(readHeader)) },
+    body: Buffer.from(body ?? ''),
+  };
+  if (!/^[A-Z]+$/.test(asked.method)) throw new BadRequest(`${JSON.stringify(asked.method)} is no method`);
+  if (!/^\/[\x21-\x7e]*$/.test(asked.path))
+    throw new BadRequest(`the path must begin with / and hold no space, as /v1/messages does`);
+  if (body === undefined) return asked;
+  return { ...asked, headers: { 'content-type': 'application/json', ...asked.headers } };
+}
+
+const MEMBERS = ['method', 'path', 'headers', 'body'];
+
+/** No API has a body of these names and no others. */
+function readEnvelope(text: string, name: string): Envelope {
+  const value = parse(text, name);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new BadRequest(`${name} holds no JSON object`);
+  const names = Object.keys(value);
+  if (names.length === 0 || names.some((one) => !MEMBERS.includes(one))) return { body: text };
+  const { method, path, headers, body } = value as Readonly<Record<string, unknown>>;
+  return {
+    ...(method !== undefined && { method: textAt('method', method, name) }),
+    ...(path !== undefined && { path: textAt('path', path, name) }),
+    ...(headers !== undefined && { headers: headersAt(headers, name) }),
+    ...(body !== undefined && { body: asWritten(text, body) }),
+  };
+}
+
+function parse(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Engines quote what they could not read, and that may be a prompt; where it stands is enough.
+    const at = /position \d+(?: \(line \d+ column \d+\))?/.exec(error instanceof Error ? error.message : '')?.[0];
+    throw new BadRequest(`${name} is not JSON${at === undefined ? '' : ` at ${at}`}`, { cause: error });
+  }
+}
+
+function textAt(member: string, value: unknown, name: string): string {
+  if (typeof value === 'string') return value;
+  throw new BadRequest(`"${member}" in ${name} must be text`);
+}
+
+function headersAt(value: unknown, name: string): Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new BadRequest(`"headers" in ${name} must be an object of names and values`);
+  const entries = Object.entries(value).map(([header, text]) =>
+    checkHeader(header, textAt(`headers.${header}`, text, name)),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** As the file writes it: read and written again, long numbers would be others. */
+function asWritten(text: string, body: unknown): string {
+  const node = parseDocument(text).get('body', true);
+  const range =
+    typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range) ? node.range : [];
+  const piece = text.slice(Number(range[0]), Number(range[1]));
+  const again = JSON.stringify(body);
+  try {
+    return JSON.stringify(JSON.parse(piece)) === again ? piece : again;
+  } catch {
+    return again;
+  }
+}
+
+function readHeader(text: string): readonly [string, string] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new BadRequest(`a header is written 'name: value', with a colon`);
+  return checkHeader(text.slice(0, colon).trim(), text.slice(colon + 1).trim());
+}
+
+/** Neither name nor value is repeated: a key may stand in either. */
+function checkHeader(name: string, value: string): readonly [string, string] {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    throw new BadRequest('what stands before the colon of a header is no name of one');
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+    throw new BadRequest(`the value of the header ${name} holds a character that no header can`);
+  return [name.toLowerCase(), value];
+}

@@ -1,0 +1,84 @@
+import { readFile, stat } from 'node:fs/promises';
+import { explanationJson, renderExplanation } from '../explain/render/explanation.ts';
+import { nearest, systemClock } from '../plugin/index.ts';
+import { CannotExplain, Explainer, UnknownKey } from '../server/explain/explainer.ts';
+import type { Question } from '../server/explain/question.ts';
+import { formatDiagnostics } from '../settings/diagnostic.ts';
+import { diskFiles } from '../settings/files.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
+import { pageFor, type ShowOptions } from './output.ts';
+
+export interface ExplainOptions extends ShowOptions, RequestFlags {
+  readonly configs: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A file, or `-` for what comes in. */
+  readonly request: string;
+  /** Id of the key the request is asked with. */
+  readonly key?: string | undefined;
+  readonly draws: readonly number[];
+  /** Milliseconds since 1970. */
+  readonly at?: number | undefined;
+  readonly input: () => Promise<string>;
+}
+
+/**
+ * `gatehouse explain`. Exit code 0: it is explained, also where the gateway would refuse it; 1: the settings have mistakes; 2: there is no
+ * such folder, file or key, or what is there is no request.
+ */
+export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2> {
+  const { configs, env, err } = options;
+  const log = createLogger({ level: 'silent' });
+  const explainer = new Explainer({ configs, env, files: diskFiles, clock: systemClock, log, standIns: true });
+  try {
+    const told = await explainer.explain(await readQuestion(options));
+    const { json, out } = options;
+    out(json ? explanationJson(told) : renderExplanation(told, pageFor(options)));
+    return 0;
+  } catch (error) {
+    if (error instanceof CannotExplain) {
+      err(formatDiagnostics(error.diagnostics, 'pretty'));
+      return (await isFolder(configs)) ? 1 : 2;
+    }
+    if (!(error instanceof BadRequest) && !(error instanceof UnknownKey)) throw error;
+    err(`gatehouse: ${error instanceof UnknownKey ? unknownKey(options.key, error) : error.message}\n`);
+    return 2;
+  } finally {
+    await explainer.close();
+  }
+}
+
+async function readQuestion(options: ExplainOptions): Promise<Question> {
+  const { request, key, draws, at } = options;
+  const name = request === '-' ? 'the input' : request;
+  return {
+    ...readRequest(await readText(options), name, options),
+    as: key,
+    draws,
+    at: at === undefined ? undefined : { now: systemClock.now(), wall: at },
+  };
+}
+
+async function readText({ request, input }: ExplainOptions): Promise<string> {
+  if (request === '-') return input();
+  try {
+    return await readFile(request, 'utf8');
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw new BadRequest(missing ? `there is no file ${request}` : `the file ${request} cannot be read`, {
+      cause: error,
+    });
+  }
+}
+
+function unknownKey(id = '', { known }: UnknownKey): string {
+  const meant = nearest(id, known);
+  const hint = meant === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean "${meant}"?`;
+  return `there is no key with the id ${JSON.stringify(id)}; ${hint}`;
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

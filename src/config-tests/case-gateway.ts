@@ -1,0 +1,176 @@
+import type { Server } from 'node:http';
+import { operations } from '../operations/index.ts';
+import { systemClock, type Caller, type Exchange, type KeyRing, type ReplyEnd, type Sender } from '../plugin/index.ts';
+import { createDataServer } from '../server/data-server.ts';
+import { NO_UPSTREAM, NoTokens } from '../server/explain/stand-ins.ts';
+import { InFlight, type Arrival } from '../server/in-flight.ts';
+import { compileWith, createLasting, type Parts } from '../server/lasting.ts';
+import { LiveSnapshot } from '../server/live-snapshot.ts';
+import { createRequestPath } from '../server/request-path.ts';
+import { createSender } from '../server/sender.ts';
+import type { Snapshot } from '../server/snapshot.ts';
+import { withinTime } from '../server/time-limit.ts';
+import { version } from '../server/version.ts';
+import type { Watch } from '../server/workshop.ts';
+import type { LoadResult } from '../settings/load.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createMetrics, type Metrics } from '../telemetry/registry.ts';
+import { createUpstream, type Upstream } from '../upstream/index.ts';
+import type { Calls } from './calls.ts';
+import type { CaseTime } from './case-time.ts';
+import { createScriptedUpstream, lookUpAnything } from './scripted-upstream.ts';
+
+/** How long the plugins of the settings may take to start, in real time: nothing of theirs is on the case's clock yet. */
+const START_LIMIT_MS = 10_000;
+
+export interface CaseGatewaySetup {
+  readonly loaded: LoadResult;
+  readonly configs: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly time: CaseTime;
+  readonly calls: Calls;
+  readonly draw: () => number;
+  readonly requestId: string | undefined;
+  /** Who has this key, before the key ring is asked. */
+  readonly callerOf: (key: string) => Caller | undefined;
+  /** A plugin that is not built in was made. */
+  readonly onForeignPlugin: () => void;
+}
+
+/** A request from its arrival to its end. */
+export interface Served {
+  readonly exchange: Exchange;
+  end: ReplyEnd | undefined;
+  endedAt: number;
+}
+
+/** A whole gateway that listens nowhere. */
+export interface CaseGateway {
+  readonly server: Server;
+  readonly snapshot: Snapshot;
+  readonly metrics: Metrics;
+  /** Requests that have come to it. */
+  readonly served: readonly Served[];
+  close(): Promise<void>;
+}
+
+/** Undefined: the settings have mistakes, which are among their diagnostics. */
+export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGateway | undefined> {
+  const { loaded, configs, env, time, calls } = setup;
+  const { clock } = time;
+  if (!loaded.settings) return undefined;
+  const settings = compileServerSettings(loaded.settings.server);
+  const upstream = createUpstream({ clock, lookup: lookUpAnything, wire: createScriptedUpstream(calls, time) });
+  const metrics = createMetrics({ clock, build: version(), routes: ROUTES, process: false });
+  const log = createLogger({ level: 'silent', clock, destination: NOWHERE });
+  const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
+  // Media are there, whatever their address; of credentials nothing is asked.
+  const outwards: Upstream = { ...upstream, exchange: NO_UPSTREAM.exchange, download: NO_UPSTREAM.download };
+  const parts: Parts = { configs, env, clock, log, random, metrics, upstream: outwards, tracing: undefined };
+  const served: Served[] = [];
+  const inFlight = new WatchedInFlight(served, clock);
+  inFlight.apply(settings.limits);
+  const lasting = createLasting(parts);
+  const watch = watchOf(setup, { upstream, settings, inFlight });
+  const shared = { ...lasting.shared, inFlight, tokens: new NoTokens(clock), watch };
+  const snapshot = await withinTime(compileWith({ ...lasting, shared }, loaded, configs), START_LIMIT_MS, systemClock);
+  if (!snapshot) return undefined;
+  await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
+  const live = new LiveSnapshot(snapshot, () => {});
+  const newId = (): string | undefined => setup.requestId;
+  const server = createDataServer(createRequestPath({ live, inFlight, clock, log, newId }), settings, {
+    clock,
+    inFlight,
+  });
+  return {
+    server,
+    snapshot,
+    metrics,
+    served,
+    async close() {
+      await Promise.all([live.close(), upstream.close()]);
+    },
+  };
+}
+
+const ROUTES = [...new Set(operations.map(({ path }) => path))];
+const NOWHERE = { write() {} };
+
+/** The one plugin whose random numbers a case names: a retry that draws how long it waits takes none of them. */
+const DRAWS = 'route';
+
+/**
+ * Entries whose credentials are known only then; with stand-ins for tokens nothing is asked for. The simulator would listen, and
+ * other credentials read what this machine may not have, and are never used.
+ */
+const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
+  provider !== 'simulator' && tokenKey === undefined;
+
+interface Inside {
+  readonly upstream: Upstream;
+  readonly settings: ServerSettings;
+  readonly inFlight: InFlight;
+}
+
+/** Everything as it is, but who asks may be named, and every call is noted before it is made. */
+const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
+  instantiate({ builtin }, create) {
+    if (!builtin) setup.onForeignPlugin();
+    return create();
+  },
+  grant: (granted) => ({
+    ...granted,
+    ...(granted.keys && { keys: keysOf(granted.keys, setup) }),
+    ...(granted.send && { send: notingSender(setup, inside) }),
+  }),
+});
+
+const keysOf = (keys: KeyRing, { callerOf }: CaseGatewaySetup): KeyRing => ({
+  find: (key, address) => callerOf(key) ?? keys.find(key, address),
+});
+
+function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, inFlight }: Inside): Sender {
+  const hold = inFlight.hold.bind(inFlight);
+  return {
+    send(exchange, attempt) {
+      const noting: Upstream = {
+        ...upstream,
+        async send(request, timings) {
+          const leave = calls.place(exchange, attempt, request);
+          try {
+            return await upstream.send(request, timings);
+          } finally {
+            leave();
+          }
+        },
+      };
+      return createSender({ upstream: noting, clock: time.clock, limits: settings.limits, hold }).send(
+        exchange,
+        attempt,
+      );
+    },
+  };
+}
+
+/** Remembers the exchanges, which nobody else gives away. */
+class WatchedInFlight extends InFlight {
+  readonly #served: Served[];
+  readonly #clock: CaseTime['clock'];
+
+  constructor(served: Served[], clock: CaseTime['clock']) {
+    super();
+    this.#served = served;
+    this.#clock = clock;
+  }
+
+  override enter(arrival: Arrival): ReturnType<InFlight['enter']> {
+    const served: Served = { exchange: arrival.exchange, end: undefined, endedAt: 0 };
+    this.#served.push(served);
+    arrival.exchange.onEnd((end) => {
+      served.end = end;
+      served.endedAt = this.#clock.now();
+    });
+    return super.enter(arrival);
+  }
+}

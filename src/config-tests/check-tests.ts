@@ -1,0 +1,114 @@
+import type { TestAnswer } from '../../schemas/types.generated.ts';
+import type { Diagnostic } from '../settings/diagnostic.ts';
+import type { Path } from '../settings/pointer.ts';
+import { alternatives } from '../settings/words.ts';
+import { meant } from './differences.ts';
+import type { Names } from './names.ts';
+import { NO_CONFIG, type TestFile } from './read-tests.ts';
+import type { FullCase } from './runner.ts';
+
+interface Finding {
+  /** Within the case. */
+  readonly path: Path;
+  readonly message: string;
+  readonly on?: 'key';
+  readonly severity?: Diagnostic['severity'];
+  readonly suggestion?: string;
+}
+
+/** What a schema cannot see: names that name nothing, answers that contradict themselves. */
+export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] {
+  const seen = new Set<string>();
+  return [
+    ...checkOwnConfig(file, names),
+    ...file.cases.flatMap((one, index) => {
+      const findings = [
+        ...(seen.has(one.name) ? [twice(one)] : []),
+        ...checkConfig(one, names),
+        ...checkKey(one, names),
+        ...checkTargets(one, names),
+        ...(one.upstream ?? []).flatMap(checkAnswer),
+      ];
+      seen.add(one.name);
+      return findings.map((finding) => diagnosticOf(finding, { file, index }));
+    }),
+  ];
+}
+
+function diagnosticOf(
+  finding: Finding,
+  { file, index }: { readonly file: TestFile; readonly index: number },
+): Diagnostic {
+  const { path, on, severity = 'error', message, suggestion } = finding;
+  const place = file.placeOf(['cases', index, ...path], on);
+  return { ...place, severity, message, ...(suggestion === undefined ? {} : { suggestion }) };
+}
+
+/** Told once: a file without its config lacks it in every case. */
+function checkOwnConfig(file: TestFile, { configIds }: Names): readonly Diagnostic[] {
+  const index = configIds.includes(file.id) ? -1 : file.cases.findIndex(({ config }) => config === undefined);
+  if (index === -1) return [];
+  const message = `there is no gateway/${file.id}.yaml that these tests could be of; give each case a \`config\` (\`${NO_CONFIG}\`: the request names none)`;
+  return [diagnosticOf({ path: ['name'], message, ...meant(file.id, configIds) }, { file, index })];
+}
+
+const twice = ({ name }: FullCase): Finding => ({
+  path: ['name'],
+  message: `there are two cases with the name ${JSON.stringify(name)}`,
+  severity: 'warning',
+});
+
+const CONFIG_HEADER = 'x-gateway-config';
+
+function checkConfig({ config, headers = {} }: FullCase, { configIds }: Names): readonly Finding[] {
+  const header = Object.keys(headers).find((name) => name.toLowerCase() === CONFIG_HEADER);
+  if (header !== undefined && config !== NO_CONFIG) {
+    const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
+    return [{ path: ['headers', header], on: 'key', message }];
+  }
+  if (config === undefined || config === NO_CONFIG || configIds.includes(config)) return [];
+  return [
+    { path: ['config'], message: `there is no gateway/${config}.yaml`, ...meant(config, [...configIds, NO_CONFIG]) },
+  ];
+}
+
+function checkKey({ key }: FullCase, { keyIds }: Names): readonly Finding[] {
+  if (key === undefined || keyIds.includes(key)) return [];
+  return [{ path: ['key'], message: `there is no key with the id \`${key}\``, ...meant(key, keyIds) }];
+}
+
+/** Of a config that comes with the request, or of none, only the entries of the catalog are known. */
+function checkTargets({ configId, expect }: FullCase, names: Names): readonly Finding[] {
+  const targets = configId === undefined ? undefined : names.targetsOf(configId);
+  const named: readonly (readonly [Path, string])[] = [
+    ...(expect.target === undefined ? [] : [[['target'], expect.target] as const]),
+    ...(Array.isArray(expect.attempts) ? expect.attempts : []).map(
+      (name, index) => [['attempts', index], name] as const,
+    ),
+  ];
+  return named.flatMap(([path, name]) => {
+    const known = [...(targets ?? []), ...names.slugs];
+    // A config without a target that could be known: its id is wrong, which is told elsewhere.
+    if (known.includes(name) || (!name.startsWith('@') && !targets?.length)) return [];
+    const where = name.startsWith('@') ? `catalog entry ${name}` : `target \`${name}\` in the config`;
+    return [{ path: ['expect', ...path], message: `there is no ${where}`, ...meant(name, known) }];
+  });
+}
+
+const CONTENTS = ['answer', 'body', 'stream'] as const;
+/** What ends a call before an upstream has said anything of its own. */
+const WITHOUT_REPLY: ReadonlySet<string> = new Set(['refuse', 'reset', 'hang', 'garbage']);
+
+function checkAnswer(answer: TestAnswer, index: number): readonly Finding[] {
+  const path: Path = ['upstream', index];
+  const given = CONTENTS.filter((name) => answer[name] !== undefined);
+  const [, second] = given;
+  if (second !== undefined)
+    return [{ path: [...path, second], on: 'key', message: `give either ${quoted(CONTENTS)}, not two of them` }];
+  const idle = [...given, ...(['status', 'headers'] as const).filter((name) => answer[name] !== undefined)][0];
+  const { fault } = answer;
+  if (idle === undefined || fault === undefined || !WITHOUT_REPLY.has(fault)) return [];
+  return [{ path: [...path, idle], on: 'key', message: `\`${idle}\` is never sent with \`fault: ${fault}\`` }];
+}
+
+const quoted = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));

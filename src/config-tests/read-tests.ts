@@ -1,0 +1,76 @@
+import { isMap } from 'yaml';
+import type { ConfigTestCase, ConfigTestFile } from '../../schemas/types.generated.ts';
+import { sortDiagnostics, type Diagnostic, type Place } from '../settings/diagnostic.ts';
+import type { SettingsFiles } from '../settings/files.ts';
+import { findTestFiles } from '../settings/find-files.ts';
+import type { Path } from '../settings/pointer.ts';
+import { readSettingsFile, type ReadFile } from '../settings/read-file.ts';
+import { propertiesOf } from '../settings/schema-tree.ts';
+import { packageSchemas } from '../settings/schemas.ts';
+import { keyText, type YamlFile } from '../settings/yaml-file.ts';
+import type { FullCase } from './runner.ts';
+
+/** One `*.test.yaml` that is sound by itself. */
+export interface TestFile {
+  /** Path as people would open it. */
+  readonly path: string;
+  /** The gateway config of cases that name none: the file's name without `.test.yaml`. */
+  readonly id: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cases: readonly FullCase[];
+  placeOf(path: Path, on?: 'key' | 'value'): Place;
+}
+
+export interface TestsRead {
+  readonly files: readonly TestFile[];
+  /** Of files that are not sound, and warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Paths of all there are, sound or not. */
+  readonly paths: readonly string[];
+}
+
+/** All tests of a folder of settings. What they name is looked at elsewhere: ./check-tests.ts. */
+export async function readTests(folder: string, files: SettingsFiles): Promise<TestsRead> {
+  const found = await findTestFiles(folder, files);
+  const schemas = packageSchemas();
+  const read = await Promise.all(found.map((file) => readSettingsFile(file, { env: {}, files, schemas })));
+  return {
+    files: read.flatMap((file) => toTestFile(file) ?? []),
+    diagnostics: sortDiagnostics(read.flatMap(diagnosticsOf)),
+    paths: found.map(({ path }) => path),
+  };
+}
+
+function toTestFile({ found, yaml, value }: ReadFile): TestFile | undefined {
+  if (!yaml || value === undefined) return undefined;
+  // ajv has just validated it against the schema this type is generated from.
+  const { env = {}, cases } = value as ConfigTestFile;
+  return {
+    path: found.path,
+    id: found.id,
+    env,
+    cases: cases.map((one) => ({ ...one, configId: configOf(one, found.id) })),
+    placeOf: (path, on) => ({ file: found.path, ...yaml.locate(path, on) }),
+  };
+}
+
+export const NO_CONFIG = 'none';
+
+function configOf({ config }: ConfigTestCase, id: string): string | undefined {
+  return config === NO_CONFIG ? undefined : (config ?? id);
+}
+
+function diagnosticsOf({ found, yaml, value, diagnostics }: ReadFile): readonly Diagnostic[] {
+  if (value !== undefined || !yaml || !isGatewayConfig(yaml)) return diagnostics;
+  const message = `what ends in .test.yaml is a file of tests: a gateway config cannot have the id \`${found.id}.test\`; give this file another name`;
+  return [{ file: found.path, line: 1, column: 1, severity: 'error', message }];
+}
+
+/** It would have fifty mistakes as a file of tests, and one is meant. */
+function isGatewayConfig({ document: { contents } }: YamlFile): boolean {
+  const keys = isMap(contents) ? contents.items.map(keyText) : [];
+  const known = packageSchemas()
+    .root('gateway')
+    .flatMap((schema) => Object.keys(propertiesOf(schema)));
+  return !keys.includes('cases') && keys.some((key) => key !== undefined && known.includes(key));
+}

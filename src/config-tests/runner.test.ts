@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { caseOf, run, setupOf, TARGETS } from './run.testkit.ts';
+import { runCase } from './runner.ts';
+
+const NAMES = ['openai', 'claude', 'vertex'] as const;
+type Fault = 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
+
+/** What a client is told of each fault that befalls the only target. */
+const TOLD: Readonly<Record<Fault, { readonly status: number; readonly code: string }>> = {
+  refuse: { status: 502, code: 'connection_failed' },
+  reset: { status: 502, code: 'connection_failed' },
+  hang: { status: 504, code: 'timeout_first_byte' },
+  cut: { status: 502, code: 'stream_interrupted' },
+  garbage: { status: 502, code: 'upstream_error' },
+};
+
+const json = (text: string): unknown => JSON.parse(text);
+
+describe.each(NAMES)('an answer of %s', (name) => {
+  const target = TARGETS[name];
+
+  it.each(['Hello there, you.', 'Hi', '', '  two\n\nparagraphs '])('is the text %j', async (answer) => {
+    const outcome = await run(target, { upstream: [{ answer }] });
+    expect(outcome).toMatchObject({ status: 200, stream: undefined, faults: [] });
+    expect(json(outcome.text)).toMatchObject({ choices: [{ message: { content: answer }, finish_reason: 'stop' }] });
+  });
+
+  it.each(['Hello there, you.', 'Hi', '  two\n\nparagraphs '])(
+    'is a stream of the text %j where one is asked for',
+    async (answer) => {
+      const outcome = await run(target, { body: { stream: true }, upstream: [{ answer }] });
+      expect(outcome).toMatchObject({ status: 200, stream: { text: answer, ends: 'complete' }, faults: [] });
+      expect(outcome.stream?.events.length).toBeGreaterThan(3);
+    },
+  );
+
+  it.each(Object.keys(TOLD) as Fault[])('may fail: %s', async (fault) => {
+    const outcome = await run(target, { upstream: [{ answer: 'Hello there', fault }] });
+    const { status, code } = TOLD[fault];
+    expect(outcome).toMatchObject({
+      status,
+      faults: [],
+      attempts: [{ target: 'config', provider: `@${name}`, error: code }],
+    });
+    expect(json(outcome.text)).toMatchObject({ error: { code } });
+  });
+
+  it('ends a stream with an error when it is cut behind some of its text', async () => {
+    const outcome = await run(target, { body: { stream: true }, upstream: [{ answer: 'Hello there', fault: 'cut' }] });
+    expect(outcome).toMatchObject({ status: 200, stream: { text: 'Hello', ends: 'error' }, faults: [] });
+    expect(outcome.attempts).toMatchObject([{ error: 'stream_interrupted' }]);
+  });
+
+  it.each(Object.keys(TOLD) as Fault[])('that fails leaves the request to the next target: %s', async (fault) => {
+    const outcome = await run(
+      { strategy: { mode: 'fallback' }, targets: [target, { ...TARGETS.openai, name: 'second' }] },
+      { upstream: [{ fault }, { answer: 'Here.' }] },
+    );
+    expect(outcome).toMatchObject({
+      status: 200,
+      faults: [],
+      attempts: [{ error: TOLD[fault].code }, { target: 'config.targets[1]', name: 'second', error: undefined }],
+    });
+  });
+
+  it.each([400, 401, 403, 404, 429, 500, 503, 529])(
+    'with status %i is an error as the API writes it',
+    async (status) => {
+      const outcome = await run(target, {
+        upstream: [{ status }, { status }].slice(status === 401 && name === 'vertex' ? 0 : 1),
+      });
+      expect(outcome.faults).toEqual([]);
+      expect(outcome.status).toBe(status === 529 ? 503 : status);
+      expect(json(outcome.text)).toMatchObject({
+        error: { message: expect.stringContaining(`answers ${status}`) as unknown },
+      });
+    },
+  );
+});
+
+describe('an answer as it is written', () => {
+  it('is a body', async () => {
+    const body = { choices: [{ index: 0, message: { role: 'assistant', content: 'Mine' }, finish_reason: 'stop' }] };
+    const outcome = await run(TARGETS.openai, { upstream: [{ body, headers: { 'x-ratelimit-limit': '7' } }] });
+    expect(json(outcome.text)).toEqual(body);
+    expect(outcome.headers).toMatchObject({ 'x-ratelimit-limit': '7' });
+  });
+
+  it('is text that is no JSON', async () => {
+    const text = 'upstream connect error' as unknown as Record<string, unknown>;
+    const outcome = await run(TARGETS.openai, { upstream: [{ status: 503, body: text }] });
+    expect(json(outcome.text)).toMatchObject({ error: { message: 'upstream connect error' } });
+  });
+
+  it('is a stream of events, which ends before the last one when it is cut', async () => {
+    const delta = (content: string) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+    const stream = [
+      delta('a'),
+      delta('b'),
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      'data: [DONE]\n\n',
+    ];
+    const asked = { body: { stream: true } };
+    const whole = await run(TARGETS.openai, { ...asked, upstream: [{ stream }] });
+    expect(whole.stream).toMatchObject({ text: 'ab', ends: 'complete' });
+    const cut = await run(TARGETS.openai, { ...asked, upstream: [{ stream: stream.slice(0, 3), fault: 'cut' }] });
+    expect(cut.stream).toMatchObject({ text: 'ab', ends: 'error' });
+  });
+
+  it('has named events where the API names them', async () => {
+    const stream = [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }];
+    const outcome = await run(TARGETS.claude, { body: { stream: true }, upstream: [{ stream }] });
+    expect(outcome).toMatchObject({ status: 503, attempts: [{ error: 'overloaded' }] });
+  });
+});
+
+it('gives each answer to one call, where the call before has left a connection behind, too', async () => {
+  const upstream = [{ status: 503 }, { fault: 'reset' as const }, { fault: 'refuse' as const }, { answer: 'Hello' }];
+  const outcome = await run({ ...TARGETS.openai, retry: { attempts: 3 } }, { upstream });
+  expect(outcome).toMatchObject({ status: 200, faults: [], headers: { 'x-gateway-retry-attempt-count': '3' } });
+  expect(outcome.calls).toHaveLength(4);
+});
+
+describe('what a case gets wrong', () => {
+  it('is a call without an answer', async () => {
+    const outcome = await run({ ...TARGETS.openai, retry: { attempts: 1 } }, { upstream: [{ status: 503 }] });
+    expect(outcome.calls).toHaveLength(2);
+    expect(outcome.faults).toEqual([
+      'call 2 (POST https://api.openai.com/v1/chat/completions) has no answer: `upstream` has 1 answer',
+    ]);
+  });
+
+  it('is an answer that nobody asks for', async () => {
+    const outcome = await run(TARGETS.openai, { upstream: [{ answer: 'One' }, { answer: 'Two' }] });
+    expect(outcome.faults).toEqual(['`upstream` has 2 answers, and there was 1 call']);
+  });
+
+  it('is no call at all', async () => {
+    const outcome = await run(TARGETS.openai, { body: { messages: 'Hi' }, upstream: [{ answer: 'One' }] });
+    expect(outcome).toMatchObject({ status: 400, attempts: [] });
+    expect(outcome.faults).toEqual(['`upstream` has 1 answer, and no upstream was called']);
+  });
+});
+
+describe('what is told', () => {
+  it('is each call with its credentials masked, and the counters it has moved', async () => {
+    const outcome = await run(
+      { strategy: { mode: 'fallback' }, targets: [TARGETS.vertex, TARGETS.claude] },
+      { body: { temperature: 1.5, seed: 7 }, upstream: [{ status: 429 }, { answer: 'Hello' }] },
+      { keys: { keys: [{ id: 'team', key: '${env:TEAM_KEY}' }] } },
+    );
+    expect(outcome.calls).toMatchObject([
+      {
+        method: 'POST',
+        url: 'https://us-central1-aiplatform.googleapis.com/v1/projects/project-of-the-credentials/locations/us-central1/publishers/google/models/gemini-2.5-flash:generateContent',
+        headers: { authorization: '[secret]', 'content-type': 'application/json' },
+        body: { generationConfig: { temperature: 1.5, seed: 7 } },
+      },
+      {
+        url: 'https://api.anthropic.com/v1/messages',
+        headers: { 'x-api-key': '[secret]', 'anthropic-version': '2023-06-01' },
+        body: { model: 'claude-sonnet-4-5', max_tokens: 64, temperature: 1 },
+      },
+    ]);
+    expect(outcome.attempts.map(({ outbound }) => outbound)).toEqual(outcome.calls);
+    expect(outcome.dropped).toEqual(outcome.headers['x-gateway-dropped-params']?.split(','));
+    expect(outcome.dropped).toContain('seed');
+    expect(outcome.metrics).toContainEqual({
+      name: 'gatehouse_fallbacks_total',
+      labels: { from_target: 'vertex', to_target: 'claude', reason: 'rate_limited' },
+      value: 1,
+    });
+    expect(outcome.metrics.find(({ name }) => name === 'gatehouse_metric_label_overflow_total')).toBeUndefined();
+  });
+
+  it('is the same whenever the case runs, but for the trace', async () => {
+    const once = async () => {
+      const { headers, ...outcome } = await run(TARGETS.vertex, {
+        body: { stream: true },
+        upstream: [{ answer: 'Hello there' }],
+      });
+      return { ...outcome, headers: { ...headers, 'x-gateway-trace-id': '' } };
+    };
+    expect(await once()).toEqual(await once());
+  });
+
+  it('holds no secret that the settings have', async () => {
+    const env = {
+      OPENAI_API_KEY: 'canary-openai-key',
+      ANTHROPIC_API_KEY: 'canary-anthropic-key',
+      TEAM_KEY: 'canary-team-key-0123',
+    };
+    const targets = [TARGETS.openai, TARGETS.claude];
+    const setup = setupOf({ gateway: { prod: { strategy: { mode: 'fallback' }, targets } } }, env);
+    const quoting = (key: string) => ({ error: { type: 'api_error', message: `Incorrect key: ${key}` } });
+    const upstream = [
+      { status: 503, body: quoting('canary-openai-key') },
+      { status: 503, body: quoting('canary-anthropic-key') },
+    ];
+    const outcome = await runCase(setup, caseOf({ key: 'team', upstream }));
+    expect(outcome).toMatchObject({ status: 503, faults: [], attempts: [{}, {}] });
+    expect(outcome.text).toContain('Incorrect key');
+    expect(JSON.stringify(outcome)).not.toContain('canary');
+  });
+});

@@ -1,0 +1,32 @@
+/** Values as a failure shows them: JSON in one line, of long ones the part that counts. */
+
+const LONGEST = 100;
+/** As much of what is the same stands before what differs. */
+const BEFORE = 24;
+
+export const NOTHING = 'nothing';
+
+export function show(value: unknown): string {
+  return value === undefined ? NOTHING : cut(JSON.stringify(value));
+}
+
+/** Both cut at the same place, so that what differs is to be seen. */
+export function showBoth(expected: unknown, got: unknown): { readonly expected: string; readonly got: string } {
+  if (typeof expected !== 'string' || typeof got !== 'string') return { expected: show(expected), got: show(got) };
+  const [a, b] = [JSON.stringify(expected), JSON.stringify(got)];
+  if (a.length <= LONGEST && b.length <= LONGEST) return { expected: a, got: b };
+  const start = Math.max(0, firstDifference(a, b) - BEFORE);
+  return { expected: cut(a, start), got: cut(b, start) };
+}
+
+function cut(text: string, from = 0): string {
+  const start = text.slice(from);
+  const shown = start.length > LONGEST ? `${start.slice(0, LONGEST)}… (${text.length} characters)` : start;
+  return from === 0 ? shown : `…${shown}`;
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { stripVTControlCharacters } from 'node:util';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../explanation.ts';
+import { createExplanation, refused } from './explanations.testkit.ts';
+import { explanationJson, renderExplanation } from './explanation.ts';
+import { createTarget, gemini } from './targets.testkit.ts';
+
+const golden = (name: string): string => join(import.meta.dirname, 'goldens', `${name}.txt`);
+const render = (told: Explanation, width = 110): string => renderExplanation(told, { width, colour: false });
+
+/** The part under a heading, up to the next one. */
+const part = (text: string, from: string): string => text.split('\n\n').find((block) => block.startsWith(from)) ?? '';
+
+describe('the text of an explanation', () => {
+  it.each([
+    ['fallback', createExplanation(), 110],
+    ['fallback-80-columns', createExplanation(), 80],
+    ['refused', refused(), 110],
+    [
+      'one-target',
+      createExplanation({
+        rules: [],
+        leftOut: [],
+        notes: [],
+        targets: [
+          gemini({
+            number: 0,
+            why: 'only',
+            outbound: undefined,
+            cache: undefined,
+            refused: {
+              status: 400,
+              code: 'unsupported_parameter',
+              message: 'logit_bias has no place there.',
+              param: 'logit_bias',
+            },
+          }),
+        ],
+      }),
+      110,
+    ],
+  ])('is as in goldens/%s.txt', async (name, told, width) => {
+    await expect(render(told, width)).toMatchFileSnapshot(golden(name));
+  });
+
+  it('says first where the request goes, or what the gateway answers itself', () => {
+    expect(render(createExplanation()).split('\n').slice(0, 2)).toEqual([
+      'goes to     @gpt/gpt-5-mini',
+      '            then @vertex/gemini-2.5-flash',
+    ]);
+    expect(render(refused()).split('\n')[0]).toBe('answer      401 invalid_api_key: The gateway key is not known.');
+  });
+
+  it('tells a target that is in all like the first by its title and one line', () => {
+    const twin = createTarget({ number: 1, target: 'config.targets[1]', name: 'twin' });
+    const text = part(render(createExplanation({ targets: [createTarget(), twin], plugins: [] })), 'target 2');
+    expect(
+      text
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim().split('  ')[0]),
+    ).toEqual([
+      'then',
+      expect.stringMatching(/^as target 1 why, health, provider, body, sends, headers, fields, timeouts, retry$/),
+    ]);
+  });
+
+  it('names what the client sent and nobody changed, and says no more of it', () => {
+    const text = part(render(createExplanation()), 'target 1');
+    expect(text).toContain('as sent: messages (14), stream\n');
+    expect(text).not.toContain('no. 0');
+  });
+
+  it('has a line of its own for what settings put into a list', () => {
+    const outbound = {
+      ...createTarget().outbound!,
+      body: { contents: [{ text: 'a' }, { text: 'b' }] },
+      fields: [
+        { path: 'contents.0.text', sources: [{ kind: 'client', path: 'messages.0.content' }] },
+        {
+          path: 'contents.1.text',
+          sources: [{ kind: 'settings', at: { file: 'c.yaml', line: 2, column: 3 }, setting: 'x' }],
+        },
+      ],
+    } as const;
+    const text = render(createExplanation({ targets: [createTarget({ outbound, changes: [] })] }));
+    expect(text).toMatch(/contents: 2 items +← messages\n +contents\.1\.text: "b" +← c\.yaml:2:3\n/);
+  });
+
+  it('keeps to the width but for what cannot be broken, such as a place or a URL', () => {
+    for (const width of [60, 80, 100, 120]) {
+      const long = render(createExplanation(), width)
+        .split('\n')
+        .filter((line) => line.length > width);
+      expect(long.filter((line) => !/\S{30,}/.test(line))).toEqual([]);
+    }
+  });
+
+  it('in colour says the same', () => {
+    const coloured = renderExplanation(createExplanation(), { width: 110, colour: true });
+    expect(coloured).toContain('\u001b[');
+    expect(stripVTControlCharacters(coloured)).toBe(render(createExplanation()));
+  });
+
+  it('lets no control character of a caller reach the terminal', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const told = createExplanation({
+          request: { ...createExplanation().request, model: text, path: text, id: text },
+          metadata: { [text]: text },
+          notes: [text],
+          targets: [
+            createTarget({
+              name: text,
+              changes: [{ path: text, action: 'set', value: text, was: text, source: { kind: 'header', name: text } }],
+            }),
+          ],
+          answer: { status: 400, code: 'x', message: text, param: text },
+        });
+        expect(render(told)).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('lets no text begin a line of its own', () => {
+    expect(render(createExplanation({ notes: ['one\nanswer      200'] }))).toContain(
+      'notes       one\\u{a}answer      200\n',
+    );
+  });
+
+  it('cuts long texts, with their length', () => {
+    const source = { kind: 'header', name: 'x' } as const;
+    const changes = [{ path: 'user', action: 'set', value: 'x'.repeat(5_000), source }] as const;
+    const text = render(createExplanation({ targets: [createTarget({ changes })] }));
+    expect(text).toMatch(/"x{40,}… \(5,000 characters\)/);
+    expect(text).not.toMatch(/x{100}/);
+  });
+});
+
+it('the JSON of an explanation is the whole of it, indented', () => {
+  const told = createExplanation();
+  expect(JSON.parse(explanationJson(told))).toEqual(JSON.parse(JSON.stringify(told)));
+  expect(explanationJson(told).split('\n').slice(0, 3)).toEqual(['{', '  "settings": {', '    "folder": "configs",']);
+});

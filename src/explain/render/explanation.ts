@@ -1,0 +1,68 @@
+import type { Explanation, TargetTold } from '../explanation.ts';
+import { answerRows, headSections } from './head.ts';
+import { paint, printSection, row, span, wrap, type Page, type Row, type Section } from './layout.ts';
+import { chainSections, rulesRows } from './plugins.ts';
+import { leftOutRows, targetSections, targetTitle } from './target.ts';
+
+/** What becomes of a request, for people: first where it goes, then its way there, section by section. */
+export function renderExplanation(told: Explanation, page: Page): string {
+  const blocks: string[][] = [
+    print([{ label: told.answer ? 'answer' : 'goes to', rows: verdict(told) }], page),
+    print(headSections(told), page),
+    print(chainSections(told.plugins), page),
+    ...(told.rules.length > 0 ? [print([{ label: 'rules', rows: told.rules.flatMap(rulesRows) }], page)] : []),
+    ...targetBlocks(told, page),
+    print([{ label: 'left out', rows: leftOutRows(told.leftOut) }], page),
+    print([{ label: 'notes', rows: told.notes.map((note) => row(note)) }], page),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+const print = (sections: readonly Section[], page: Page, depth = 0): string[] =>
+  sections.flatMap((section) => (section.rows.length === 0 ? [] : printSection(section, page, depth)));
+
+function verdict({ answer, targets }: Explanation): Row[] {
+  if (answer) return answerRows(answer);
+  return targets.map(({ provider, target, refused }, index) =>
+    row([
+      span(index === 0 ? '' : 'then '),
+      span(provider ? `@${provider.slug}/${provider.model}` : target, 'value'),
+      ...(refused ? [span(`  ${refused.code ?? refused.status}`, 'bad')] : []),
+    ]),
+  );
+}
+
+/** The first target whole; of the others what is not as there, and no metrics, which differ by the target's name only. */
+function targetBlocks(told: Explanation, page: Page): string[][] {
+  const first = told.targets[0] && new Set(printed(told.targets[0], told, page).map(({ text }) => text));
+  return told.targets.map((target, index) => {
+    const title = wrap(targetTitle(target), page.width).map((line) =>
+      line
+        .map((piece) => paint(piece, page))
+        .join('')
+        .trimEnd(),
+    );
+    const sections = printed(target, told, page).filter(({ label }) => index === 0 || label !== 'metrics');
+    const same = index === 0 ? [] : sections.filter(({ text }) => first?.has(text));
+    const shown = sections.filter((section) => !same.includes(section)).map(({ text }) => text);
+    const rest = same.map(({ label }) => label).join(', ');
+    const asFirst = rest === '' ? [] : print([{ label: 'as target 1', rows: [row([span(rest, 'aside')])] }], page, 1);
+    return [...title, ...shown, ...asFirst];
+  });
+}
+
+const printed = (
+  target: TargetTold,
+  told: Explanation,
+  page: Page,
+): { readonly label: string; readonly text: string }[] =>
+  targetSections(target, told).map((section) => ({
+    label: section.label,
+    text: printSection(section, page, 1).join('\n'),
+  }));
+
+/** For machines: every field there is. */
+export const explanationJson = (told: Explanation): string => `${JSON.stringify(told, null, 2)}\n`;

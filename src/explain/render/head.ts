@@ -1,0 +1,74 @@
+import type { AnswerTold, CallerTold, ConfigTold, Explanation, RequestTold } from '../explanation.ts';
+import { row, span, type Row, type Section } from './layout.ts';
+import { arrow, aside, at, count, duration, from, shortText, sourceText } from './words.ts';
+
+/** What came in, who sent it, and by which config it is read. */
+export function headSections(told: Explanation): Section[] {
+  const { request, caller, config, metadata, labels, deadline } = told;
+  return [
+    { label: 'request', rows: requestRows(request) },
+    ...(caller ? [{ label: 'caller', rows: callerRows(caller) }] : []),
+    ...(config ? [{ label: 'config', rows: configRows(config, told.settings) }] : []),
+    ...pairs('metadata', metadata),
+    ...pairs('labels', labels),
+    ...(config ? [{ label: 'deadline', rows: [row(duration(deadline.ms), from(deadline.source))] }] : []),
+  ];
+}
+
+function requestRows({ method, path, operation, bytes, model, stream, strict, strictParams, id }: RequestTold): Row[] {
+  const flags = [
+    ...(model === undefined ? [] : [`model ${shortText(model, 80)}`]),
+    ...(stream ? ['stream'] : []),
+    count(bytes, 'byte'),
+    ...(strict === undefined ? [] : [strict ? 'strict replies' : 'replies with all that is known']),
+    ...(strictParams ? ['strict parameters'] : []),
+  ];
+  const what = operation === undefined ? span('  nothing is served here', 'bad') : aside(`  ${operation}`);
+  return [
+    row([span(`${method} ${shortText(path, 200)}`), what]),
+    row(flags.join(', ')),
+    row([aside(`id ${shortText(id, 120)}`)]),
+  ];
+}
+
+function callerRows({ key, found, at: place, ...may }: CallerTold): Row[] {
+  return [
+    row([span(key), aside(`  ${found}`)], at(place)),
+    ...['providers' as const, 'models' as const, 'configs' as const].flatMap((what) =>
+      may[what] ? [row(`may use the ${what} ${may[what].join(', ') || 'none'}`)] : [],
+    ),
+    ...(may.defaultConfig === undefined ? [] : [row(`its config by default: ${may.defaultConfig}`)]),
+    ...(may.ownUpstreamToken ? [row('brings a credential of its own for upstream, in Authorization')] : []),
+  ];
+}
+
+const FOUND = {
+  header: 'named by x-gateway-config',
+  inline: 'came with the request',
+  key: 'the default of the key',
+  server: 'the default of the server',
+  none: 'none: the request itself says where it goes',
+} as const satisfies Record<ConfigTold['found'], string>;
+
+function configRows({ id, hash, name, found, source }: ConfigTold, settings: Explanation['settings']): Row[] {
+  const title = name === undefined ? [] : [aside(`  ${JSON.stringify(name)}`)];
+  const head = found === 'none' ? [span(FOUND.none)] : [span(id, 'value'), ...title, aside(`  ${FOUND[found]}`)];
+  const source_ = found === 'none' || source.kind === 'header' ? [] : arrow(sourceText(source));
+  return [row(head, source_), row([aside(`hash ${hash}, of all settings ${settings.hash} (${settings.folder})`)])];
+}
+
+const pairs = (label: string, values: Readonly<Record<string, string>>): Section[] => {
+  const text = Object.entries(values).map(([name, value]) => `${name}=${shortText(value, 60)}`);
+  return text.length === 0 ? [] : [{ label, rows: [row(text.join(', '))] }];
+};
+
+/** `400 invalid_request: …` */
+export function answerRows({ status, code, message, param }: AnswerTold): Row[] {
+  return [
+    row([
+      span(`${status}${code === undefined ? '' : ` ${code}`}`, status < 400 ? 'good' : 'bad'),
+      span(message === undefined ? '' : `: ${shortText(message, 400)}`),
+      aside(param === null ? '' : `  (${param})`),
+    ]),
+  ];
+}

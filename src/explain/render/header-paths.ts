@@ -1,0 +1,58 @@
+import type { HeaderPath, HeaderPaths, HeaderReason } from '../header-paths.ts';
+import { printBlock, printSection, row, span, type Page, type Row } from './layout.ts';
+import { aside, from, sourceText } from './words.ts';
+
+/** Which headers of a request can reach which provider, for people. The same header for several targets is one entry. */
+export function renderHeaderPaths(told: HeaderPaths, page: Page): string {
+  const byProvider = Map.groupBy(told.paths, ({ provider }) => provider);
+  const blocks = [
+    ...[...byProvider].map(([provider, paths]) => printBlock(providerRows(provider, paths), page)),
+    printSection({ label: 'never', rows: neverRows(told.never) }, page),
+    printSection({ label: 'notes', rows: told.notes.map((note) => row(note)) }, page),
+  ];
+  return `${blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n')}\n`;
+}
+
+/** Headers that stay for the same reason are told together. */
+const neverRows = (never: HeaderPaths['never']): Row[] =>
+  [...Map.groupBy(never, ({ why }) => why)].flatMap(([why, headers]) => [
+    row(headers.map(({ header }) => header).join(', ')),
+    row([aside(`  ${why}`)]),
+  ]);
+
+const REASONS = {
+  forwarded: 'the config forwards it',
+  spoken: 'it belongs to the API that is spoken there',
+  credential: 'the provider is asked with the caller’s own credential',
+} as const satisfies Record<HeaderReason, string>;
+
+function providerRows(provider: string, paths: readonly HeaderPath[]): Row[] {
+  const groups = Map.groupBy(paths, ({ header, as, why, source }) => [header, as, why, sourceText(source)].join('\n'));
+  return [row([span(provider, 'title')]), ...[...groups.values()].flatMap(headerRows)];
+}
+
+function headerRows(paths: readonly HeaderPath[]): Row[] {
+  const [{ header, as, why, source }] = paths as readonly [HeaderPath];
+  const renamed = as === header ? [] : [span(` as ${as}`)];
+  return [
+    row([span('  '), span(header, 'value'), ...renamed, aside(`  ${REASONS[why]}`)], from(source)),
+    row([aside(`    ${whereText(paths)}`)]),
+  ];
+}
+
+/** Of more configs, and of more targets of one, the number is told. */
+const MOST = 3;
+
+function whereText(paths: readonly HeaderPath[]): string {
+  const byConfig = Map.groupBy(paths, ({ config }) => config);
+  const places = [...byConfig].map(([config, targets]) =>
+    config === undefined ? 'requests without a config' : `${config} (${few(targets.map(({ target }) => target))})`,
+  );
+  return few(places);
+}
+
+const few = (items: readonly string[]): string =>
+  items.length > MOST ? `${items.slice(0, MOST).join(', ')} and ${items.length - MOST} more` : items.join(', ');
+
+/** For machines: every path by itself. */
+export const headerPathsJson = (told: HeaderPaths): string => `${JSON.stringify(told, null, 2)}\n`;

@@ -1,0 +1,164 @@
+import type { Place, Source, TargetTold } from '../explanation.ts';
+
+export const prod = (line: number, column = 5): Place => ({ file: 'configs/gateway/prod.yaml', line, column });
+const catalog = (line: number): Place => ({ file: 'configs/catalog.yaml', line, column: 5 });
+export const settings = (at: Place, setting: string): Source => ({ kind: 'settings', at, setting });
+const client = (path: string): Source => ({ kind: 'client', path });
+const gateway = (what: string): Source => ({ kind: 'gateway', what });
+export const BY_DEFAULT = gateway('default');
+
+const messages = (number: number) =>
+  Array.from({ length: number }, (_, index) => ({ role: 'user', content: `no. ${index}` }));
+
+export function createTarget(parts: Partial<TargetTold> = {}): TargetTold {
+  return {
+    number: 0,
+    target: 'config.targets[0]',
+    name: 'fast',
+    at: prod(12),
+    why: 'first',
+    shares: [],
+    health: { state: 'closed', retryInMs: undefined, enforced: true },
+    nextAfter: { kinds: ['rate_limit', 'server_error'], statusCodes: [429, 500, 501, 502, 503] },
+    provider: { slug: 'gpt', provider: 'openai', model: 'gpt-5-mini', format: 'openai-chat', at: catalog(3) },
+    timeouts: {
+      connect: { ms: 5_000, source: BY_DEFAULT },
+      total: { ms: 30_000, source: settings(prod(4, 1), 'request_timeout') },
+    },
+    retry: { attempts: 2, onStatusCodes: [429, 503], source: settings(prod(5, 3), 'retry') },
+    commit: 'first_content',
+    body: { model: 'gpt-5-mini', max_tokens: 512, messages: messages(14), stream: true },
+    changes: [
+      {
+        path: 'model',
+        action: 'set',
+        value: 'gpt-5-mini',
+        was: '@gpt/any',
+        source: settings(prod(13, 7), 'targets.0.override_params.model'),
+      },
+      {
+        path: 'max_tokens',
+        action: 'set',
+        value: 512,
+        was: 9,
+        source: settings(prod(14, 7), 'targets.0.override_params.max_tokens'),
+      },
+      { path: 'temperature', action: 'removed', was: 0.7, source: settings(prod(15, 7), 'targets.0.drop_params.0') },
+      { path: 'user', action: 'default', value: 'nobody', source: settings(prod(16, 7), 'default_params.user') },
+    ],
+    outbound: {
+      method: 'POST',
+      url: 'https://api.openai.com/v1/chat/completions',
+      urlSources: [],
+      headers: [
+        { name: 'content-type', value: 'application/json', source: gateway('') },
+        { name: 'authorization', value: 'Bearer [secret]', source: settings(catalog(5), 'providers.0.api_key') },
+        { name: 'x-team', value: 'search', source: { kind: 'header', name: 'x-team' } },
+      ],
+      body: {
+        model: 'gpt-5-mini',
+        max_completion_tokens: 512,
+        messages: messages(14),
+        stream: true,
+        stream_options: { include_usage: true },
+      },
+      bytes: 1_234,
+      calls: 1,
+      stream: true,
+      fields: [
+        { path: 'model', sources: [client('model')] },
+        { path: 'max_completion_tokens', sources: [client('max_tokens')] },
+        ...messages(14).flatMap((_, index) =>
+          ['role', 'content'].map((name) => ({
+            path: `messages.${index}.${name}`,
+            sources: [client(`messages.${index}.${name}`)],
+          })),
+        ),
+        { path: 'stream', sources: [client('stream')] },
+        { path: 'stream_options.include_usage', sources: [gateway('usage is counted')] },
+      ],
+    },
+    losses: [],
+    cache: undefined,
+    refused: undefined,
+    metrics: [
+      { name: 'gatehouse_requests_total', labels: { provider: 'gpt', request_model: 'gpt-5-mini', cache: '' } },
+      { name: 'gatehouse_tokens_total', labels: { provider: 'gpt', type: 'input' } },
+    ],
+    ...parts,
+  };
+}
+
+/** Another upstream in another format, of which much is as for the first. */
+export const gemini = (parts: Partial<TargetTold> = {}): TargetTold =>
+  createTarget({
+    number: 1,
+    target: 'config.targets[1]',
+    name: undefined,
+    at: prod(20),
+    why: 'fallback',
+    shares: [{ group: 'config.targets[1]', weight: 30, of: 100, at: prod(22) }],
+    health: { state: 'open', retryInMs: 1_500, enforced: true },
+    nextAfter: { kinds: [], statusCodes: [] },
+    provider: { slug: 'vertex', provider: 'vertex-ai', model: 'gemini-2.5-flash', format: 'gemini', at: catalog(9) },
+    body: {
+      model: 'gemini-2.5-flash',
+      messages: messages(2),
+      max_tokens: 9,
+      stop: ['END', 'STOP'],
+      logit_bias: { 1: 2 },
+    },
+    changes: [
+      {
+        path: 'model',
+        action: 'set',
+        value: 'gemini-2.5-flash',
+        was: '@gpt/any',
+        source: settings(prod(21, 7), 'targets.1.override_params.model'),
+      },
+    ],
+    outbound: {
+      method: 'POST',
+      url: 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+      urlSources: [settings(catalog(9), 'providers.1.region'), client('model'), client('stream')],
+      headers: [
+        {
+          name: 'authorization',
+          value: 'Bearer [secret]',
+          source: settings(catalog(11), 'providers.1.service_account'),
+        },
+      ],
+      body: {
+        contents: messages(2),
+        generationConfig: { maxOutputTokens: 9, stopSequences: ['END', 'STOP'] },
+        systemInstruction: { parts: [{ text: 'x'.repeat(5_000) }] },
+        labels: { team: 'search' },
+      },
+      bytes: 5_300,
+      calls: 1,
+      stream: true,
+      fields: [
+        { path: 'contents.0.role', sources: [client('messages.0.role')] },
+        { path: 'contents.0.parts.0.text', sources: [client('messages.0.content')] },
+        { path: 'contents.1.role', sources: [client('messages.1.role')] },
+        { path: 'generationConfig.maxOutputTokens', sources: [client('max_tokens')] },
+        { path: 'generationConfig.stopSequences.0', sources: [client('stop.0')] },
+        { path: 'generationConfig.stopSequences.1', sources: [client('stop.1')] },
+        {
+          path: 'systemInstruction.parts.0.text',
+          sources: [client('messages.0.content'), client('messages.1.content')],
+        },
+        { path: 'labels.team', sources: [settings(prod(30, 3), 'metadata.labels')] },
+      ],
+    },
+    losses: [{ param: 'logit_bias', action: 'dropped', reason: 'Gemini has nothing like it' }],
+    cache: {
+      key: '3f2a9c',
+      parts: { caller: 'search', target: 'config.targets[1]', authorization: '[secret]' },
+      maxAgeMs: 600_000,
+      scope: 'key',
+      source: settings(prod(25, 3), 'cache'),
+      now: 'nothing is kept under it',
+    },
+    ...parts,
+  });

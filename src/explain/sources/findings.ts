@@ -1,0 +1,182 @@
+import { patternOf } from './groups.ts';
+import { keyOf, type Leaves, type Path } from './leaves.ts';
+
+export interface Known {
+  /** Leaves of what is read. */
+  readonly input: Leaves;
+  /** False: a field that nothing has been found for is told by the item that its neighbours come from. */
+  readonly complete: boolean;
+}
+
+interface Field {
+  readonly key: string;
+  readonly path: Path;
+  /** Sources of what stands nearest. */
+  readonly around: readonly Path[];
+  /** Of a list, such as a message: what the nearest is made of. */
+  readonly item: Path | undefined;
+}
+
+type Kinds = ReadonlyMap<string, readonly Path[]>;
+
+/** More sources than these for one field are told as what they stand in. */
+const MAX_SOURCES = 6;
+
+/** Which fields of what is written depend on which of what is read. */
+export class Findings {
+  readonly #fields: Leaves;
+  /** The value of a source has come out. */
+  readonly #flows = new Map<string, Map<string, Path>>();
+  /** Another value has come out. */
+  readonly #direct = new Map<string, Map<string, Path>>();
+  /** It was there, or stood elsewhere, because of them. */
+  readonly #loose = new Map<string, Map<string, Path>>();
+
+  constructor(fields: Leaves) {
+    this.#fields = fields;
+  }
+
+  flows(key: string, source: Path): void {
+    add(this.#flows, key, source);
+  }
+
+  direct(key: string, source: Path): void {
+    add(this.#direct, key, source);
+  }
+
+  loose(key: string, source: Path): void {
+    add(this.#loose, key, source);
+  }
+
+  isExplained(key: string): boolean {
+    return this.#sure(key) !== undefined || this.#loose.has(key);
+  }
+
+  /** The sources of each field, in the order of the fields. */
+  sources(known: Known): readonly { readonly path: Path; readonly from: readonly Path[] }[] {
+    const near = this.#directByPlace();
+    const fields = [...this.#fields].map(([key, { path }]): Field => {
+      const around = neighbours(path, near);
+      return { key, path, around, item: lastItem(around) };
+    });
+    const kinds = this.#kinds(fields);
+    return fields.map((field) => ({ path: field.path, from: this.#sourcesOf(field, known, kinds) }));
+  }
+
+  #sourcesOf({ key, path, around, item }: Field, { input, complete }: Known, kinds: Kinds): readonly Path[] {
+    const sure = this.#sure(key);
+    if (sure) return few([...sure.values()]);
+    const loose = [...(this.#loose.get(key)?.values() ?? [])];
+    const own = item ? loose.filter((source) => !isBeside(source, item)) : loose;
+    if (own.length > 0) return few(nearest(path, own, around));
+    if (!item) return [];
+    const ofKind = (kinds.get(patternOf({ path })) ?? [])
+      .map((rest) => [...item, ...rest])
+      .filter((source) => input.has(keyOf(source)));
+    if (ofKind.length > 0) return few(ofKind);
+    return loose.length > 0 || !complete ? [item] : [];
+  }
+
+  /** By the place of fields in items: where in the item that its neighbours come from the sources of such a field stand. */
+  #kinds(fields: readonly Field[]): Kinds {
+    const kinds = new Map<string, Path[]>();
+    for (const { key, path, item } of fields) {
+      if (!item || this.#sure(key)) continue;
+      for (const source of this.#loose.get(key)?.values() ?? []) {
+        if (shared(source, item) < item.length || source.length === item.length) continue;
+        const pattern = patternOf({ path });
+        const known = kinds.get(pattern) ?? [];
+        const rest = source.slice(item.length);
+        if (known.every((other) => keyOf(other) !== keyOf(rest))) known.push(rest);
+        kinds.set(pattern, known);
+      }
+    }
+    return kinds;
+  }
+
+  /** A text that is known to be another one's, and has changed with something else too, was only left out. */
+  #sure(key: string): ReadonlyMap<string, Path> | undefined {
+    return this.#flows.get(key) ?? this.#direct.get(key);
+  }
+
+  /** By the place of whatever holds a field: the direct sources of all that it holds. */
+  #directByPlace(): ReadonlyMap<string, readonly Path[]> {
+    const places = new Map<string, Path[]>();
+    for (const [key, { path }] of this.#fields) {
+      const sources = this.#sure(key);
+      if (!sources) continue;
+      for (let depth = 1; depth < path.length; depth += 1) {
+        const place = keyOf(path.slice(0, depth));
+        const known = places.get(place) ?? [];
+        if (known.length < MAX_NEAR) known.push(...sources.values());
+        places.set(place, known);
+      }
+    }
+    return places;
+  }
+}
+
+const MAX_NEAR = 32;
+
+function add(found: Map<string, Map<string, Path>>, key: string, source: Path): void {
+  let sources = found.get(key);
+  if (!sources) found.set(key, (sources = new Map()));
+  sources.set(keyOf(source), source);
+}
+
+/** Sources of what stands nearest to a field, in the smallest thing around it that has any; the whole body is near to nothing. */
+function neighbours(path: Path, near: ReadonlyMap<string, readonly Path[]>): readonly Path[] {
+  for (let depth = path.length - 1; depth > 1; depth -= 1) {
+    const found = near.get(keyOf(path.slice(0, depth)));
+    if (found) return found;
+  }
+  return [];
+}
+
+/** A change in one message moves those behind it: what a field depends on is what its neighbours are made of. */
+function nearest(path: Path, sources: readonly Path[], around: readonly Path[]): readonly Path[] {
+  if (around.length === 0) return ofItsKind(path, sources);
+  const scored = sources.map((source) => ({ source, score: Math.max(...around.map((near) => shared(source, near))) }));
+  const best = Math.max(...scored.map(({ score }) => score));
+  return scored.filter(({ score }) => score === best).map(({ source }) => source);
+}
+
+/** What is said once of a whole request hangs on what is said once, and less on what its messages are. */
+function ofItsKind(path: Path, sources: readonly Path[]): readonly Path[] {
+  if (path.some(isIndex)) return sources;
+  const once = sources.filter((source) => !source.some(isIndex));
+  return once.length > 0 ? once : sources;
+}
+
+const isIndex = (name: string | number): boolean => typeof name === 'number';
+
+function shared(one: Path, other: Path): number {
+  const differs = one.findIndex((name, index) => name !== other[index]);
+  return differs < 0 ? one.length : differs;
+}
+
+/** An answer to a call says whose it is: the call's own message stands before. */
+function lastItem(around: readonly Path[]): Path | undefined {
+  const items = around.map(itemOf).filter((item) => item !== undefined);
+  return items.toSorted((one, other) => Number(one.at(-1)) - Number(other.at(-1))).at(-1);
+}
+
+/** `messages.3.content.0.text` → `messages.3` */
+function itemOf(path: Path): Path | undefined {
+  const index = path.findIndex(isIndex);
+  return index < 0 ? undefined : path.slice(0, index + 1);
+}
+
+/** In another item of the same list: what was changed there has moved this one. */
+const isBeside = (source: Path, item: Path): boolean =>
+  source.length > item.length - 1 && shared(source, item) === item.length - 1;
+
+function few(sources: readonly Path[]): readonly Path[] {
+  let short = sources;
+  while (short.length > MAX_SOURCES && short.some((path) => path.length > 1)) {
+    const depth = Math.max(...short.map((path) => path.length)) - 1;
+    const cut = short.map((path) => path.slice(0, Math.max(depth, 1)));
+    short = [...new Map(cut.map((path) => [keyOf(path), path])).values()];
+  }
+  return short.slice(0, MAX_SOURCES);
+}

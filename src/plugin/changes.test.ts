@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changesOf } from './changes.ts';
+import { applyEdit, type Edit } from './edits.ts';
+import { RequestBody } from './request-body.ts';
+
+const bodyOf = (json: object): RequestBody => RequestBody.read(Buffer.from(JSON.stringify(json)), 64);
+const edit = (path: string, value?: unknown): Edit => ({
+  path: path.split('.'),
+  value,
+  source: `${path}=${JSON.stringify(value)}`,
+});
+
+/** What is changed, as `path=value`, and what had been said there. */
+const told = (json: object, ...edits: readonly Edit[]): unknown =>
+  changesOf(bodyOf(json).edit(edits)).map(({ edit: { source }, was }) => [source, was]);
+
+describe('what edits change in a body', () => {
+  it.each<[string, object, readonly Edit[], unknown]>([
+    ['nothing without edits', { a: 1 }, [], []],
+    ['a value in the place of another', { a: 1 }, [edit('a', 2)], [['a=2', 1]]],
+    ['a value where nothing was', {}, [edit('a', 2)], [['a=2', undefined]]],
+    ['a value that is gone', { a: 1 }, [edit('a')], [['a=undefined', 1]]],
+    ['not what was said anyway', { a: { b: [1] } }, [edit('a.b', [1])], []],
+    ['not what was not there to be taken out', { a: 1 }, [edit('b'), edit('a.c')], []],
+    ['the leaf, not what is around it', { a: { b: 1, c: 2 } }, [edit('a.b', 3)], [['a.b=3', 1]]],
+    ['only the last word on a field', { a: 1 }, [edit('a', 2), edit('a', 3)], [['a=3', 1]]],
+    ['the last of two that say the same', {}, [edit('a', 2), edit('a', 2)], [['a=2', undefined]]],
+    ['not what was put in and taken out', {}, [edit('a.b', 2), edit('a')], []],
+    [
+      'what the client had, where that was replaced and taken out',
+      { a: 1 },
+      [edit('a', 2), edit('a')],
+      [['a=undefined', 1]],
+    ],
+    ['not what was changed back', { a: 1 }, [edit('a', 2), edit('a', 1)], []],
+    ['what an empty object leaves as it is', {}, [edit('a.b', 1), edit('a', {})], [['a.b=1', undefined]]],
+    ['null, which is a value in a body', { a: null }, [edit('a', 1)], [['a=1', null]]],
+  ])('is %s', (_, json, edits, expected) => {
+    expect(told(json, ...edits)).toEqual(expected);
+  });
+
+  it('is enough to make the one of the other', () => {
+    const key = fc.constantFrom('a', 'b');
+    const value: fc.Arbitrary<unknown> = fc.oneof(
+      fc.constantFrom(1, 2, null, []),
+      fc.dictionary(key, fc.constantFrom(1, 2)),
+    );
+    const edits = fc.array(
+      fc.record({
+        path: fc.array(key, { minLength: 1, maxLength: 3 }),
+        value: fc.constantFrom<unknown>(undefined, 1, 2, [], {}),
+        source: fc.constant(''),
+      }),
+      { maxLength: 5 },
+    );
+    fc.assert(
+      fc.property(fc.dictionary(key, value), edits, (json, made) => {
+        const body = bodyOf(json).edit(made);
+        const changes = changesOf(body);
+        const again = changes.reduce<Record<string, unknown>>((state, change) => applyEdit(state, change.edit), {
+          ...json,
+        });
+        expect(again).toEqual(body.json());
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

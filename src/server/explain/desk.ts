@@ -1,0 +1,81 @@
+import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
+import type { Explanation } from '../../explain/explanation.ts';
+import type { RecordStore } from '../../telemetry/record-store.ts';
+import { toQuestion } from './asked.ts';
+import { CannotExplain, UnknownKey } from './explainer.ts';
+import type { KeptRequests } from './kept.ts';
+import type { Question } from './question.ts';
+import type { SettingsExplainer } from './settings-explainer.ts';
+import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './source.ts';
+
+/** All that this process can say of requests: those that somebody thinks of, and those that it has served. */
+export interface ExplainDesk {
+  /** Rejects with UnknownKey, and with CannotExplain where the settings in force are not good any more. */
+  explain(question: Question): Promise<Explanation>;
+  /** Undefined: it was not kept, or others came after it. */
+  explained(id: string): Promise<ExplainedRequest | undefined>;
+  /** The same as plain values, for a listener or another process. */
+  readonly explains: ExplainSource;
+}
+
+export interface DeskParts {
+  readonly kept: KeptRequests;
+  readonly records: Pick<RecordStore, 'explained'>;
+  readonly clock: Clock;
+}
+
+/** @param current of the settings in force */
+export function createDesk(
+  current: () => SettingsExplainer | undefined,
+  { kept, records, clock }: DeskParts,
+): ExplainDesk {
+  const explain: ExplainDesk['explain'] = async (question) => {
+    const explainer = current();
+    if (!explainer) throw new GatewayError('internal_error', 'These settings were not compiled to be explained.');
+    return explainer.explain(question);
+  };
+  const explained: ExplainDesk['explained'] = async (id) => {
+    const found = kept.find(id);
+    if (!found) return undefined;
+    const { question, explainer } = found;
+    // Its request may still run, and draw.
+    const explanation = await explainer.explain({ ...question, draws: question.draws && [...question.draws] });
+    return { ...explanation, record: records.explained(id) };
+  };
+  const explains: ExplainSource = {
+    explain: (asked) => outcomeOf(async () => ({ explanation: await explain(toQuestion(asked, clock)) }), asked.key),
+    explained: (id) =>
+      outcomeOf(async () => {
+        const explanation = await explained(id);
+        return explanation && { explanation };
+      }),
+  };
+  return { explain, explained, explains };
+}
+
+async function outcomeOf<O extends ExplainOutcome | undefined>(
+  work: () => Promise<O>,
+  key = '',
+): Promise<O | ExplainOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnknownKey)
+      return { refused: { status: 400, code: 'unknown_key', message: hinted(error, key) } };
+    if (error instanceof CannotExplain)
+      return { refused: { status: 500, code: 'cannot_explain', message: reasons(error) } };
+    throw error;
+  }
+}
+
+function hinted({ message, known }: UnknownKey, key: string): string {
+  const meant = nearest(key, known);
+  return meant === undefined ? message : `${message} Did you mean ${JSON.stringify(meant)}?`;
+}
+
+/** Messages of diagnostics have no secrets: they are what start and reload print. */
+const reasons = ({ message, diagnostics }: CannotExplain): string =>
+  [
+    message,
+    ...diagnostics.slice(0, 5).map(({ file, line, column, message: said }) => `${file}:${line}:${column}: ${said}`),
+  ].join(' ');

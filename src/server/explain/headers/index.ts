@@ -1,0 +1,2 @@
+export { headerPaths } from './paths.ts';
+export { checkCrossing } from './self-test.ts';

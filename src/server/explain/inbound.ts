@@ -1,0 +1,40 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import Koa from 'koa';
+import { openaiChat } from '../../formats/openai-chat/index.ts';
+import { operations } from '../../operations/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { bindReplies } from '../koa-reply.ts';
+import type { Routed } from '../request-path.ts';
+import { compileRoutes, guessFormat } from '../routes.ts';
+import type { Question } from './question.ts';
+
+const app = new Koa();
+bindReplies(app);
+const routes = compileRoutes(operations);
+
+/** Koa's context of a request that nobody has sent: its body is all there, and nobody is on the other side. */
+export function inboundContext({ method, path, headers, body, remoteAddress = '127.0.0.1' }: Question): Koa.Context {
+  // Never connected: it only stands where node:http looks for one.
+  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+  const req = Object.assign(new IncomingMessage(socket), { method, url: path });
+  for (const [name, value] of Object.entries(headers)) req.headers[name.toLowerCase()] = value;
+  req.push(body);
+  req.push(null);
+  const res = new ServerResponse(req);
+  // Koa's own word for "nobody has answered yet".
+  res.statusCode = 404;
+  return Object.assign(app.createContext(req, res), { respond: false });
+}
+
+/** As the router of the data listener reads it. */
+export function routed(ctx: Koa.Context): Routed {
+  const route = routes.find(({ method, path }) => method === ctx.method && path.test(ctx.path));
+  if (route) return route.read(ctx);
+  return {
+    operation: undefined,
+    params: {},
+    format: guessFormat(operations, ctx) ?? openaiChat,
+    refusal: new GatewayError('not_found', `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.`),
+  };
+}

@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock, Exchange, GatewayConfig, GatewayContext } from '../../plugin/index.ts';
+import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
+import type { ServerSettings } from '../../settings/server-settings.ts';
+import type { HealthStore } from '../../state/target-health.ts';
+import { uuidv7 } from '../ids.ts';
+import { freezeHealth } from './frozen-health.ts';
+import type { KeptRequests } from './kept.ts';
+import type { Question } from './question.ts';
+import type { SettingsExplainer } from './settings-explainer.ts';
+
+/** For requests of one snapshot to be explained, before they are made and after they were served. */
+export interface Explaining {
+  readonly explainer: SettingsExplainer;
+  readonly kept: KeptRequests;
+}
+
+export interface KeeperSetup extends Explaining {
+  readonly health: Pick<HealthStore, 'peek'>;
+  readonly clock: Clock;
+}
+
+/** Called when a request's config is known, and nothing has been made of it. */
+export type Keep = (config: GatewayConfig, ctx: GatewayContext) => void;
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const NO_BODY = Buffer.alloc(0);
+
+/** Keeps what explains a request, where its config or the server wants that; undefined where nobody can. */
+export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings, 'admin'>): Keep | undefined {
+  if (!admin.enabled || admin.explain === 'none') return undefined;
+  const all = admin.explain === 'all';
+  return (config, ctx) => {
+    if (all || config.replyHeaders.has('explain_id')) keep(setup, config, ctx);
+  };
+}
+
+function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayConfig, ctx: GatewayContext): void {
+  const { exchange } = ctx;
+  const body = exchange.request.body?.original ?? NO_BODY;
+  if (body.length > MAX_BODY_BYTES) return;
+  const id = uuidv7(clock.wall());
+  exchange.explainId = id;
+  // `route` writes its draws into it.
+  exchange.draws = [];
+  const question: Question = {
+    method: exchange.request.method,
+    path: ctx.req.url ?? exchange.request.path,
+    headers: headersOf(exchange),
+    body: ownBytes(body),
+    as: exchange.caller,
+    remoteAddress: exchange.request.remoteAddress,
+    id: exchange.id,
+    draws: exchange.draws,
+    at: { now: clock.now(), wall: clock.wall() },
+    health: freezeHealth(config, (own, target) => health.peek(own, target)),
+  };
+  kept.add(id, { question, explainer });
+}
+
+/** A small body may be a piece of the 64 KiB that node:http has read at once. */
+const ownBytes = (body: Buffer): Buffer => (body.length * 2 < body.buffer.byteLength ? Buffer.from(body) : body);
+
+const STAND_IN = 'Bearer upstream-token-of-the-caller';
+
+/** Without credentials, wherever they stand; that the caller brought its own for the upstream is to be seen. */
+function headersOf({ request: { headers }, upstreamToken }: Exchange): Record<string, string> {
+  const credentials = credentialsIn(headers);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    // Explained bodies are all there: nobody waits to hear that they are wanted.
+    if (value === undefined || name === 'expect' || mayHoldCredential(name)) continue;
+    let text = [value].flat().join(', ');
+    for (const credential of credentials) text = text.replaceAll(credential, '[secret]');
+    kept[name] = text;
+  }
+  if (upstreamToken) kept['authorization'] = STAND_IN;
+  return kept;
+}
+
+/** Shorter ones are no credentials, and would tear holes into everything. */
+const MIN_CREDENTIAL = 8;
+
+const credentialsIn = (headers: IncomingHttpHeaders): readonly string[] =>
+  Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined || !mayHoldCredential(name)) return [];
+    const text = [value].flat().join(', ');
+    // With its scheme and without.
+    return [text, text.replace(/^\S+ +/, '')].filter(({ length }) => length >= MIN_CREDENTIAL);
+  });

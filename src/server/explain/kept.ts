@@ -1,0 +1,71 @@
+import type { Question } from './question.ts';
+import type { SettingsExplainer } from './settings-explainer.ts';
+
+/** A request as it was when its config was chosen, and who can explain it. */
+export interface KeptRequest {
+  readonly question: Question;
+  /** Of the settings it ran on. */
+  readonly explainer: Pick<SettingsExplainer, 'hold' | 'release' | 'explain'>;
+}
+
+interface Entry extends KeptRequest {
+  readonly bytes: number;
+}
+
+export interface KeptLimits {
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+const LIMITS: KeptLimits = { requests: 100, bytes: 16 * 1024 * 1024 };
+/** Of what is kept of a request beside its texts. */
+const OVERHEAD_BYTES = 2048;
+
+/** The latest requests that can be explained: the oldest go first, so that neither their number nor their bytes grow. */
+export class KeptRequests {
+  readonly #limits: KeptLimits;
+  /** The oldest first. */
+  readonly #kept = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(limits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @param id that no other request has */
+  add(id: string, { question, explainer }: KeptRequest): void {
+    const bytes = sizeOf(question);
+    if (bytes > this.#limits.bytes) return;
+    explainer.hold();
+    this.#kept.set(id, { question, explainer, bytes });
+    this.#bytes += bytes;
+    for (const [oldest, entry] of this.#kept) {
+      if (this.#kept.size <= this.#limits.requests && this.#bytes <= this.#limits.bytes) break;
+      this.#drop(oldest, entry);
+    }
+  }
+
+  find(id: string): KeptRequest | undefined {
+    return this.#kept.get(id);
+  }
+
+  clear(): void {
+    for (const [id, entry] of this.#kept) this.#drop(id, entry);
+  }
+
+  #drop(id: string, { bytes, explainer }: Entry): void {
+    this.#kept.delete(id);
+    this.#bytes -= bytes;
+    explainer.release();
+  }
+}
+
+function sizeOf({ path, headers, body }: Question): number {
+  const texts = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, path.length);
+  // As UTF-16, which is the most that V8 takes for them.
+  return OVERHEAD_BYTES + 2 * texts + body.length;
+}

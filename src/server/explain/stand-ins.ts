@@ -1,0 +1,144 @@
+import {
+  GatewayError,
+  UpstreamError,
+  type Attempt,
+  type Caller,
+  type Capabilities,
+  type Clock,
+  type Exchange,
+  type FailureKind,
+  type GatewayConfig,
+  type KeyRing,
+  type Sender,
+  type Target,
+  type Translator,
+} from '../../plugin/index.ts';
+import type { ServerSettings } from '../../settings/server-settings.ts';
+import { TokenStore } from '../../state/tokens.ts';
+import type { Upstream } from '../../upstream/types.ts';
+import { createSender } from '../sender.ts';
+import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure, statusCodesIn } from './example-failures.ts';
+import { keepNothing } from './cache-stand-in.ts';
+import { readOnlyHealth, type HealthThen } from './frozen-health.ts';
+import type { SeenAttempt } from './observation.ts';
+
+/** What explain knows of the request it is running. */
+export interface Run {
+  /** What an attempt is known to have failed with. */
+  failureOf(attempt: Attempt): GatewayError | undefined;
+  seen(attempt: Attempt): SeenAttempt;
+  note(text: string): void;
+}
+
+export interface StandInSetup {
+  readonly clock: Clock;
+  readonly server: ServerSettings;
+  readonly runOf: (exchange: Exchange) => Run;
+  /** Of all that are running; keys are asked for before there is anything else to know a request by. */
+  readonly supposedCaller: (key: string) => Caller | undefined;
+  readonly health: (config: GatewayConfig, target: Target) => HealthThen | undefined;
+}
+
+/** What plugins are granted in explain: everything as it is, but nothing that leaves the process, counts or remembers. */
+export function standIns(setup: StandInSetup): (granted: Partial<Capabilities>) => Partial<Capabilities> {
+  return (granted) => ({
+    ...granted,
+    health: readOnlyHealth(setup.health),
+    ...(granted.keys && { keys: keysOf(granted.keys, setup) }),
+    ...(granted.translate && { translate: noteWritten(granted.translate, setup) }),
+    ...(granted.send && { send: sendNothing(setup) }),
+    ...(granted.cache && { cache: keepNothing(granted.cache, setup) }),
+  });
+}
+
+const keysOf = (keys: KeyRing, { supposedCaller }: StandInSetup): KeyRing => ({
+  find: (key, address) => supposedCaller(key) ?? keys.find(key, address),
+});
+
+/** For as long as it is written, a body holds the media that the gateway got for it. */
+const noteWritten = (translator: Translator, { runOf }: StandInSetup): Translator => ({
+  prepare(exchange, attempt, resolved) {
+    runOf(exchange).seen(attempt).written = attempt.body;
+    return translator.prepare(exchange, attempt, resolved);
+  },
+});
+
+/**
+ * Everything up to the connection: the request is written and authorised as ever, noted, and then supposed to fail, with a failure
+ * that lets the chain go on where there is one. So `route` itself shows who would be next.
+ */
+function sendNothing({ clock, server, runOf }: StandInSetup): Sender {
+  return {
+    async send(exchange, attempt) {
+      const run = runOf(exchange);
+      const seen = run.seen(attempt);
+      const supposed = run.failureOf(attempt) ?? supposeFailure(exchange, attempt, seen);
+      seen.supposed = supposed;
+      const upstream: Upstream = {
+        ...NO_UPSTREAM,
+        send(request) {
+          seen.sent ??= request;
+          return Promise.reject(supposed);
+        },
+      };
+      const sender = createSender({ upstream, clock, limits: server.limits, hold: () => true });
+      try {
+        return await sender.send(exchange, attempt);
+      } catch (error) {
+        if (error === supposed) throw error;
+        if (!isUnknownCredential(error)) {
+          seen.supposed = undefined;
+          throw error;
+        }
+        run.note(`${attempt.resolved?.slug ?? 'the provider'}: its access token is not fetched by explain`);
+        throw supposed;
+      }
+    },
+  };
+}
+
+/** Credentials that only an opened catalog entry has: application default credentials, a metadata server. */
+const isUnknownCredential = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.code === 'credentials_failed' || error.code === 'internal_error');
+
+/** @returns what the attempt fails with */
+function supposeFailure(exchange: Exchange, { choice, target }: Attempt, seen: SeenAttempt): GatewayError {
+  const givesWay = (error: GatewayError): boolean => choice.givesWay(error);
+  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (givesWay(error) ? [kind] : []));
+  const statuses = exchange.config ? statusCodesIn(exchange.config.route) : [];
+  const statusCodes = statuses.filter((status) => givesWay(exampleOfStatus(status)));
+  seen.nextAfter = { kinds, statusCodes };
+  const failures = [
+    ...kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),
+    ...statusCodes.map(exampleOfStatus),
+  ];
+  return nearestFailure(failures, exchange, target) ?? EXAMPLE_FAILURES.get('server_error' satisfies FailureKind)!;
+}
+
+const CLOSED = (): Promise<never> =>
+  Promise.reject(new UpstreamError('connection_failed', 'Explain opens no connection.'));
+
+/** Nothing leaves through it. Media that the gateway would fetch are stood in for by one white pixel. */
+export const NO_UPSTREAM: Upstream = {
+  send: CLOSED,
+  exchange: CLOSED,
+  download: () => Promise.resolve({ status: 200, headers: { 'content-type': 'image/png' }, body: PIXEL }),
+  stats: () => [],
+  settingsChanged() {},
+  close: () => Promise.resolve(),
+};
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** In the place of every access token. */
+export const STAND_IN_TOKEN = 'access-token';
+
+/** Gives a token without asking anybody for one. */
+export class NoTokens extends TokenStore {
+  override get(): string {
+    return STAND_IN_TOKEN;
+  }
+}

@@ -1,0 +1,42 @@
+import type { ChangeTold, Source } from '../../../explain/explanation.ts';
+import { changesOf, type Edit, type Target } from '../../../plugin/index.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { configSource, levelsOf, ownSource } from './places.ts';
+
+/** What the settings changed in the client's body, field by field. */
+export function tellChanges(seen: Observation, one: SeenAttempt): readonly ChangeTold[] {
+  const { target } = one.attempt;
+  return changesOf(one.body).map(({ edit, was }) => ({
+    path: edit.path.join('.'),
+    action: actionOf(edit),
+    ...(edit.value !== undefined && { value: edit.value }),
+    ...(was !== undefined && { was }),
+    source: sourceOf(seen, target, edit),
+  }));
+}
+
+const actionOf = ({ value, source }: Edit): ChangeTold['action'] => {
+  if (value === undefined) return 'removed';
+  return source.endsWith(' default_params') ? 'default' : 'set';
+};
+
+/** What of a target's parameters an edit is made of: the rest of its source after the target's path. */
+function sourceOf(seen: Observation, target: Target, { path, source }: Edit): Source {
+  if (source === 'path') return { kind: 'gateway', what: "the request's path" };
+  const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
+  const told =
+    setting === 'drop_params'
+      ? dropSource(seen, target, path)
+      : configSource(seen, target.path, [setting ?? '', ...path]);
+  return told ?? { kind: 'gateway', what: source };
+}
+
+/** Lists of what is taken out add up, from the config to the target. */
+function dropSource(seen: Observation, { path: target }: Target, path: readonly string[]): Source | undefined {
+  const wanted = path.join('.');
+  for (const level of levelsOf(seen, target)) {
+    const index = level.says.drop_params?.indexOf(wanted) ?? -1;
+    if (index >= 0) return ownSource(seen, level.target, ['drop_params', index]);
+  }
+  return undefined;
+}

@@ -1,0 +1,113 @@
+import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { STAND_IN_TOKEN } from '../stand-ins.ts';
+
+export const SECRET = '[secret]';
+
+/** The scheme in front of a credential says how it is sent, and is none. */
+const SCHEME = /^(?:Bearer|Basic) +/i;
+
+/** What stands in a credential's own place: shown as none, however short it is. */
+export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] ?? '') + SECRET;
+
+/** Names of the headers that `send` has added, or written over: credentials. */
+export function credentialNames({ outbound, sent }: SeenAttempt): readonly string[] {
+  if (!outbound || !sent) return [];
+  return Object.keys(sent.headers).filter((name) => sent.headers[name] !== outbound.headers[name]);
+}
+
+/** Shorter ones are part of many words; nothing that protects anything is as short. */
+const SHORTEST = 8;
+
+/**
+ * What is told, without anything secret in it, wherever it stands: callers quote keys in prompts, and settings put secrets into bodies.
+ * Secrets of the settings, credentials of the request and of the providers that would be asked, and what has the shape of a key.
+ */
+export function withoutSecrets<T>(told: T, seen: Observation): T {
+  const text = JSON.stringify(told);
+  // Of hundreds of keys hardly one is ever quoted: what is not there need not be looked for everywhere.
+  const forms = secretsOf(seen).flatMap(formsOf);
+  const quoted = [...new Set(forms)].filter((form) => text.includes(JSON.stringify(form).slice(1, -1)));
+  // The longer first: one may be a part of another.
+  const secrets = quoted.toSorted((a, b) => b.length - a.length);
+  if (secrets.length === 0 && !HINT.test(text)) return told;
+  // A value of the same shape: texts have become texts.
+  return mapped(told, (one) => withoutShapes(secrets.reduce((rest, form) => rest.replaceAll(form, SECRET), one))) as T;
+}
+
+/** As it is, in JSON inside a text, and in a URL. */
+const formsOf = (secret: string): readonly string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret.toWellFormed()),
+];
+
+function secretsOf({ loaded, attempts, ...seen }: Observation): readonly string[] {
+  const ofProviders = attempts.flatMap((one) => credentialNames(one).map((name) => one.sent?.headers[name]));
+  return [...loaded.secrets().flatMap(withParts), ...[...credentialsOf(seen), ...ofProviders].flatMap(barely)].filter(
+    (text) => text.length >= SHORTEST && text !== STAND_IN_TOKEN,
+  );
+}
+
+/** Whatever came in a header whose name says that it may hold one. */
+function credentialsOf({
+  exchange,
+  settings,
+}: Pick<Observation, 'exchange' | 'settings'>): readonly (string | undefined)[] {
+  const { request, upstreamToken } = exchange;
+  const named = credentialHeaders(settings.catalog.providers);
+  const own = request.headerName('api-key');
+  const held = Object.entries(request.headers).flatMap(([name, value]) =>
+    name === own || named.has(name) || mayHoldCredential(name) ? (value ?? []) : [],
+  );
+  return [...held, upstreamToken?.reveal()];
+}
+
+/** The whole, what stands behind a scheme, and the values of cookies. */
+function barely(value: string | undefined): readonly string[] {
+  if (value === undefined) return [];
+  const bare = value.replace(/^[\w-]+ +/, '').trim();
+  const cookies = value.split(';').flatMap((pair) => /^\s*[^=\s]+=(.+)$/.exec(pair)?.[1]?.trim() ?? []);
+  return [value.trim(), bare, ...cookies];
+}
+
+/** Credentials of a service account are JSON that holds what is secret. */
+function withParts(secret: string): readonly string[] {
+  if (!secret.trimStart().startsWith('{')) return [secret];
+  try {
+    const parts = JSON.parse(secret) as Readonly<Record<string, unknown>>;
+    const values = Object.entries(parts).flatMap(([name, value]) =>
+      SECRET_PART.test(name) && typeof value === 'string' ? [value] : [],
+    );
+    return [secret, ...values];
+  } catch {
+    return [secret];
+  }
+}
+
+const SECRET_PART = /^(?:private_key(?:_id)?|client_secret|refresh_token|access_token)$/;
+
+/** Keys of vendors and our own, tokens, and passwords in URLs: what somebody has pasted where none belongs. */
+const SHAPES =
+  /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{24,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|(?<=:\/\/)[^/\s@"]*:[^/\s@"]*(?=@)/g;
+const HINT = /sk-|gatehouse_[a-z0-9]+_[\w-]{24}|AIza|ya29\.|eyJ|:\/\/[^/\s"]*@|-----BEGIN/;
+const PEM = '-----BEGIN';
+
+function withoutShapes(text: string): string {
+  if (!HINT.test(text)) return text;
+  const at = text.includes('PRIVATE KEY') ? text.indexOf(PEM) : -1;
+  const open = at < 0 ? text : text.slice(0, at) + SECRET;
+  // Word by word, so that a text of megabytes takes no longer than it is long.
+  return open.replaceAll(/\S{8,2048}/g, (word) => (HINT.test(word) ? word.replaceAll(SHAPES, SECRET) : word));
+}
+
+/** A number of many digits, as only `JSON.stringify` reads it. */
+const isRawJson = (value: object): boolean => Object.isFrozen(value) && Object.hasOwn(value, 'rawJSON');
+
+/** The same value with other texts, names of fields among them. */
+function mapped(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value !== 'object' || value === null || isRawJson(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => mapped(item, mask));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), mapped(inner, mask)]));
+}

@@ -1,0 +1,132 @@
+import { entryOf } from '../../../catalog/catalog-target.ts';
+import type { ChangeTold, FieldTold, Source } from '../../../explain/explanation.ts';
+import { fieldSources, MAX_PROBES } from '../../../explain/sources/field-sources.ts';
+import { changed, keyOf, leavesOf, type Change, type Path } from '../../../explain/sources/leaves.ts';
+import type { Writing } from '../../../explain/sources/probes.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { tellChanges } from './changes.ts';
+import { configSource } from './places.ts';
+import { parsed, writeAgain } from './write-again.ts';
+
+/** Where what would leave comes from. */
+export interface Origins {
+  readonly fields: readonly FieldTold[];
+  /** By the header's name; empty where nothing of the request has a say in it. */
+  readonly headers: ReadonlyMap<string, readonly Source[]>;
+  /** Where the model's name comes from. */
+  readonly model: readonly Source[];
+  /** Where it is said whether the reply is a stream. */
+  readonly stream: readonly Source[];
+}
+
+export function originsOf(seen: Observation, one: SeenAttempt): Origins {
+  const changes = tellChanges(seen, one);
+  const told = (paths: readonly Path[]) => unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
+  const from = dependences(seen, one);
+  const fields = [...leavesOf(parsed(one.outbound?.body.toString() ?? '')).values()].map(({ path }): FieldTold => {
+    const sources = told(from.get(keyOf(['body', ...path])) ?? []);
+    return { path: path.join('.'), sources: withOwn(path, sources, seen, one) };
+  });
+  const names = Object.keys(one.outbound?.headers ?? {});
+  return {
+    fields,
+    headers: new Map(names.map((name) => [name, told(from.get(keyOf(['headers', name])) ?? [])])),
+    model: told([['model']]),
+    stream: told([['body', 'stream']]),
+  };
+}
+
+/** By the key of each field of `{ body, headers }`: paths into `Written`. */
+function dependences(seen: Observation, one: SeenAttempt): ReadonlyMap<string, readonly Path[]> {
+  const writing = writeAgain(seen, one);
+  if (!writing) return new Map();
+  const short = shortened(writing);
+  const told = fieldSources(short, probesFor(JSON.stringify(short.input).length));
+  return new Map(told.fields.map(({ path, from }) => [keyOf(path), from]));
+}
+
+/** Megabytes are written a few times and not hundreds of times. */
+const probesFor = (bytes: number): number =>
+  Math.max(20, Math.min(MAX_PROBES, Math.floor(WRITTEN_BYTES / (bytes + 1))));
+const WRITTEN_BYTES = 48 * 1024 * 1024;
+
+/** Where fields come from does not hang on how long their texts are: long ones are cut, unless what is written has another shape then. */
+function shortened(writing: Writing): Writing {
+  const { input, write } = writing;
+  const changes = [...leavesOf(input).values()].flatMap(({ path, value }): Change[] =>
+    typeof value === 'string' && value.length > LONG && !/^\s*[{[]/.test(value) ? [{ path, value: cut(value) }] : [],
+  );
+  if (changes.length === 0) return writing;
+  const short = changed(input, changes);
+  try {
+    const [whole, less] = [leavesOf(write(input)), leavesOf(write(short))];
+    return whole.size === less.size && [...whole.keys()].every((key) => less.has(key))
+      ? { input: short, write }
+      : writing;
+  } catch {
+    return writing;
+  }
+}
+
+const LONG = 4096;
+
+/** Base64 is cut between two groups of four. */
+function cut(text: string): string {
+  const start = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;
+  return text.slice(0, start + LONG / 2);
+}
+
+interface Known {
+  readonly seen: Observation;
+  readonly one: SeenAttempt;
+  readonly changes: readonly ChangeTold[];
+}
+
+function sourcesOf([part, ...path]: Path, { seen, one, changes }: Known): readonly Source[] {
+  const { request, strict } = seen.exchange;
+  if (part === 'headers') return path.length > 0 ? [{ kind: 'header', name: String(path[0]) }] : [];
+  if (part === 'labels') return [{ kind: 'header', name: request.headerName('metadata') }];
+  if (part === 'strict') {
+    if (strict !== undefined) return [{ kind: 'header', name: request.headerName('strict-open-ai-compliance') }];
+    const source = configSource(seen, one.attempt.target.path, ['strict_open_ai_compliance']);
+    return source ? [source] : [];
+  }
+  const field = part === 'model' ? 'model' : path.join('.');
+  return field === '' ? [] : [fieldSource(field, changes)];
+}
+
+/** What the settings have put there, or around it; the client's otherwise. */
+function fieldSource(field: string, changes: readonly ChangeTold[]): Source {
+  const change = changes.findLast(
+    ({ path, action }) => action !== 'removed' && (field === path || field.startsWith(`${path}.`)),
+  );
+  if (!change) return { kind: 'client', path: field };
+  return change.source.kind === 'settings' ? { ...change.source, path: field } : change.source;
+}
+
+/** Empty for a place that a request names itself: an entry of the catalog may have the same name. */
+export function catalogSlug({ resolved }: SeenAttempt): string {
+  const entry = resolved && entryOf(resolved);
+  return entry?.name.startsWith('@') ? entry.provider.slug : '';
+}
+
+/** A field that the gateway writes by itself is there because of what the request says, or for nothing but its place. */
+function withOwn(
+  path: Path,
+  sources: readonly Source[],
+  seen: Observation,
+  { resolved }: SeenAttempt,
+): readonly Source[] {
+  const isUsage = path.join('.') === 'stream_options.include_usage';
+  if (isUsage && !sources.some((source) => source.kind === 'client' && source.path.startsWith('stream_options')))
+    return [{ kind: 'gateway', what: 'asks for the usage of a stream, to count it' }, ...sources];
+  if (sources.length > 0) return sources;
+  const { task } = seen.exchange.operation ?? {};
+  const what = task === 'embeddings' || task === 'images' ? task : resolved?.format;
+  const place = resolved ? `${what} on ${resolved.provider}` : 'the provider';
+  return [{ kind: 'gateway', what: `required by ${place}` }];
+}
+
+export function unique(sources: readonly Source[]): readonly Source[] {
+  return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
+}

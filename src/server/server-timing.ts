@@ -1,0 +1,105 @@
+import type { Settings } from '../settings/load.ts';
+import type { Clock, Exchange, GatewayContext, Middleware, TryRecord } from '../plugin/index.ts';
+import type { Watch } from './workshop.ts';
+
+/** Own time of plugins, by their names in the chains; an attempt's are those of the attempt that came last. */
+interface Times {
+  readonly chain: Map<string, number>;
+  attempt: Map<string, number>;
+  /** Whose they are. */
+  of: GatewayContext['attempt'];
+  /** The innermost plugin that runs, and the time of those that ran inside it. */
+  running: { inside: number } | undefined;
+}
+
+/** W3C Server Timing, section 4: a name is a token of HTTP. */
+const NOT_TOKEN = /[^A-Za-z0-9!#$%&'*+.^_`|~-]/g;
+
+/** A config that comes with a request may ask, too, and is not known before the request is. */
+export const mayBeAsked = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>): boolean =>
+  [...gateway.values()].some(({ reply_headers: asked }) => asked?.includes('server_timing')) ||
+  keys.keys.some(({ inline_configs: inline }) => inline);
+
+/**
+ * Where a request's time went. Plugins are timed in settings where somebody may ask for it, and in no others: their chains are as
+ * they would be without.
+ */
+export class PluginTimes {
+  readonly #clock: Clock;
+  readonly #times = new WeakMap<Exchange, Times>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Puts the measuring around plugins, inside whatever else stands around them. */
+  around(outer: Watch | undefined): Watch {
+    return {
+      ...outer,
+      instantiate: (place, create) => {
+        const made = async (): Promise<Middleware> => this.#timed(place.instance, await create());
+        return outer?.instantiate ? outer.instantiate(place, made) : made();
+      },
+    };
+  }
+
+  /** Of a reply that is about to leave: milliseconds of each plugin, and of the last try since it began. */
+  header(exchange: Exchange): string {
+    const { chain, attempt } = this.#times.get(exchange) ?? NONE;
+    const own = [...chain, ...attempt].map(([name, ms]) => metric(`plugin-${name}`, ms));
+    const last = exchange.attempts.at(-1)?.tries.at(-1);
+    const total = metric('total', this.#clock.now() - exchange.startedAt);
+    return [...own, ...(last ? upstreamMetrics(last) : []), total].join(', ');
+  }
+
+  /** Chains run inside plugins as well as behind them (`config`, `route`): whatever ran while one of them did is not its own. */
+  #timed(name: string, middleware: Middleware): Middleware {
+    return async (ctx, next) => {
+      const times = this.#timesOf(ctx.exchange);
+      const into = ownTimes(times, ctx.attempt);
+      // In the order of the chain, though the last one ends first.
+      into.set(name, into.get(name) ?? 0);
+      const around = times.running;
+      const running = (times.running = { inside: 0 });
+      const from = this.#clock.now();
+      try {
+        await middleware(ctx, next);
+      } finally {
+        const took = this.#clock.now() - from;
+        into.set(name, (into.get(name) ?? 0) + took - running.inside);
+        if (around) around.inside += took;
+        times.running = around;
+      }
+    };
+  }
+
+  #timesOf(exchange: Exchange): Times {
+    let times = this.#times.get(exchange);
+    if (!times)
+      this.#times.set(exchange, (times = { chain: new Map(), attempt: new Map(), of: undefined, running: undefined }));
+    return times;
+  }
+}
+
+function ownTimes(times: Times, attempt: GatewayContext['attempt']): Map<string, number> {
+  if (!attempt) return times.chain;
+  if (attempt !== times.of) {
+    times.attempt = new Map();
+    times.of = attempt;
+  }
+  return times.attempt;
+}
+
+const NONE: Times = { chain: new Map(), attempt: new Map(), of: undefined, running: undefined };
+
+function upstreamMetrics({ startedAt, sentAt, firstByteAt, firstContentAt }: TryRecord): readonly string[] {
+  const moments = [
+    ['upstream-connect', sentAt],
+    ['upstream-first-byte', firstByteAt],
+    ['upstream-first-content', firstContentAt],
+  ] as const;
+  return moments.flatMap(([name, at]) => (at === undefined ? [] : [metric(name, at - startedAt)]));
+}
+
+const metric = (name: string, ms: number): string =>
+  `${name.replaceAll(NOT_TOKEN, '_')};dur=${Math.max(0, ms).toFixed(2)}`;

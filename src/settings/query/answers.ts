@@ -1,0 +1,84 @@
+import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import type { Path } from '../pointer.ts';
+import type { Comparison, Shape } from './shape.ts';
+import type { Field } from './fields.ts';
+
+/** One comparison of a query with a request, or several under `$and`, `$or`, `$not`. */
+export interface Answer {
+  /** Within the query. */
+  readonly path: Path;
+  /** `metadata.tier`, or `$and`. */
+  readonly field: string;
+  readonly operator: string | undefined;
+  readonly wanted: unknown;
+  /** Undefined where the request does not have it. */
+  readonly found: unknown;
+  /** Undefined: the text is too long for the pattern; a request that comes to it is refused. */
+  readonly holds: boolean | undefined;
+  /** Under `$and`, `$or`, `$not`. */
+  readonly inner: readonly Answer[] | undefined;
+}
+
+/** All of them hold, or the query does not. */
+export type Answers = (exchange: Exchange) => readonly Answer[];
+
+/** What explain tells. Nothing is passed over: also what a request did not come to is compared. */
+export const ANSWERS: Shape<Answers> = {
+  level: (parts) => (exchange) => parts.flatMap((part) => part(exchange)),
+  list: (key, queries, path) => (exchange) => {
+    const inner = queries.map((query, index) => together(query(exchange), [...path, index]));
+    return [logical(key, path, inner)];
+  },
+  not: (query, path) => (exchange) => [logical('$not', path, query(exchange))],
+  compare: (field, comparisons) => (exchange) => {
+    const found = field.read(exchange);
+    return comparisons.map((comparison) => compare(field, comparison, found));
+  },
+  never: (path) => () => [logical('$and', path, [], false)],
+};
+
+function compare({ name }: Field, { operator, wanted, test, path }: Comparison, found: unknown): Answer {
+  return { path, field: name, operator, wanted, found, holds: ask(), inner: undefined };
+
+  function ask(): boolean | undefined {
+    try {
+      // On an account of its own: the request has its own already, and nobody waits here.
+      return test(found, {});
+    } catch (error) {
+      if (error instanceof GatewayError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Of an object in a list: one answer, whatever stands in it. */
+function together(answers: readonly Answer[], path: Path): Answer {
+  const [first, ...others] = answers;
+  return first && others.length === 0 ? first : logical('$and', path, answers);
+}
+
+function logical(
+  field: '$and' | '$or' | '$not',
+  path: Path,
+  inner: readonly Answer[],
+  holds: boolean | undefined = HOLDS[field](inner),
+): Answer {
+  return { path, field, operator: undefined, wanted: undefined, found: undefined, holds, inner };
+}
+
+/** As requests ask, in order: who decides first ends it, and so does a refusal. */
+export const allHold = (answers: readonly Answer[]): boolean | undefined => decide(answers, false);
+
+const HOLDS = {
+  $and: allHold,
+  $or: (answers: readonly Answer[]) => decide(answers, true),
+  $not(answers: readonly Answer[]) {
+    const holds = allHold(answers);
+    return holds === undefined ? undefined : !holds;
+  },
+};
+
+function decide(answers: readonly Answer[], decisive: boolean): boolean | undefined {
+  const first = answers.find(({ holds }) => holds !== !decisive);
+  return first ? first.holds : !decisive;
+}

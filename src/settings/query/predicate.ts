@@ -1,0 +1,33 @@
+import type { Exchange } from '../../plugin/index.ts';
+import type { Shape } from './shape.ts';
+
+export type Predicate = (exchange: Exchange) => boolean;
+
+/** What requests run. */
+export const PREDICATE: Shape<Predicate> = {
+  level: all,
+  list: (key, queries) => (key === '$and' ? all(queries) : any(queries)),
+  not: (holds) => (exchange) => !holds(exchange),
+  compare({ read }, comparisons) {
+    const [first, ...others] = comparisons;
+    if (!first || others.length > 0)
+      return (exchange) => {
+        const found = read(exchange);
+        return comparisons.every(({ test }) => test(found, exchange));
+      };
+    const { test } = first;
+    return (exchange) => test(read(exchange), exchange);
+  },
+  never: () => () => false,
+};
+
+function all(predicates: readonly Predicate[]): Predicate {
+  const [first] = predicates;
+  if (first && predicates.length === 1) return first;
+  return (exchange) => predicates.every((holds) => holds(exchange));
+}
+
+const any =
+  (predicates: readonly Predicate[]): Predicate =>
+  (exchange) =>
+    predicates.some((holds) => holds(exchange));

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { KEY, until } from '../support/gateway.ts';
+import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
+import { Fleet, LONG_MS } from './workers.testkit.ts';
+
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end();
+});
+
+const config = (model: string): object => ({
+  provider: '@own',
+  reply_headers: ['explain_id'],
+  override_params: { model },
+});
+
+interface Crowd {
+  readonly upstream: ScriptedUpstream;
+  readonly fleet: Fleet;
+  readonly url: string;
+  readonly explainUrl: string;
+}
+
+async function start(): Promise<Crowd> {
+  const upstream = await startUpstream((_, res) => json(res, openaiReply('hi')));
+  ended.push(() => upstream.close());
+  const server = { reload: { watch: false } };
+  const fleet = new Fleet({ upstream: upstream.url, gateway: { it: config('one') }, server });
+  ended.push(() => fleet.end());
+  const { url } = await fleet.listens();
+  const [, adminUrl] = /\/admin\/v1\/requests\) on (\S+)/.exec(fleet.said)!;
+  return { upstream, fleet, url, explainUrl: `${adminUrl}/admin/v1/explain` };
+}
+
+/** On a connection of its own, so that another worker may take it. */
+async function chat(url: string): Promise<string> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-api-key': KEY,
+      'x-gateway-config': 'it',
+      connection: 'close',
+    },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await response.text();
+  return response.headers.get('x-gateway-explain-id')!;
+}
+
+async function explained(url: string, init?: RequestInit): Promise<Record<string, unknown>> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+const question = (more: object = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ headers: { 'x-gateway-config': 'it' }, body: { model: 'm', messages: [] }, ...more }),
+});
+
+const sending = (model: string): object => ({ targets: [{ outbound: { body: { model } } }] });
+
+describe('gatehouse serve --workers', () => {
+  it('explains a request whichever worker had it, with the settings it ran on, and says which', async () => {
+    const { upstream, fleet, url, explainUrl } = await start();
+    const ids: string[] = [];
+    for (let round = 0; round < 6; round += 1) ids.push(await chat(url));
+    const workers = new Set<unknown>();
+    for (const id of ids) {
+      const told = await explained(`${explainUrl}/${id}`);
+      expect(told).toMatchObject({ ...sending('one'), record: { explain_id: id, status: 200 } });
+      workers.add(told['worker']);
+    }
+    expect(workers).toEqual(new Set([1, 2]));
+    expect((await fetch(`${explainUrl}/nobody`)).status).toBe(404);
+
+    fleet.write('gateway/it.yaml', config('two'));
+    fleet.signal('SIGHUP');
+    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 3, 'all have', LONG_MS);
+    await chat(url);
+    expect(upstream.seen.at(-1)?.json['model']).toBe('two');
+    for (const id of ids) expect(await explained(`${explainUrl}/${id}`)).toMatchObject(sending('one'));
+    expect(await explained(explainUrl, question())).toMatchObject(sending('two'));
+  });
+
+  it('answers a question by one of them, and refuses what is wrong with it', async () => {
+    const { upstream, explainUrl } = await start();
+    const answers = [await explained(explainUrl, question()), await explained(explainUrl, question({ key: 'test' }))];
+    expect(answers).toMatchObject([sending('one'), { ...sending('one'), caller: { key: 'test' } }]);
+    expect(new Set(answers.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    expect(upstream.seen).toEqual([]);
+    const refused = await fetch(explainUrl, question({ key: 'tset' }));
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: 'unknown_key', message: expect.stringContaining('Did you mean "test"?') } },
+    ]);
+    expect((await fetch(explainUrl, question({ headers: 1 }))).status).toBe(400);
+  });
+
+  it('explains a request though another worker hangs', async () => {
+    const { fleet, url, explainUrl } = await start();
+    const ids: string[] = [];
+    for (let round = 0; round < 4; round += 1) ids.push(await chat(url));
+    const workerOf = new Map<string, unknown>();
+    for (const id of ids) workerOf.set(id, (await explained(`${explainUrl}/${id}`))['worker']);
+    const pid = fleet.lines.find(({ msg, worker }) => msg === 'a worker serves' && worker === 1)!['pid'];
+    process.kill(Number(pid), 'SIGSTOP');
+    ended.push(() => process.kill(Number(pid), 'SIGCONT'));
+    expect([...workerOf.values()]).toContain(2);
+    for (const [id, worker] of workerOf)
+      if (worker === 2) expect(await explained(`${explainUrl}/${id}`)).toMatchObject({ worker: 2 });
+  });
+});

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Explanation } from '../../src/explain/explanation.ts';
+import { packageFile } from '../../src/package-root.ts';
+import { explain } from '../../src/server/explain/explain.testkit.ts';
+import { entriesFor } from '../support/upstream.ts';
+import { writePlugins, type OutsidePlugin } from './outside-gateway.ts';
+
+const run = promisify(execFile);
+const catalog = { providers: entriesFor('http://127.0.0.1:9') };
+
+async function explained(plugin: OutsidePlugin): Promise<Explanation> {
+  const { dir, modules } = writePlugins([plugin]);
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const server = { plugins: modules, chains: { request: [plugin.name, 'metadata', 'route'] } };
+  return explain({ catalog, server }, { json: { model: '@openai/m' } });
+}
+
+const own = ({ plugins }: Explanation) => plugins.find(({ plugin }) => plugin === 'outside');
+const body = `ctx.exchange.metadata = { tier: 'gold' }; await next();`;
+
+describe('a plugin from outside, when a request is explained', () => {
+  it('is run where it says that it is pure, and says what it does', async () => {
+    const words = `explain: ({ exchange }) => ({ does: 'tier ' + exchange.metadata.tier, details: { tier: 1 } })`;
+    const told = await explained({ name: 'outside', body, more: `pure: true, ${words}` });
+    expect(own(told)).toMatchObject({ state: 'run', does: 'tier gold', details: { tier: 1 } });
+    expect(told.targets[0]!.outbound).toBeDefined();
+  });
+
+  it('is left out where it does not say so, and is not asked', async () => {
+    const told = await explained({ name: 'outside', body, more: `explain: () => ({ does: 'nothing I would tell' })` });
+    expect(own(told)).toMatchObject({ state: 'not run' });
+    expect(JSON.stringify(told)).not.toMatch(/gold|nothing I would tell/);
+  });
+
+  it('spoils nothing when its words fail', async () => {
+    const more = `pure: true, explain() { throw new Error('a secret'); }`;
+    const told = await explained({ name: 'outside', body, more });
+    expect(own(told)).toMatchObject({ state: 'run', does: 'cannot say: its `explain` has failed' });
+    expect(told.targets[0]!.outbound).toBeDefined();
+    expect(JSON.stringify(told)).not.toContain('a secret');
+  });
+
+  it('has an example in src/plugin/README.md that says what it does', async () => {
+    const readme = readFileSync(packageFile('src/plugin/README.md'), 'utf8');
+    const fence = (language: string): string =>
+      new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)![1]!;
+    const dir = mkdtempSync(join(tmpdir(), 'gatehouse-explain-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    cpSync(packageFile('configs/catalog.yaml'), join(dir, 'catalog.yaml'));
+    cpSync(packageFile('configs/keys.yaml'), join(dir, 'keys.yaml'));
+    mkdirSync(join(dir, 'plugins'));
+    writeFileSync(join(dir, 'plugins/tenant-header.mjs'), fence('js'));
+    writeFileSync(join(dir, 'server.yaml'), fence('yaml'));
+    writeFileSync(join(dir, 'request.json'), '{"model":"@simulator/demo","messages":[{"role":"user","content":"hi"}]}');
+    // As a process of its own: Vitest would load the module its own way.
+    const args = ['explain', '--configs', dir, '--request', join(dir, 'request.json'), '--key', 'demo', '--json'];
+    const { stdout } = await run(process.execPath, [packageFile('src/cli/main.ts'), ...args]);
+    const told = (JSON.parse(stdout) as Explanation).plugins.find(({ plugin }) => plugin === 'tenant-header');
+    expect(told).toMatchObject({ state: 'run', does: 'sets x-tenant to demo' });
+  });
+});

@@ -1,0 +1,166 @@
+/** One way to break a recipe: still valid settings, and no more what the recipe is for. */
+export interface Breakage {
+  readonly what: string;
+  /** Text that stands in the file once, and what stands there then. */
+  readonly edit: readonly [from: string, to: string];
+  /** Default: the recipe's own file. */
+  readonly file?: 'keys.yaml' | 'catalog.yaml';
+}
+
+const without = (text: string): Breakage['edit'] => [text, ''];
+const drawn: Breakage = {
+  what: 'the first target is no more than one of several',
+  edit: ['mode: fallback', 'mode: loadbalance'],
+};
+
+/** At least five of each: those that matter for what the recipe is for. */
+export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
+  'billing-labels': [
+    { what: 'no cost center is needed', edit: ['[team, cost_center]', '[team]'] },
+    { what: 'any team will do', edit: without('  allowed: { team: [search, ads, support] }\n') },
+    { what: 'no labels', edit: without('  labels: { team: team, cost_center: cost-center }\n') },
+    { what: 'everything is a label', edit: ['labels: { team: team, cost_center: cost-center }', 'labels: true'] },
+    { what: 'a label that finance does not know', edit: ['cost_center: cost-center', 'cost_center: cc'] },
+    { what: 'Google does not get the request', edit: ['provider: "@vertex"', 'provider: "@openai"'] },
+  ],
+  'cached-embeddings': [
+    { what: 'nothing is kept', edit: ['mode: exact', 'mode: off'] },
+    { what: 'another model', edit: ['gemini-embedding-001', 'text-embedding-005'] },
+    { what: 'vectors as long as the model makes them', edit: without(', dimensions: 768') },
+    { what: 'applications choose the length', edit: ['override_params', 'default_params'] },
+    { what: 'too few tries', edit: ['attempts: 3', 'attempts: 1'] },
+    { what: 'an overloaded model is not asked again', edit: ['[429, 503]', '[429]'] },
+  ],
+  'canary-by-weight': [
+    { what: 'every third user', edit: ['weight: 5\n', 'weight: 50\n'] },
+    { what: 'no canary', edit: ['weight: 5\n', 'weight: 0\n'] },
+    { what: 'users change models', edit: without('  sticky: { hash_fields: [metadata.user], ttl: 24h }\n') },
+    { what: 'everybody with the same key together', edit: ['metadata.user', 'caller'] },
+    { what: 'users change models before the day is over', edit: ['ttl: 24h', 'ttl: 1h'] },
+    { what: 'another canary', edit: ['gemini-3.5-flash', 'gemini-2.5-flash-lite'] },
+    {
+      what: 'a canary that fails, fails',
+      edit: ['mode: loadbalance', 'mode: loadbalance\n  stop_on_errors: [server_error]'],
+    },
+  ],
+  'cheap-first': [
+    drawn,
+    { what: 'a long prompt goes nowhere', edit: ['[rate_limit, quota]', '[rate_limit, quota, context_length]'] },
+    { what: 'a rate limit costs more', edit: without('  stop_on_errors: [rate_limit, quota]\n') },
+    {
+      what: 'a rate limit is told at once',
+      edit: without('    retry: { attempts: 2, on_status_codes: [429], max_delay: 10s }\n'),
+    },
+    { what: 'a rate limit is waited for without end', edit: ['max_delay: 10s', 'max_delay: 60s'] },
+    { what: 'the long model is said to take no more', edit: ['context_window: 1048576', 'context_window: 200000'] },
+    { what: 'the cheap model is another', edit: ['claude-haiku-4-5', 'claude-opus-4-1'] },
+    { what: 'Claude has no limit', edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'] },
+  ],
+  'eu-only': [
+    drawn,
+    {
+      what: 'the catalog entry is somewhere else',
+      file: 'catalog.yaml',
+      edit: ['region: eu\n', 'region: us-central1\n'],
+    },
+    { what: 'the second target is anywhere', edit: ['"@vertex-belgium"', '"@vertex"'] },
+    { what: 'Belgium is in Virginia', file: 'catalog.yaml', edit: ['region: europe-west1', 'region: us-east4'] },
+    {
+      what: 'the key may use other configs',
+      file: 'keys.yaml',
+      edit: ['configs: [eu-only]', 'configs: [eu-only, canary-by-weight]'],
+    },
+    { what: 'the key has no config of its own', file: 'keys.yaml', edit: ['    default_config: eu-only\n', ''] },
+    {
+      what: 'requests choose the model',
+      edit: ['provider: "@vertex-eu"\n    override_params', 'provider: "@vertex-eu"\n    default_params'],
+    },
+  ],
+  'fallback-across-providers': [
+    drawn,
+    { what: 'Anthropic has another model', edit: ['claude-sonnet-4-5-20250929', 'claude-haiku-4-5'] },
+    { what: 'Google is asked only once', edit: ['attempts: 1', 'attempts: 0'] },
+    { what: 'Google is waited for', edit: ['max_delay: 2s', 'max_delay: 20s'] },
+    {
+      what: 'nobody notices a silent Google',
+      edit: [
+        'retry: { attempts: 1, max_delay: 2s }\n    timeouts: { first_content: 20s }',
+        'retry: { attempts: 1, max_delay: 2s }\n    timeouts: { first_content: 60s }',
+      ],
+    },
+    {
+      what: 'an overloaded upstream ends it',
+      edit: ['mode: fallback', 'mode: fallback\n  stop_on_errors: [overloaded]'],
+    },
+    {
+      what: 'the last one is Claude, too',
+      edit: [
+        'provider: "@openai"\n    override_params: { model: gpt-4.1 }',
+        'provider: "@anthropic"\n    override_params: { model: claude-sonnet-4-5 }',
+      ],
+    },
+  ],
+  'first-content-failover': [
+    drawn,
+    { what: 'silence is borne for long', edit: ['{ first_content: 4s,', '{ first_content: 30s,'] },
+    { what: 'silence ends it', edit: ['mode: fallback', 'mode: fallback\n  stop_on_errors: [timeout_first_content]'] },
+    { what: 'nothing leaves before the end', edit: ['commit: first_content', 'commit: complete'] },
+    { what: 'the spare one has no time', edit: without('    timeouts: { first_content: 20s }\n') },
+    { what: 'the deadline is before the spare one', edit: ['deadline: 60s', 'deadline: 10s'] },
+    {
+      what: 'plain answers are held to the first word',
+      edit: ['{ first_content: 4s,', '{ first_byte: 4s, first_content: 4s,'],
+    },
+    {
+      what: 'the spare one gets no limit, which it needs',
+      edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'],
+    },
+  ],
+  'per-team-models': [
+    {
+      what: 'support has every model of Google',
+      file: 'keys.yaml',
+      edit: ['    models: [gemini-2.5-flash, gemini-2.5-flash-lite]\n', ''],
+    },
+    {
+      what: 'support may use other configs',
+      file: 'keys.yaml',
+      edit: [
+        'models: [gemini-2.5-flash, gemini-2.5-flash-lite]\n    configs: [per-team-models]',
+        'models: [gemini-2.5-flash, gemini-2.5-flash-lite]',
+      ],
+    },
+    { what: 'research has no Claude', file: 'keys.yaml', edit: ['[gemini-2.5-*, claude-*]', '[gemini-2.5-*]'] },
+    {
+      what: 'research must name its config',
+      file: 'keys.yaml',
+      edit: [
+        'configs: [per-team-models, cheap-first]\n    default_config: per-team-models',
+        'configs: [per-team-models, cheap-first]',
+      ],
+    },
+    { what: 'Claude is looked for at Google', edit: ['then: claude', 'then: gemini'] },
+    { what: 'Gemini is looked for at Anthropic', edit: ['default: gemini', 'default: claude'] },
+    { what: 'only the bare name is Claude', edit: ['^(@anthropic/)?claude-', '^claude-'] },
+  ],
+  'route-by-metadata': [
+    { what: 'everybody gets the large model', edit: ['default: small', 'default: large'] },
+    { what: 'whatever is no code goes to the coder', edit: ['$in: [code, review]', '$nin: [code, review]'] },
+    { what: 'free code goes to the coder', edit: ['metadata.tier: paid, metadata.task', 'metadata.task'] },
+    { what: 'a review is no code', edit: ['[code, review]', '[code]'] },
+    { what: 'any tier will do', edit: without('metadata:\n  allowed: { tier: [free, paid] }\n') },
+    { what: 'paying customers get the small model', edit: ['then: large', 'then: small'] },
+  ],
+  'strict-json': [
+    drawn,
+    {
+      what: 'applications choose the shape',
+      edit: ['override_params:\n  temperature', 'default_params:\n  temperature'],
+    },
+    { what: 'the shape is a wish', edit: ['strict: true', 'strict: false'] },
+    { what: 'a ticket may lack its urgency', edit: ['[title, urgent]', '[title]'] },
+    { what: 'tools may be called', edit: without('drop_params: [tools, tool_choice, parallel_tool_calls]\n') },
+    { what: 'what goes with tools stays without them', edit: ['[tools, tool_choice, parallel_tool_calls]', '[tools]'] },
+    { what: 'another answer each time', edit: ['temperature: 0', 'temperature: 1'] },
+  ],
+};

@@ -1,0 +1,92 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { OnceFiles } from '../../src/config-tests/once-files.ts';
+import { diffOf, headOf, placeOf } from '../../src/config-tests/failure-text.ts';
+import { createReporter } from '../../src/config-tests/report.ts';
+import type { CaseResult } from '../../src/config-tests/results.ts';
+import { runCase } from '../../src/config-tests/runner.ts';
+import { runTests } from '../../src/config-tests/run-tests.ts';
+import { packageFile } from '../../src/package-root.ts';
+import { systemClock } from '../../src/plugin/index.ts';
+import { describe as tell } from '../../src/settings/diagnostic.ts';
+import { diskFiles, memoryFiles } from '../../src/settings/files.ts';
+
+/** The samples, and every folder in them that is one of settings itself. */
+const folders = globSync('**/catalog.yaml', { cwd: packageFile('configs') })
+  .map((path) => packageFile(join('configs', path, '..')))
+  .sort();
+
+const results: CaseResult[] = [];
+const ends = await Promise.all(
+  folders.map((folder) =>
+    runTests({
+      folder,
+      files: new OnceFiles(diskFiles),
+      clock: systemClock,
+      bail: false,
+      runCase,
+      onResult: (result) => results.push(result),
+    }),
+  ),
+);
+
+describe('the tests of the sample configs', () => {
+  test('can be run, all of them', () => {
+    const mistakes = ends.map((end) => (end.kind === 'broken' ? end.diagnostics.map(tell) : end.kind));
+    expect(mistakes).toEqual(folders.map(() => 'ran'));
+  });
+
+  const root = packageFile('configs');
+  const configs = globSync('**/gateway/*.yaml', { cwd: root }).filter((name) => !name.endsWith('.test.yaml'));
+
+  test.each(configs)('are there for %s', (name) => {
+    const tests = join(root, name.replace(/\.yaml$/, '.test.yaml'));
+    expect(results.filter(({ file }) => file === tests)).not.toEqual([]);
+  });
+
+  test.each(results)('pass: $name', ({ failures }) => {
+    const told = failures.map((one) => [
+      `${placeOf(one)}: ${headOf(one)}`,
+      ...diffOf(one).map((side) => side.join(' ')),
+    ]);
+    expect(told).toEqual([]);
+  });
+});
+
+describe('the tests that configs/README.md shows', () => {
+  const readme = readFileSync(packageFile('configs/README.md'), 'utf8');
+  const files = [...readme.matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
+    ([, name, text]) => [name!, text!] as const,
+  );
+  /** The files of its first example, and their tests. */
+  const shown = ['catalog.yaml', 'keys.yaml', 'gateway/search.yaml', 'gateway/search.test.yaml'].map((name) => {
+    const text = files.find(([one]) => one === name)?.[1];
+    return [`configs/${name}`, text ?? `${name} is not shown`] as const;
+  });
+
+  const runShown = async (edit: (text: string) => string): Promise<string> => {
+    const reporter = createReporter('pretty', { color: false });
+    let said = '';
+    const texts = shown.map(([name, text]) => [name, name.endsWith('search.yaml') ? edit(text) : text]);
+    const end = await runTests({
+      folder: 'configs',
+      files: memoryFiles(Object.fromEntries(texts)),
+      clock: { now: () => 0 },
+      bail: false,
+      runCase,
+      onResult: (result) => (said += reporter.each(result)),
+    });
+    return said + (end.kind === 'ran' ? reporter.end(end) : JSON.stringify(end));
+  };
+
+  test('pass', async () => {
+    expect(await runShown((text) => text)).toMatch(/\n2 passed \(/);
+  });
+
+  test('fail as it says where the config is another', async () => {
+    const said = await runShown((text) => text.replace('max_tokens: 1024', 'max_tokens: 2048'));
+    const blocks = [...readme.matchAll(/^```text\n([\s\S]*?)^```/gm)].map(([, text]) => text);
+    expect(blocks).toContain(said.replace('(0 ms)', '(45 ms)'));
+  });
+});

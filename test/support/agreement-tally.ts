@@ -1,0 +1,26 @@
+import { appendFileSync } from 'node:fs';
+
+/** What became of the requests that one gateway has served. */
+export class Tally {
+  compared = 0;
+  attempts = 0;
+  /** Their explanations compared too. */
+  told = 0;
+  ms = 0;
+  readonly left = new Map<string, number>();
+
+  /** @param why what a served request has met that nobody could foretell */
+  leave(why: string, requests = 1): void {
+    this.left.set(why, (this.left.get(why) ?? 0) + requests);
+  }
+}
+
+/** Into the file that AGREEMENT_LOG names, one line for each gateway of a run: test/README.md says how it is read. */
+export function logTally({ compared, attempts, told, ms, left }: Tally): void {
+  const file = process.env['AGREEMENT_LOG'];
+  if (file === undefined || file === '') return;
+  appendFileSync(
+    file,
+    `${JSON.stringify({ compared, attempts, told, ms: Math.round(ms), left: Object.fromEntries(left) })}\n`,
+  );
+}
