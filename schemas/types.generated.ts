@@ -1422,7 +1422,7 @@ export interface ConfigTestCase {
    */
   config?: string;
   /**
-   * Id of the key in keys.yaml that asks. Default: one that may do everything.
+   * Id of the key in keys.yaml that asks, from an address it may be used from; refused if it has expired by `at`. Default: one that may do everything.
    */
   key?: string;
   /**

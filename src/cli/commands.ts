@@ -1,21 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { validateTests } from '../config-tests/validate-tests.ts';
-import { systemClock } from '../plugin/index.ts';
-import { checkSettings } from '../server/gateway.ts';
-import { version } from '../server/version.ts';
-import { explainHeadersCommand, type ExplainHeadersOptions } from './explain-headers.ts';
-import { explainCommand } from './explain.ts';
-import { initCommand } from './init.ts';
-import { createKeyCommand, takenIds, writeKeyCommand } from './keys/create.ts';
-import { listKeysCommand } from './keys/list.ts';
-import { revokeKeyCommand } from './keys/revoke.ts';
+import type { ExplainHeadersOptions } from './explain-headers.ts';
 import type { Output, Terminal } from './output.ts';
-import { schemaCommand } from './schema.ts';
-import { MAX_WORKERS, readWorkers } from './serve-workers.ts';
-import { serveCommand } from './serve.ts';
-import { simulatorCommand } from './simulator.ts';
-import { stopSignal } from './stop-signals.ts';
-import { validateCommand } from './validate.ts';
+
+// A command loads what it needs when it is called: most need a small part of the gateway, and `version` nothing of it.
 
 /** A call that cannot be understood: told with the usage, exit code 2. */
 export class UsageError extends Error {}
@@ -47,8 +34,9 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'init [DIR]',
       help: 'Make a folder of settings to begin with, and a gateway key. Overwrites nothing. Default: configs',
-      run(args, world) {
+      async run(args, world) {
         const { positionals } = parse(args, {}, 1);
+        const { initCommand } = await import('./init.ts');
         return initCommand(positionals[0] ?? 'configs', world);
       },
     },
@@ -58,8 +46,12 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'serve [--configs DIR] [--workers N|auto]',
       help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs. --workers: so many processes serve, auto: one for each processor. Exit code 0: stopped, 1: mistakes, or requests were cut, 2: wrong usage, 3: it cannot listen',
-      run(args, { env, out }) {
+      async run(args, { env, out }) {
         const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
+        const [{ serveCommand }, { MAX_WORKERS, readWorkers }] = await Promise.all([
+          import('./serve.ts'),
+          import('./serve-workers.ts'),
+        ]);
         const number = workers === undefined ? undefined : readWorkers(workers);
         if (workers !== undefined && number === undefined)
           throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS} or auto, not ${workers}`);
@@ -72,10 +64,15 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'validate [--configs DIR] [--format pretty|json|github]',
       help: 'Check the settings without starting. Exit code 0: fine, 1: mistakes, 2: wrong usage',
-      run(args, { env, out }) {
+      async run(args, { env, out }) {
         const options = { ...configs, format: { type: 'string', default: 'pretty' } } as const;
         const { configs: dir, format } = parse(args, options).values;
         const known = oneOf('format', format, ['pretty', 'json', 'github']);
+        const [{ validateCommand }, { checkSettings }, { validateTests }] = await Promise.all([
+          import('./validate.ts'),
+          import('../server/gateway.ts'),
+          import('../config-tests/validate-tests.ts'),
+        ]);
         return validateCommand({
           dir,
           format: known,
@@ -108,10 +105,11 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'schema server|catalog|keys|gateway|test',
       help: 'Print the JSON Schema of a settings file, whole in one document',
-      run(args, world) {
+      async run(args, world) {
         const [kind] = parse(args, {}, 1).positionals;
         if (kind === undefined)
           throw new UsageError('schema needs a kind: schema server, catalog, keys, gateway or test');
+        const { schemaCommand } = await import('./schema.ts');
         return schemaCommand(kind, world);
       },
     },
@@ -124,6 +122,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       async run(args, world) {
         const { id, provider, expires, write, configs: dir } = parse(args, CREATE).values;
         if (id === undefined) throw new UsageError('keys create needs --id NAME');
+        const { createKeyCommand, takenIds, writeKeyCommand } = await import('./keys/create.ts');
         const request = { id, ...(provider && { providers: provider }), ...(expires !== undefined && { expires }) };
         if (write) return writeKeyCommand(request, { ...world, dir });
         return createKeyCommand({ ...request, ...world, taken: await takenIds(dir, world.env) });
@@ -135,9 +134,10 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'keys list [--configs DIR] [--format table|json]',
       help: 'List the keys and what each may do, never a key itself',
-      run(args, world) {
+      async run(args, world) {
         const options = { ...configs, format: { type: 'string', default: 'table' } } as const;
         const { configs: dir, format } = parse(args, options).values;
+        const { listKeysCommand } = await import('./keys/list.ts');
         return listKeysCommand({ ...world, dir, format: oneOf('format', format, ['table', 'json']) });
       },
     },
@@ -147,9 +147,10 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'keys revoke --id NAME [--configs DIR]',
       help: 'Take a key out of keys.yaml; everything else in the file stays as it is written',
-      run(args, world) {
+      async run(args, world) {
         const { id, configs: dir } = parse(args, { ...configs, id: { type: 'string' } }).values;
         if (id === undefined) throw new UsageError('keys revoke needs --id NAME');
+        const { revokeKeyCommand } = await import('./keys/revoke.ts');
         return revokeKeyCommand(id, { ...world, dir });
       },
     },
@@ -159,10 +160,11 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'simulator [--port PORT]',
       help: 'Run the simulated upstream by itself',
-      run(args, { out }) {
+      async run(args, { out }) {
         const { port } = parse(args, { port: { type: 'string', default: '8789' } }).values;
         if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
           throw new UsageError(`--port must be a TCP port, not ${port}`);
+        const { simulatorCommand } = await import('./simulator.ts');
         return simulatorCommand({ port: Number(port), out });
       },
     },
@@ -172,8 +174,9 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       usage: 'version',
       help: 'Print the version',
-      run(args, { out }) {
+      async run(args, { out }) {
         parse(args, {});
+        const { version } = await import('../server/version.ts');
         out(`${version().version}\n`);
         return 0;
       },
@@ -195,28 +198,23 @@ const EXPLAIN = {
   color: { type: 'string', default: 'auto' },
 } as const satisfies Options;
 
-function explain(args: string[], world: World): Promise<number> {
+async function explain(args: string[], world: World): Promise<number> {
   const { configs: dir, request, header, headers, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
   const when = oneOf('color', color, ['auto', 'always', 'never']);
   const colour = when === 'always' || (when === 'auto' && showsColour(world));
   if (headers) return explainHeaders(args, { ...world, configs: dir, json: flags.json, colour });
   if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');
-  return explainCommand({
-    ...world,
-    ...flags,
-    configs: dir,
-    request,
-    headers: header,
-    draws: draw.map(readDraw),
-    at: at === undefined ? undefined : readMoment(at),
-    colour,
-  });
+  const draws = draw.map(readDraw);
+  const moment = at === undefined ? undefined : readMoment(at);
+  const { explainCommand } = await import('./explain.ts');
+  return explainCommand({ ...world, ...flags, configs: dir, request, headers: header, draws, at: moment, colour });
 }
 
 /** Nothing about one request can be said with it. */
-function explainHeaders(args: string[], options: ExplainHeadersOptions): Promise<number> {
+async function explainHeaders(args: string[], options: ExplainHeadersOptions): Promise<number> {
   const { configs: dir, headers, json, color } = EXPLAIN;
   parse(args, { configs: dir, headers, json, color });
+  const { explainHeadersCommand } = await import('./explain-headers.ts');
   return explainHeadersCommand(options);
 }
 
@@ -247,9 +245,11 @@ async function test(args: string[], world: World): Promise<number> {
   const reporter = oneOf('reporter', values.reporter, ['pretty', 'junit', 'github']);
   if (watch && reporter !== 'pretty') throw new UsageError('--watch goes with --reporter pretty');
   // A gateway and upstreams of its own, which no other command needs.
-  const [{ testCommand, watchTestsCommand }, { runCase }] = await Promise.all([
+  const [{ testCommand, watchTestsCommand }, { runCase }, { stopSignal }, { systemClock }] = await Promise.all([
     import('./test.ts'),
     import('../config-tests/runner.ts'),
+    import('./stop-signals.ts'),
+    import('../plugin/index.ts'),
   ]);
   const color = showsColour(world);
   const options = { ...world, dir: positionals[0] ?? 'configs', reporter, filter, bail, color, runCase };

@@ -1,8 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { explanationJson, renderExplanation } from '../explain/render/explanation.ts';
 import { nearest, systemClock } from '../plugin/index.ts';
-import { CannotExplain, Explainer, UnknownKey } from '../server/explain/explainer.ts';
+import { CannotExplain, Explainer } from '../server/explain/explainer.ts';
 import type { Question } from '../server/explain/question.ts';
+import { UnknownKey } from '../server/explain/supposed-caller.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { diskFiles } from '../settings/files.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -71,10 +72,10 @@ async function readText({ request, input }: ExplainOptions): Promise<string> {
   }
 }
 
-function unknownKey(id = '', { known }: UnknownKey): string {
+function unknownKey(id = '', { asked, known }: UnknownKey): string {
   const meant = nearest(id, known);
   const hint = meant === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean "${meant}"?`;
-  return `there is no key with the id ${JSON.stringify(id)}; ${hint}`;
+  return `there is no key with ${asked}; ${hint}`;
 }
 
 const isFolder = (path: string): Promise<boolean> =>

@@ -30,6 +30,9 @@ export interface PlacedCall {
   arrived: boolean;
 }
 
+/** Calls without an answer that are told one by one. */
+const MOST_TOLD = 5;
+
 /** All calls of a case in the order they were made, each with its answer. */
 export class Calls {
   readonly placed: PlacedCall[] = [];
@@ -76,12 +79,13 @@ export class Calls {
   /** What the case has got wrong. */
   get faults(): readonly string[] {
     const { length } = this.#answers;
-    const unanswered = this.placed.slice(length).map(({ told }, index) => {
+    const unanswered = this.placed.slice(length, length + MOST_TOLD).map(({ told }, index) => {
       const number = length + index + 1;
       return `call ${number} (${told.method} ${told.url}) has no answer: \`upstream\` has ${count(length)}`;
     });
     const left = length - this.placed.length;
-    if (left <= 0) return unanswered;
+    const more = -left - MOST_TOLD;
+    if (left <= 0) return more > 0 ? [...unanswered, `and ${more} more calls have no answer`] : unanswered;
     const asked = this.placed.length === 0 ? 'no upstream was called' : `there were ${this.placed.length} calls`;
     return [`\`upstream\` has ${count(length)}, and ${asked === 'there were 1 calls' ? 'there was 1 call' : asked}`];
   }

@@ -2,12 +2,13 @@ import type { TestAnswer } from '../../schemas/types.generated.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
 import type { Path } from '../settings/pointer.ts';
 import { alternatives } from '../settings/words.ts';
+import { checkMetrics } from './check-metrics.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';
 import { NO_CONFIG, type TestFile } from './read-tests.ts';
 import type { FullCase } from './runner.ts';
 
-interface Finding {
+export interface Finding {
   /** Within the case. */
   readonly path: Path;
   readonly message: string;
@@ -27,6 +28,7 @@ export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] 
         ...checkConfig(one, names),
         ...checkKey(one, names),
         ...checkTargets(one, names),
+        ...checkMetrics(one),
         ...(one.upstream ?? []).flatMap(checkAnswer),
       ];
       seen.add(one.name);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UnknownKey } from '../server/explain/explainer.ts';
+import { UnknownKey } from '../server/explain/supposed-caller.ts';
 import { caseOf, ENTRIES, run, setupOf, TARGETS } from './run.testkit.ts';
 import { runCase, SettingsBroken } from './runner.ts';
 

@@ -182,6 +182,12 @@ describe('what is not as expected is told', () => {
       { message: 'the reply is no JSON', got: '"<html>"' },
       { ...OUTCOME, text: '<html>' },
     ],
+    [
+      'a reply that is no JSON where none is expected',
+      { body: null },
+      { message: 'the reply is no JSON', got: '"<html>"' },
+      { ...OUTCOME, text: '<html>' },
+    ],
     ['a reply that is no stream', { stream: { text: 'a' } }, { path: ['stream'], message: 'the reply is no stream' }],
     ['the text of a stream', { stream: { text: 'Hallo' } }, { path: ['stream', 'text'], got: '"Hello"' }, STREAMED],
     ['how a stream ends', { stream: { ends: 'cut' } }, { expected: 'cut', got: 'complete' }, STREAMED],

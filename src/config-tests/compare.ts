@@ -151,7 +151,7 @@ function compareBody(expected: unknown, text: string): readonly Mismatch[] {
   const path: Path = ['body'];
   if (typeof expected === 'string') return expected === text ? [] : [{ path, ...showBoth(expected, text) }];
   const got = parsed(text);
-  if (got === undefined && expected !== null)
+  if (got === undefined && (expected !== null || text !== ''))
     return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is no JSON', got: show(text) }];
   return differences(expected, got, path);
 }

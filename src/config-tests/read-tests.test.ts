@@ -55,6 +55,14 @@ group('files of tests', () => {
     expect(files[0]?.cases[0]?.expect.body).toEqual({ '${a}': '${env:TEAM_KEY} ${b' });
   });
 
+  test('may name every counter: what looks like a key of ours is none there', async () => {
+    const name = 'gatehouse_circuit_breaker_transitions_total';
+    const metric = `expect: { metrics: [{ name: ${name}, labels: { to: open } }], headers: { x: ${name} } }`;
+    expect(await prod(`cases:\n${oneCase('a', metric)}`)).toEqual([
+      expect.stringMatching(/:4:117: warning: this looks like a secret/),
+    ]);
+  });
+
   test('know where everything in them stands', async () => {
     const text = `cases:\n${oneCase('a', 'expect: { body: { a: [1, 2] } }')}`;
     const { files } = await readTests('configs', folderWith({ 'gateway/prod.test.yaml': text }));
@@ -133,6 +141,26 @@ group('mistakes in tests are told at their places', () => {
       'an answer that cannot be sent',
       `cases:\n${oneCase('a', 'upstream: [{ fault: refuse, status: 503 }]\n    expect: { status: 200 }')}`,
       '4:33: `status` is never sent with `fault: refuse`',
+    ],
+    [
+      'a counter that is not there, which would never be counted up',
+      `cases:\n${oneCase('a', 'expect: { metrics: [{ name: gatehouse_fallback_total, value: 0 }] }')}`,
+      '4:33: there is no counter `gatehouse_fallback_total`; did you mean "gatehouse_fallbacks_total"?',
+    ],
+    [
+      'a label that the counter does not have',
+      `cases:\n${oneCase('a', 'expect: { metrics: [{ name: gatehouse_fallbacks_total, labels: { reson: x }, value: 0 }] }')}`,
+      '4:70: `gatehouse_fallbacks_total` has no label `reson`; did you mean "reason"?',
+    ],
+    [
+      'a metric that does not count',
+      `cases:\n${oneCase('a', 'expect: { metrics: [{ name: gatehouse_requests_in_flight }] }')}`,
+      '4:33: `gatehouse_requests_in_flight` is a gauge: only counters can be expected',
+    ],
+    [
+      'headers that expect nothing',
+      `cases:\n${oneCase('a', 'expect: { headers: {} }')}`,
+      '4:24: `headers` must not be empty',
     ],
     [
       'a name that is taken',

@@ -14,7 +14,7 @@ export function junitBroken(diagnostics: readonly Diagnostic[]): string {
   const suite = [
     open('testsuite', { name: 'settings', tests: 1, failures: 1 }),
     open('testcase', { name: 'the settings and their tests have no mistakes', classname: 'settings' }),
-    failureOf({ message: `${diagnostics.length} mistakes`, text }),
+    failureOf({ message: diagnostics.length === 1 ? '1 mistake' : `${diagnostics.length} mistakes`, text }),
     '</testcase>',
     '</testsuite>',
   ].join('\n');

@@ -114,6 +114,7 @@ describe('junit', () => {
     const text = createReporter('junit', { color: false }).broken([MISTAKE]);
     expect(isWellFormed(text)).toBe(true);
     expect(text).toContain('configs/keys.yaml:1:2: no &lt;keys&gt;</failure>');
+    expect(text).toContain('<failure message="1 mistake"');
     expect(attributesOf(text, 'testsuites', 'failures')).toEqual(['1']);
   });
 });

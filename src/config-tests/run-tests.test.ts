@@ -113,6 +113,14 @@ describe('nothing runs', () => {
     });
   });
 
+  test('where a file of tests has the wrong name, which is told', async () => {
+    const { end, warnings } = await run({ 'gateway/prod.test.yml': THREE });
+    expect(end.kind).toBe('nothing');
+    expect(warnings).toEqual([
+      expect.stringContaining('prod.test.yml:1:1: warning: this file is ignored; tests end in'),
+    ]);
+  });
+
   test('where there is no folder', async () => {
     expect((await run({}, { folder: 'cofnigs' })).end).toEqual({
       kind: 'nothing',

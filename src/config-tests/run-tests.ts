@@ -76,9 +76,9 @@ async function mistakesAround(
     const key = keyOf(env);
     if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, standIns: true }));
   }
-  // `gatehouse validate` tells the warnings.
+  // `gatehouse validate` tells the other warnings.
   const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
-    folderExists ? diagnostics.filter(isError) : [],
+    folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
   );
   const misnamed = tests.flatMap((file) => {
     const { settings } = loads.get(keyOf(file.env))!;
@@ -86,6 +86,9 @@ async function mistakesAround(
   });
   return [...mistakes, ...misnamed];
 }
+
+/** Files that would be left out in silence. */
+const MEANT_AS_TESTS = /\.tests?\.ya?ml$/i;
 
 const keyOf = (env: TestFile['env']): string => JSON.stringify(Object.entries(env));
 

@@ -142,6 +142,39 @@ describe('what a case gets wrong', () => {
   });
 });
 
+describe('a key', () => {
+  const asked = async (key: object, parts: object) =>
+    await run(
+      TARGETS.openai,
+      { key: 'team', ...parts },
+      { keys: { keys: [{ id: 'team', key: '${env:TEAM_KEY}', ...key }] } },
+    );
+
+  it('has expired when the case says it is asked with later', async () => {
+    const key = { expires_at: '2027-01-01T00:00:00Z' };
+    expect(await asked(key, { upstream: [{}] })).toMatchObject({ status: 200, faults: [] });
+    const late = await asked(key, { at: '2027-01-01T00:00:00Z' });
+    expect(late).toMatchObject({ status: 401, attempts: [], faults: [] });
+    expect(json(late.text)).toMatchObject({ error: { code: 'expired_api_key' } });
+  });
+
+  it('is used from where it may be, and bound by its other limits', async () => {
+    const key = { networks: ['10.0.0.0/8'], models: ['gpt-4o'] };
+    expect(await asked(key, { upstream: [{}] })).toMatchObject({ status: 200, faults: [] });
+    expect(await asked({ ...key, models: ['gpt-3*'] }, {})).toMatchObject({ status: 403, faults: [] });
+  });
+});
+
+it('has an id to explain it by where the config asks for one', async () => {
+  const outcome = await run({ ...TARGETS.openai, reply_headers: ['explain_id'] }, { upstream: [{}] });
+  expect(outcome.headers['x-gateway-explain-id']).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it('breaks off a body that is cut as a connection does that was to be kept', async () => {
+  const outcome = await run(TARGETS.claude, { upstream: [{ answer: 'Hello there', fault: 'cut' }] });
+  expect(outcome.text).toContain('(UND_ERR_SOCKET)');
+});
+
 describe('what is told', () => {
   it('is each call with its credentials masked, and the counters it has moved', async () => {
     const outcome = await run(

@@ -1,10 +1,11 @@
 import type { ConfigTestCase } from '../../schemas/types.generated.ts';
-import type { Caller } from '../plugin/index.ts';
+import type { Clock, KeyRing } from '../plugin/index.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
 import type { SettingsFiles } from '../settings/files.ts';
-import { callerOf } from '../settings/key-ring.ts';
+import { digestOf } from '../settings/key-digest.ts';
+import { createKeyRing } from '../settings/key-ring.ts';
 import { loadSettings, type LoadResult, type Settings } from '../settings/load.ts';
-import { ANYBODY, UnknownKey } from '../server/explain/explainer.ts';
+import { ANYBODY, UnknownKey } from '../server/explain/supposed-caller.ts';
 import type { HeaderNames } from '../server/headers.ts';
 import { Calls } from './calls.ts';
 import { startCaseGateway, type CaseGateway } from './case-gateway.ts';
@@ -49,7 +50,7 @@ export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<O
   let foreign = false;
   const time = startTime(new Traffic(), wall, () => foreign);
   const calls = new Calls(testCase.upstream ?? []);
-  const caller = supposedCaller(testCase, settings);
+  const keys = supposedKeys(testCase, settings, time.clock);
   const gateway = await startCaseGateway({
     loaded,
     configs: setup.configs,
@@ -58,7 +59,7 @@ export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<O
     calls,
     draw: drawFrom(testCase.draws ?? []),
     requestId: requestIdOf(testCase),
-    callerOf: (key) => (key === SUPPOSED_KEY ? caller : undefined),
+    keys,
     onForeignPlugin: () => void (foreign = true),
   });
   if (!gateway) throw broken(setup, loaded.diagnostics);
@@ -123,16 +124,14 @@ function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): Setting
 /** Nobody's: it opens nothing anywhere else. */
 const SUPPOSED_KEY = 'the-key-of-this-case';
 
-/** Undefined: the headers of the case say who asks. */
-function supposedCaller({ key }: FullCase, { keys }: Settings): Caller | undefined {
-  if (key === undefined) return ANYBODY;
-  const entry = keys.keys.find(({ id }) => id === key);
-  if (!entry)
-    throw new UnknownKey(
-      key,
-      keys.keys.map(({ id }) => id),
-    );
-  return callerOf(entry);
+/** Who has the key of a case, as the gateway's own key ring says it: a key that has expired by then is refused. */
+function supposedKeys({ key }: FullCase, { keys: { keys } }: Settings, clock: Pick<Clock, 'wall'>): KeyRing {
+  if (key === undefined) return { find: (given) => (given === SUPPOSED_KEY ? ANYBODY : undefined) };
+  const entry = keys.find(({ id }) => id === key);
+  if (!entry) throw new UnknownKey(key, { keys });
+  // A case asks from no address: wherever the key may be used from, it does.
+  const { networks: _, ...own } = entry;
+  return createKeyRing({ keys: [{ ...own, digest: digestOf(SUPPOSED_KEY) }] }, clock);
 }
 
 /** The last one stands for all behind it. */

@@ -84,7 +84,8 @@ class Play {
     if (answer.fault === 'reset') return void this.#res.destroy();
     const written = writeAnswer(answer, spoken, asked);
     // A kept connection that dies is silently tried again: whether a call shares one with the call before is not the case's to know.
-    const headers = { ...written.headers, connection: 'close' };
+    // One that is cut ends anyway, where the upstream had not said so.
+    const headers = { ...written.headers, ...(answer.fault !== 'cut' && { connection: 'close' }) };
     if (written.stream) await this.#stream(written, headers);
     else await this.#plain(written, headers);
   }

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../plugin/testing/fake-clock.ts';
+import { started } from './case-gateway.ts';
+import { passTime, startTime } from './case-time.ts';
+import { Traffic } from './memory-socket.ts';
 import { run, TARGETS } from './run.testkit.ts';
 
 const { openai, claude, vertex } = TARGETS;
@@ -97,5 +101,38 @@ describe('a circuit breaker', () => {
       const transitions = counted(outcome, 'gatehouse_circuit_breaker_transitions_total');
       expect(transitions).toEqual([{ config: 'prod', target: 'config.targets[0]', to: 'open', value: 1 }]);
     }
+  });
+});
+
+describe('what never ends', () => {
+  it('is given up in real time, though it never rests, as a plugin that tries again and again', async () => {
+    const traffic = new Traffic();
+    let goesOn = true;
+    const again = (): void => (goesOn ? traffic.carry(again) : undefined);
+    again();
+    const told = await passTime(
+      startTime(traffic, 0, () => false),
+      () => false,
+      20,
+    );
+    goesOn = false;
+    expect(told).toBe('it did not end within 0.02 s of real time');
+  });
+
+  it('is a plugin that does not start: it is told at its place, once its own time has been made to pass', async () => {
+    const time = startTime(new Traffic(), 0, () => false);
+    const real = createFakeClock();
+    const compiling = new Promise((resolve) => time.clock.after(10_000, () => resolve('told at its place')));
+    const starting = started(compiling, time, real);
+    await real.advance(10_000);
+    expect(await starting).toBe('told at its place');
+  });
+
+  it('has the first of its calls told, and how many more there were', async () => {
+    const config = { ...openai, retry: { attempts: 5 } };
+    const retried = await run({ strategy: { mode: 'fallback' }, targets: [config, config] }, { upstream: [] });
+    expect(retried.calls.length).toBeGreaterThan(6);
+    expect(retried.faults).toHaveLength(6);
+    expect(retried.faults.at(-1)).toBe(`and ${retried.calls.length - 5} more calls have no answer`);
   });
 });

@@ -207,6 +207,8 @@ export interface OutboundTold {
   readonly stream: boolean;
   /** Where the leaves of `body` come from. */
   readonly fields: readonly FieldTold[];
+  /** There where a list is longer than this: fields of the elements behind are not told. */
+  readonly fieldsUpTo?: number;
 }
 
 export interface HeaderTold {

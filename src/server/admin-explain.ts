@@ -13,6 +13,11 @@ export const EXPLAIN = '/admin/v1/explain';
  */
 const MAX_QUESTIONS = 4;
 
+const LATER = { 'retry-after': '1' };
+
+/** As large as a request that is kept: what is asked is told of every field of it, by the process that serves. */
+const MAX_QUESTION_BYTES = 1024 * 1024;
+
 type Limits = ServerSettings['limits'];
 
 /** `POST /admin/v1/explain` and `GET /admin/v1/explain/ID`. */
@@ -22,7 +27,7 @@ export function createExplainAnswers(source: ExplainSource, limits: () => Limits
     const refused = refusal(request, id);
     if (refused) return refused;
     if (questions >= MAX_QUESTIONS)
-      return failure(503, 'busy', `${MAX_QUESTIONS} questions are being answered already.`, { 'retry-after': '1' });
+      return failure(503, 'busy', `${MAX_QUESTIONS} questions are being answered already.`, LATER);
     questions += 1;
     try {
       return id === '' ? await explain(request, source, limits()) : await explained(request, source, id);
@@ -42,9 +47,10 @@ function refusal(request: IncomingMessage, id: string): Answer | undefined {
 }
 
 async function explain(request: IncomingMessage, source: ExplainSource, limits: Limits): Promise<Answer> {
-  const bytes = await readBody(request, limits.body);
+  const limit = Math.min(limits.body, MAX_QUESTION_BYTES);
+  const bytes = await readBody(request, limit);
   if (!bytes) {
-    const message = `The question exceeds ${limits.body} bytes (limits.body).`;
+    const message = `The question exceeds ${limit} bytes${limit < MAX_QUESTION_BYTES ? ' (limits.body)' : ''}.`;
     // What is still on its way is not waited for.
     return failure(413, 'request_too_large', message, { connection: 'close' });
   }
@@ -59,11 +65,14 @@ async function explain(request: IncomingMessage, source: ExplainSource, limits: 
 async function explained(request: IncomingMessage, source: ExplainSource, id: string): Promise<Answer> {
   const outcome = await source.explained(id);
   if (outcome) return answerOf(outcome, request);
-  return notFound('No request is kept under this id: its config did not ask for it, or others came after it.');
+  return notFound(
+    'No request is kept under this id: nobody asked for it (`reply_headers`, `admin.explain`), or others came after it.',
+  );
 }
 
 function answerOf({ explanation, refused }: ExplainOutcome, { headers }: IncomingMessage): Answer {
-  if (refused) return failure(refused.status, refused.code, refused.message);
+  if (refused)
+    return failure(refused.status, refused.code, refused.message, refused.status === 503 ? LATER : undefined);
   return { status: 200, body: wantsText(headers.accept) ? explanationText(explanation) : explanation };
 }
 

@@ -2,16 +2,13 @@ import { createServer, type Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import { operations } from '../operations/index.ts';
-import { GatewayError, type Clock } from '../plugin/index.ts';
+import type { Clock } from '../plugin/index.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
 import { answerRefusals } from './http-refusals.ts';
 import type { InFlight } from './in-flight.ts';
 import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
-import { compileRoutes, guessFormat } from './routes.ts';
-
-const routes = compileRoutes(operations);
+import { routes, unserved } from './served-routes.ts';
 
 /** An idle client connection is kept longer than the load balancers before it keep theirs (ops.md 4.2). */
 const KEEP_ALIVE_MS = 75_000;
@@ -33,7 +30,7 @@ export function createDataServer(
       pathAsRegExp: true,
     });
   app.use(router.routes());
-  app.use((ctx) => handle(ctx, { operation: undefined, format: formatOf(ctx), params: {}, refusal: refusal(ctx) }));
+  app.use((ctx) => handle(ctx, unserved(ctx)));
   // Clients that leave are no errors; failures are logged where they happen, with their request id.
   app.silent = true;
 
@@ -66,32 +63,4 @@ export function createDataServer(
 export function setTimeouts(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
   server.requestTimeout = limits.bodyMs;
   server.headersTimeout = Math.min(limits.headerMs, limits.bodyMs);
-}
-
-const formatOf = (ctx: Koa.Context) => guessFormat(operations, ctx) ?? openaiChat;
-
-function refusal(ctx: Koa.Context): GatewayError {
-  const methods = methodsAt(ctx.path);
-  if (methods.length === 0)
-    return new GatewayError(
-      'not_found',
-      `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.${hintFor(ctx.path)}`,
-    );
-  ctx.set('allow', methods.join(', '));
-  return new GatewayError('method_not_allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
-}
-
-/** What answers GET answers HEAD, without the content (RFC 9110, section 9.3.2). */
-const methodsAt = (asked: string): readonly string[] =>
-  routes
-    .filter(({ path }) => path.test(asked))
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-
-/** Anthropic's clients put `/v1` into their paths, OpenAI's expect it in their base URL; either is easily given the other's. */
-function hintFor(asked: string): string {
-  const plain = asked.replace(/^\/{2,}/, '/');
-  const meant = [plain, plain.replace(/^\/v1(?=\/v1\/)/i, ''), `/v1${plain}`].find(
-    (path) => methodsAt(path).length > 0,
-  );
-  return meant === undefined ? '' : ` Did you mean ${meant.slice(0, 200)}? Look at the base URL of your client.`;
 }

@@ -78,6 +78,7 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   targets(): readonly string[];
   /** What its primary asks. */
   readonly explains: ExplainSource;
+  readonly keeps: ExplainDesk['keeps'];
   /** As the primary says, whose settings may have changed a moment ago. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
 };

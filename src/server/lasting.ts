@@ -84,7 +84,7 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
     },
     apply({ telemetry, limits, admin }) {
       records.resize(admin.enabled ? admin.records : 0);
-      if (!admin.enabled || admin.explain === 'none') kept.clear();
+      kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
       log.level = telemetry.log.level;
       accessLog = createAccessLog({ log, mode: telemetry.log.access });

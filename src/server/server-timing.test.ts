@@ -3,7 +3,8 @@ import { compose } from '../chain/compose.ts';
 import type { GatewayFile, GatewayKey } from '../../schemas/types.generated.ts';
 import { definePlugin, Secret, type Middleware } from '../plugin/index.ts';
 import { createAttempt, createContext, createExchange, createFakeClock, createTry } from '../plugin/testing/index.ts';
-import { mayBeAsked, PluginTimes } from './server-timing.ts';
+import { compileGatewayConfig } from '../settings/gateway-config.ts';
+import { PluginTimes, whoMayAsk } from './server-timing.ts';
 
 const NONE = { type: 'object', properties: {} } as const;
 
@@ -19,8 +20,12 @@ function placed(instance: string, repeats = false) {
 }
 
 /** A chain of plugins, each around the next, on one clock. */
-async function timed(clock: ReturnType<typeof createFakeClock>, plugins: Readonly<Record<string, Middleware>>) {
-  const times = new PluginTimes(clock);
+async function timed(
+  clock: ReturnType<typeof createFakeClock>,
+  plugins: Readonly<Record<string, Middleware>>,
+  stored = true,
+) {
+  const times = new PluginTimes(clock, { stored });
   const { instantiate } = times.around(undefined);
   const instances = await Promise.all(
     Object.entries(plugins).map(async ([name, middleware]) => ({
@@ -82,9 +87,37 @@ describe('the times of plugins', () => {
     const first = createTry({ startedAt: 1 });
     const last = createTry({ startedAt: 100, sentAt: 103.5, firstByteAt: 180, firstContentAt: 181.25 });
     createAttempt(exchange, { tries: [first, last] });
-    expect(new PluginTimes(createFakeClock()).header(exchange)).toBe(
+    expect(new PluginTimes(createFakeClock(), { stored: true }).header(exchange)).toBe(
       'upstream-connect;dur=3.50, upstream-first-byte;dur=80.00, upstream-first-content;dur=81.25, total;dur=0.00',
     );
+  });
+
+  it('are taken of no request whose config does not ask', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, {
+      auth: () => clock.advance(1),
+    });
+    const configs: [string, GatewayFile][] = [
+      ['silent', {}],
+      ['asks', { reply_headers: ['server_timing'] }],
+    ];
+    const told = configs.map(async ([id, file]) => {
+      const exchange = createExchange({ config: compileGatewayConfig(id, file) });
+      await run(createContext(exchange));
+      return times.header(exchange).includes('plugin-auth');
+    });
+    expect(await Promise.all(told)).toEqual([false, true]);
+  });
+
+  it('are taken before a config is known only of those who name one, where no other can ask', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, { auth: () => clock.advance(1) }, false);
+    const told = [{}, { 'x-gateway-config': '{}' }].map(async (headers) => {
+      const exchange = createExchange({ headers });
+      await run(createContext(exchange));
+      return times.header(exchange).includes('plugin-auth');
+    });
+    expect(await Promise.all(told)).toEqual([false, true]);
   });
 
   it('have names that are tokens, whatever a plugin is called', async () => {
@@ -102,10 +135,14 @@ describe('plugins are timed', () => {
     keys: { keys: [{ id: 'a', key: new Secret('gk'), ...key }] },
   });
   it.each([
-    ['where a config asks for it', settings({ reply_headers: ['server_timing'] }), true],
-    ['where a key may bring a config that asks', settings({}, { inline_configs: true }), true],
-    ['nowhere else', settings({ reply_headers: ['config_hash'] }), false],
+    ['where a config asks for it', settings({ reply_headers: ['server_timing'] }), { stored: true, inline: false }],
+    [
+      'where a key may bring a config that asks',
+      settings({}, { inline_configs: true }),
+      { stored: false, inline: true },
+    ],
+    ['nowhere else', settings({ reply_headers: ['config_hash'] }), { stored: false, inline: false }],
   ])('%s', (_, asked, expected) => {
-    expect(mayBeAsked(asked)).toBe(expected);
+    expect(whoMayAsk(asked)).toEqual(expected);
   });
 });

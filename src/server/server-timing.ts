@@ -15,10 +15,16 @@ interface Times {
 /** W3C Server Timing, section 4: a name is a token of HTTP. */
 const NOT_TOKEN = /[^A-Za-z0-9!#$%&'*+.^_`|~-]/g;
 
-/** A config that comes with a request may ask, too, and is not known before the request is. */
-export const mayBeAsked = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>): boolean =>
-  [...gateway.values()].some(({ reply_headers: asked }) => asked?.includes('server_timing')) ||
-  keys.keys.some(({ inline_configs: inline }) => inline);
+/** Who may ask: configs of files, and those that come with requests, which are not known before the request is. */
+export interface MayAsk {
+  readonly stored: boolean;
+  readonly inline: boolean;
+}
+
+export const whoMayAsk = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>): MayAsk => ({
+  stored: [...gateway.values()].some(({ reply_headers: asked }) => asked?.includes('server_timing')),
+  inline: keys.keys.some(({ inline_configs: inline }) => inline === true),
+});
 
 /**
  * Where a request's time went. Plugins are timed in settings where somebody may ask for it, and in no others: their chains are as
@@ -26,10 +32,12 @@ export const mayBeAsked = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>
  */
 export class PluginTimes {
   readonly #clock: Clock;
+  readonly #stored: boolean;
   readonly #times = new WeakMap<Exchange, Times>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { stored }: Pick<MayAsk, 'stored'>) {
     this.#clock = clock;
+    this.#stored = stored;
   }
 
   /** Puts the measuring around plugins, inside whatever else stands around them. */
@@ -54,7 +62,7 @@ export class PluginTimes {
 
   /** Chains run inside plugins as well as behind them (`config`, `route`): whatever ran while one of them did is not its own. */
   #timed(name: string, middleware: Middleware): Middleware {
-    return async (ctx, next) => {
+    const timed: Middleware = async (ctx, next) => {
       const times = this.#timesOf(ctx.exchange);
       const into = ownTimes(times, ctx.attempt);
       // In the order of the chain, though the last one ends first.
@@ -71,6 +79,13 @@ export class PluginTimes {
         times.running = around;
       }
     };
+    return (ctx, next) => (this.#isAsked(ctx.exchange) ? timed(ctx, next) : middleware(ctx, next));
+  }
+
+  /** As long as its config is not known, a request may have any. */
+  #isAsked({ config, request }: Exchange): boolean {
+    if (config) return config.replyHeaders.has('server_timing');
+    return this.#stored || request.header('config') !== undefined;
   }
 
   #timesOf(exchange: Exchange): Times {

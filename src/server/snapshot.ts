@@ -27,7 +27,7 @@ import { HeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
 import { createSender } from './sender.ts';
-import { mayBeAsked, PluginTimes } from './server-timing.ts';
+import { PluginTimes, whoMayAsk } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from './translator.ts';
 import { noChain, outerEntry, serverChain, Workshop, type Watch } from './workshop.ts';
@@ -73,6 +73,8 @@ export interface Shared {
   readonly watch?: Watch | undefined;
   /** Of these settings alone; let go when their snapshot is closed. */
   readonly explaining?: Explaining | undefined;
+  /** Whether a credential could cross is for those to find out who serve or check the settings. Default: true. */
+  readonly selfTest?: boolean | undefined;
 }
 
 /** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
@@ -92,7 +94,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     tokenUris: new Set(server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
-  const pluginTimes = mayBeAsked(settings) ? new PluginTimes(shared.clock) : undefined;
+  const may = whoMayAsk(settings);
+  const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
   const workshop = new Workshop(loaded, pluginTimes ? { ...shared, watch: pluginTimes.around(shared.watch) } : shared);
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
@@ -106,7 +109,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   };
   try {
     const entry = await compileChains(settings, compilation);
-    if (loaded.ok) await checkCrossing({ loaded, settings, server, clock: shared.clock, log: shared.log });
+    if (loaded.ok && shared.selfTest !== false)
+      await checkCrossing({ loaded, settings, server, clock: shared.clock, log: shared.log });
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
   } catch (error) {
     await workshop.close();
@@ -151,7 +155,7 @@ function createSnapshot(
       health.use();
     },
     close() {
-      explainer?.release();
+      explainer?.retire();
       return workshop.close();
     },
   };

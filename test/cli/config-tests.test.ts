@@ -50,6 +50,24 @@ describe('gatehouse test', () => {
       expect.stringMatching(/^DIR\/gateway\/prod\.test\.yaml\n {2}✓ asks Claude\n\n1 passed \(.+\)\n$/),
     ]);
   });
+
+  it('fails with 1, and ends though a plugin has left a timer running', async () => {
+    const plugin = `{ name: 'ticking', level: 'request', options: { type: 'object' }, create() { setInterval(() => {}, 1000); return (_, next) => next(); } }`;
+    writeFileSync(
+      join(dir, 'ticking.ts'),
+      `import { definePlugin } from 'gatehouse/plugin';\nexport default definePlugin(${plugin});\n`,
+    );
+    writeFileSync(
+      join(dir, 'server.yaml'),
+      'plugins: [./ticking.ts]\nchains: { request: [ticking, metadata, route] }\n',
+    );
+    writeTests(BAD);
+    const { code, out } = await run('--reporter', 'github');
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/^::error file=DIR.*prod\.test\.yaml,line=5,.*max_tokens%0Aexpected 1024%0Agot 512\n/),
+    ]);
+  });
 });
 
 describe('gatehouse test --watch', () => {

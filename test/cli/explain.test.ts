@@ -347,7 +347,9 @@ describe('gatehouse explain', () => {
       }),
     ]);
     expect([plain.code, plain.err, coloured.code]).toEqual([0, '', 0]);
-    expect(plain.out).toMatch(/^goes to +@vertex\/gemini-2\.5-flash\n +then @claude\/claude-sonnet-4-5\n/);
+    expect(plain.out).toMatch(
+      /^goes to +@vertex\/gemini-2\.5-flash {2}"gemini"\n +then @claude\/claude-sonnet-4-5 {2}"claude"\n/,
+    );
     expect(plain.out).not.toContain('\u001b');
     expect(coloured.out).toContain('\u001b[1mgoes to');
   });

@@ -112,5 +112,8 @@ describe('gatehouse serve --workers', () => {
     expect([...workerOf.values()]).toContain(2);
     for (const [id, worker] of workerOf)
       if (worker === 2) expect(await explained(`${explainUrl}/${id}`)).toMatchObject({ worker: 2 });
+    // The one that hangs may have it: to come back later is all that can be said.
+    const unknown = await fetch(`${explainUrl}/nobody`);
+    expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '1']);
   });
 });

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
 import { startGateway } from '../../src/server/gateway.ts';
+import type { Explanation, TargetTold } from '../../src/explain/explanation.ts';
+import { tellExplanation } from '../../src/server/explain/tell/index.ts';
 import { Agreement } from '../support/agreement.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { entriesFor, json, openaiReply, startUpstream, type Script } from '../support/upstream.ts';
@@ -27,7 +28,7 @@ export default definePlugin({
 const target = { provider: '@openai', override_params: { model: 'gpt-4o' } };
 const ATTEMPT = ['override', 'liar', 'transform', 'retry', 'send'];
 
-async function serveWith(level: 'request' | 'attempt', work: string): Promise<Agreement> {
+async function serveWith(level: 'request' | 'attempt', work: string, tell = tellExplanation): Promise<Agreement> {
   const upstream = await startUpstream(answer);
   onTestFinished(() => upstream.close());
   const chain = level === 'attempt' ? { attempt: ATTEMPT } : { request: ['metadata', 'liar', 'route'] };
@@ -37,8 +38,14 @@ async function serveWith(level: 'request' | 'attempt', work: string): Promise<Ag
     gateway: { it: { strategy: { mode: 'loadbalance' }, targets: [target, { ...target, weight: 3 }] } },
   });
   writeFileSync(join(configs, 'liar.mjs'), plugin(level, work));
-  const agreement = new Agreement({ configs, env: {}, clock: systemClock });
-  const gateway = await startGateway({ configs, env: {}, logTo: { write() {} }, watch: agreement.watch });
+  const agreement = new Agreement({ configs, env: {} }, tell);
+  const gateway = await startGateway({
+    configs,
+    env: {},
+    logTo: { write() {} },
+    files: agreement.files,
+    watch: agreement.watch,
+  });
   const response = await fetch(`${gateway.data.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'x-gateway-config': 'it' },
@@ -83,5 +90,49 @@ describe('explain and what was served are compared', () => {
       'ctx.exchange.draws[0] = ctx.attempt.number === 0 && ctx.attempt.target.path.endsWith("[0]") ? 0.9 : 0; await next();',
     );
     await expect(agreement.check()).rejects.toThrow(/deeply equal/);
+  });
+
+  const target = (lie: (told: TargetTold) => Partial<TargetTold>) => (told: Explanation) => ({
+    targets: told.targets.map((one) => ({ ...one, ...lie(one) })),
+  });
+  const outbound = (lie: (told: NonNullable<TargetTold['outbound']>) => object) =>
+    target(({ outbound: told }) => ({ outbound: told && { ...told, ...lie(told) } }));
+
+  it.each<[string, (told: Explanation) => Partial<Explanation>]>([
+    ['the URL', outbound(({ url }) => ({ url: `${url}/` }))],
+    ['a header', outbound(({ headers }) => ({ headers: headers.filter(({ name }) => name !== 'content-type') }))],
+    ['the body', outbound(({ body }) => ({ body: [body] }))],
+    ['whether it is a stream', outbound(({ stream }) => ({ stream: !stream }))],
+    ['a field nobody is the source of', outbound(({ fields }) => ({ fields: fields.slice(1) }))],
+    ['the body as the settings leave it', target(() => ({ body: {} }))],
+    ['a loss', target(() => ({ losses: [{ param: 'seed', action: 'dropped', reason: '' }] }))],
+    ['a timeout', target(({ timeouts }) => ({ timeouts: { ...timeouts, idle: { ...timeouts['idle']!, ms: 1 } } }))],
+    ['why it is asked', target(() => ({ why: 'nothing' }))],
+    [
+      'the order of targets',
+      ({ targets }) => ({ targets: targets.map((one, number) => ({ ...one, number: number + 1 })) }),
+    ],
+    ['the deadline', ({ deadline }) => ({ deadline: { ...deadline, ms: 1 } })],
+    ['labels', () => ({ labels: { of: 'nobody' } })],
+    ['metadata', () => ({ metadata: { of: 'nobody' } })],
+    ['the config', ({ config }) => ({ config: { ...config!, hash: '' } })],
+    ['the caller', ({ caller }) => ({ caller: { ...caller!, key: 'another' } })],
+    ['the plugins', ({ plugins }) => ({ plugins: plugins.slice(1) })],
+    ['a secret', () => ({ notes: [KEY] })],
+    [
+      'a place in a file',
+      ({ deadline }) => ({
+        deadline: {
+          ...deadline,
+          source: { kind: 'settings', setting: 'deadline', at: { file: 'server.yaml', line: 99, column: 1 } },
+        },
+      }),
+    ],
+  ])('and so is what is told: %s', async (_, lie) => {
+    const agreement = await serveWith('attempt', 'await next();', (seen) => {
+      const told = tellExplanation(seen);
+      return { ...told, ...lie(told) };
+    });
+    await expect(agreement.check()).rejects.toThrow(/expected/);
   });
 });

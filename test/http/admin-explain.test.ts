@@ -138,7 +138,14 @@ describe('a question', () => {
     expect((await ask(gateway, question, { authorization })).status).toBe(200);
   });
 
-  it('is as large as a request may be', async () => {
+  it('is no larger than a megabyte', async () => {
+    const { gateway } = await startWith({ gateway: { it: single } });
+    const user = 'x'.repeat(1024 * 1024);
+    const { status, json } = await ask(gateway, { ...question, body: { ...question.body, user } });
+    expect([status, json]).toMatchObject([413, { error: { message: 'The question exceeds 1048576 bytes.' } }]);
+  });
+
+  it('is no larger than a request may be', async () => {
     const { gateway } = await startWith({ gateway: { it: single }, server: { limits: { body: 1000 } } });
     const withText = (length: number): object => ({
       ...question,
@@ -181,6 +188,7 @@ describe('what is explained', () => {
       caller: 'canary-caller-token-0123456789',
       cookie: 'canary-cookie-0123456789',
       other: 'canary-other-key-0123456789',
+      query: 'canary-query-key-0123456789',
     };
     const pair = await startPair(answering, (url) => ({
       catalog: {
@@ -204,7 +212,8 @@ describe('what is explained', () => {
       // Nobody should, and somebody does.
       'x-tenant': `eu ${KEY}`,
     };
-    const { id } = await call(pair.gateway, { config: 'it', headers });
+    const path = `/v1/chat/completions?key=${canaries.query}`;
+    const { id } = await call(pair.gateway, { config: 'it', headers, path });
     expect(JSON.stringify(pair.upstream.seen)).toContain(canaries.vendor);
     const authorization = `Bearer ${canaries.admin}`;
     const answers = [

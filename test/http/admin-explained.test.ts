@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
-import { KEY } from '../support/gateway.ts';
+import { KEY, until } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse } from '../support/upstream.ts';
 import {
   admin,
@@ -208,6 +210,25 @@ describe('a request that was served', () => {
       status: 404,
       json: { error: { code: 'not_found' } },
     });
+  });
+
+  it('is not kept once none are, though it began before', async () => {
+    const { gateway, write } = await startWritable();
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+    const late = request(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      agent: false,
+      headers: { ...JSON_TYPE, 'x-gateway-api-key': KEY, 'x-gateway-config': 'it', 'content-length': body.length },
+    });
+    const answered = once(late, 'response') as Promise<[IncomingMessage]>;
+    late.write(body.slice(0, 9));
+    await until(() => gateway.gateway.records({ limit: 1, state: 'running' }).length === 1, 'it runs');
+    write('m', { admin: { port: 0, explain: 'none' } });
+    await gateway.gateway.reload();
+    late.end(body.slice(9));
+    const [{ statusCode, headers }] = await answered;
+    expect([statusCode, headers['x-gateway-explain-id']]).toEqual([200, undefined]);
+    late.destroy();
   });
 
   it('says so in a header of the prefix that the request used', async () => {

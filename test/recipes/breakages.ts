@@ -70,6 +70,11 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
       file: 'keys.yaml',
       edit: ['configs: [eu-only]', 'configs: [eu-only, canary-by-weight]'],
     },
+    {
+      what: 'the key may bring configs of its own',
+      file: 'keys.yaml',
+      edit: ['configs: [eu-only]', 'configs: [eu-only]\n    inline_configs: true'],
+    },
     { what: 'the key has no config of its own', file: 'keys.yaml', edit: ['    default_config: eu-only\n', ''] },
     {
       what: 'requests choose the model',
@@ -102,14 +107,14 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
   ],
   'first-content-failover': [
     drawn,
-    { what: 'silence is borne for long', edit: ['{ first_content: 4s,', '{ first_content: 30s,'] },
+    { what: 'silence is borne for long', edit: ['first_content: 4s', 'first_content: 30s'] },
     { what: 'silence ends it', edit: ['mode: fallback', 'mode: fallback\n  stop_on_errors: [timeout_first_content]'] },
     { what: 'nothing leaves before the end', edit: ['commit: first_content', 'commit: complete'] },
     { what: 'the spare one has no time', edit: without('    timeouts: { first_content: 20s }\n') },
     { what: 'the deadline is before the spare one', edit: ['deadline: 60s', 'deadline: 10s'] },
     {
       what: 'plain answers are held to the first word',
-      edit: ['{ first_content: 4s,', '{ first_byte: 4s, first_content: 4s,'],
+      edit: ['first_byte: 25s', 'first_byte: 4s'],
     },
     {
       what: 'the spare one gets no limit, which it needs',
@@ -152,15 +157,22 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'paying customers get the small model', edit: ['then: large', 'then: small'] },
   ],
   'strict-json': [
-    drawn,
+    {
+      what: 'the first model is no more than one of several',
+      edit: ['name: chat\n    strategy: { mode: fallback }', 'name: chat\n    strategy: { mode: loadbalance }'],
+    },
     {
       what: 'applications choose the shape',
-      edit: ['override_params:\n  temperature', 'default_params:\n  temperature'],
+      edit: [
+        'override_params:\n      temperature: 0\n      response',
+        'default_params:\n      temperature: 0\n      response',
+      ],
     },
     { what: 'the shape is a wish', edit: ['strict: true', 'strict: false'] },
     { what: 'a ticket may lack its urgency', edit: ['[title, urgent]', '[title]'] },
     { what: 'tools may be called', edit: without('drop_params: [tools, tool_choice, parallel_tool_calls]\n') },
     { what: 'what goes with tools stays without them', edit: ['[tools, tool_choice, parallel_tool_calls]', '[tools]'] },
-    { what: 'another answer each time', edit: ['temperature: 0', 'temperature: 1'] },
+    { what: 'one API is asked in the words of the other', edit: ['then: messages', 'then: chat'] },
+    { what: 'another answer each time', edit: ['temperature: 0\n      output', 'temperature: 1\n      output'] },
   ],
 };

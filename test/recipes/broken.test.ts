@@ -16,9 +16,9 @@ function failuresOf(end: TestsEnd): readonly string[] {
   throw new Error(end.kind === 'broken' ? end.diagnostics.map(tell).join('\n') : end.message);
 }
 
-function broken(id: string, { file = `gateway/${id}.yaml`, edit: [from, to] }: Breakage): Record<string, string> {
+function broken(id: string, { file, edit: [from, to] }: Breakage): Record<string, string> {
   const files = recipeFiles(id);
-  const path = `${RECIPES}/${file}`;
+  const path = `${RECIPES}/${file ?? `gateway/${id}.yaml`}`;
   const parts = files[path]!.split(from);
   expect(parts.length, `how often ${path} has ${JSON.stringify(from)}`).toBe(2);
   return { ...files, [path]: parts.join(to) };

@@ -1,175 +1,224 @@
 import { expect } from 'vitest';
-import type { Attempt, Clock, Exchange, HealthDirectory } from '../../src/plugin/index.ts';
-import { diskFiles, type SettingsFiles } from '../../src/settings/files.ts';
+import {
+  systemClock,
+  type Attempt,
+  type Exchange,
+  type GatewayContext,
+  type HealthDirectory,
+} from '../../src/plugin/index.ts';
+import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/settings/files.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { CannotExplain, Explainer } from '../../src/server/explain/explainer.ts';
-import { freezeHealth, type FrozenHealth } from '../../src/server/explain/frozen-health.ts';
-import type { Observation } from '../../src/server/explain/observation.ts';
+import { Explainer } from '../../src/server/explain/explainer.ts';
+import { freezeHealth } from '../../src/server/explain/frozen-health.ts';
+import { tellExplanation } from '../../src/server/explain/tell/index.ts';
+import type { Question } from '../../src/server/explain/question.ts';
+import type { GatewayOptions } from '../../src/server/gateway.ts';
 import type { Watch } from '../../src/server/workshop.ts';
+import { saidOf, seenAs, sentOf, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
+import { expectTold, isNews } from './agreement-told.ts';
 
-/** One request as it was served: what explain is asked with, and what it should say. */
-interface Served {
-  readonly exchange: Exchange;
-  readonly pathAndQuery: string;
-  readonly body: Buffer;
-  readonly wall: number;
-  health: FrozenHealth;
-  readonly attempts: Map<Attempt, SentAttempt>;
+type Instantiate = NonNullable<Watch['instantiate']>;
+
+/** What a gateway had read when it compiled its chains, and what those chains have served. */
+interface Version {
+  readonly places: ReadPlaces;
+  readonly served: Served[];
+  /** Requests that have not ended. */
+  open: number;
+  impure: boolean;
+  health: HealthDirectory | undefined;
 }
 
-interface SentAttempt {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly calls: readonly string[];
-  /** What ends it. */
-  readonly bound: 'total' | 'request';
-  readonly timeouts: object;
-}
-
-export interface AgreementSetup {
-  readonly configs: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly files?: SettingsFiles | undefined;
-  readonly clock: Clock;
-}
+type AgreementSetup = Pick<GatewayOptions, 'configs' | 'env' | 'clock' | 'files'>;
 
 /**
- * Asks explain about every request that a gateway of a test has served, with the same clock, id, draws and health, and with the
+ * Asks explain about every request that a gateway of a test has served, with the same settings, clock, id, draws and health, and with the
  * failures that its attempts met; whatever explain says otherwise fails the test.
  */
 export class Agreement {
   readonly tally = new Tally();
-  readonly #setup: AgreementSetup;
-  readonly #served: Served[] = [];
-  readonly #byExchange = new WeakMap<Exchange, Served>();
-  #health: HealthDirectory | undefined;
-  #impure = false;
+  readonly #setup: Omit<AgreementSetup, 'files'>;
+  readonly #tell: typeof tellExplanation;
+  /** The gateway's, to be started with. */
+  readonly files: LatestFiles;
+  readonly #versions: Version[] = [];
+  readonly #notes = new WeakMap<Exchange, Notes>();
 
-  constructor(setup: AgreementSetup) {
+  /** @param tell another than explain's own words, to see that they are compared */
+  constructor({ files = diskFiles, ...setup }: AgreementSetup, tell: typeof tellExplanation = tellExplanation) {
     this.#setup = setup;
+    this.#tell = tell;
+    this.files = new LatestFiles(files);
   }
 
   readonly watch: Watch = {
-    instantiate: (place, create) => {
-      const wrap = async () => {
-        const middleware = await create();
-        const { name } = place.plugin;
-        if (!place.builtin && !place.plugin.pure) this.#impure = true;
-        if (!place.builtin || !['config', 'route', 'send'].includes(name)) return middleware;
-        return async (...[ctx, next]: Parameters<typeof middleware>) => {
-          if (name === 'config') this.#begin(ctx.exchange, ctx.req.url ?? '/');
-          else if (ctx.attempt) this.#send(ctx.exchange, ctx.attempt);
-          else this.#route(ctx.exchange);
-          await middleware(ctx, next);
-        };
-      };
-      return wrap();
+    instantiate: async (place, create) => {
+      const version = this.#version();
+      const middleware = await create();
+      if (!place.builtin && !place.plugin.pure) version.impure = true;
+      return this.#noted(place, middleware, version);
     },
     grant: (granted) => {
-      this.#health = granted.health ?? this.#health;
-      return granted;
+      const version = this.#version();
+      version.health = granted.health ?? version.health;
+      const { media } = granted;
+      if (!media) return granted;
+      return {
+        ...granted,
+        media: {
+          inline: (exchange, attempt, resolved) => {
+            const fetching = media.inline(exchange, attempt, resolved);
+            if (fetching) this.#notes.get(exchange)?.fetching.add(attempt);
+            return fetching;
+          },
+        },
+      };
     },
   };
 
   /** Compares all that was served; the gateway has come to rest. */
   async check(): Promise<void> {
-    if (this.#served.length === 0) return;
     const from = performance.now();
     try {
-      if (this.#impure) this.tally.leave('a plugin that explain does not run', this.#served.length);
-      else await this.#compareAll();
+      for (const version of this.#versions) await this.#compare(version);
     } finally {
       this.tally.ms = performance.now() - from;
       logTally(this.tally);
     }
   }
 
-  async #compareAll(): Promise<void> {
-    const { configs, env, clock, files = diskFiles } = this.#setup;
+  async #compare({ served, places, open, impure }: Version): Promise<void> {
+    if (open > 0) this.tally.leave('a request that has not ended', open);
+    if (served.length === 0) return;
+    if (impure) return this.tally.leave('a plugin that explain does not run', served.length);
+    const { configs, env, clock = systemClock } = this.#setup;
+    const files = sentFiles(() => places);
     const explainer = new Explainer({ configs, env, files, clock, log: createLogger({ level: 'silent' }) });
+    const known = new Set<string>();
     try {
-      for (const served of this.#served) await compare(served, explainer, this.tally);
-    } catch (error) {
-      // A test may leave settings behind that are refused.
-      if (!(error instanceof CannotExplain)) throw error;
-      this.tally.leave('settings that are refused', this.#served.length - this.tally.compared);
+      for (const one of served) {
+        const why = notComparable(one);
+        if (why !== undefined) {
+          this.tally.leave(why);
+          continue;
+        }
+        const seen = await explainer.observe(one.question);
+        if (seen.notes.some((note) => note.includes('access token is not fetched'))) {
+          this.tally.leave('credentials of the machine, which only a gateway that serves looks for');
+          continue;
+        }
+        expect({ settings: seen.settings.hash, ...seenAs(seen, one.said) }).toEqual({
+          settings: one.settingsHash,
+          ...one.said,
+        });
+        this.tally.compared += 1;
+        this.tally.attempts += one.said.attempts.filter(({ outbound }) => outbound).length;
+        if (isNews(one, known)) {
+          expectTold(this.#tell(seen), { seen, served: one, places });
+          this.tally.told += 1;
+        }
+      }
     } finally {
       await explainer.close();
     }
   }
 
-  #begin(exchange: Exchange, pathAndQuery: string): void {
-    const { clock } = this.#setup;
-    exchange.draws ??= [];
-    const served: Served = {
-      exchange,
-      pathAndQuery,
-      body: exchange.request.body?.original ?? Buffer.alloc(0),
-      wall: clock.wall() - clock.now() + exchange.startedAt,
-      health: new Map(),
-      attempts: new Map(),
+  /** Of the settings that are being compiled. */
+  #version(): Version {
+    const last = this.#versions.at(-1);
+    if (last?.places === this.files.current) return last;
+    const version: Version = { places: this.files.current, served: [], open: 0, impure: false, health: undefined };
+    this.#versions.push(version);
+    return version;
+  }
+
+  #noted(place: Parameters<Instantiate>[0], middleware: Awaited<ReturnType<Instantiate>>, version: Version) {
+    const name = `${place.plugin.level}:${place.instance}`;
+    const of = place.builtin ? place.plugin.name : undefined;
+    const noted: typeof middleware = (ctx, next) => {
+      const notes = this.#notes.get(ctx.exchange) ?? this.#begin(ctx, version);
+      const reached = notes.reached.get(ctx.attempt) ?? new Set();
+      notes.reached.set(ctx.attempt, reached.add(name));
+      if (of === 'config') notes.body = ctx.exchange.request.body?.original;
+      else if (of === 'route') noteHealth(ctx.exchange, notes, version);
+      else if (of === 'send' && ctx.attempt) noteSent(ctx.exchange, ctx.attempt, notes);
+      return middleware(ctx, next);
     };
-    this.#byExchange.set(exchange, served);
-    this.#served.push(served);
+    return noted;
   }
 
-  #send(exchange: Exchange, attempt: Attempt): void {
-    const { outbound } = attempt;
-    if (!outbound) return;
-    const { origin, path, headers, body, batch } = outbound;
-    this.#byExchange.get(exchange)?.attempts.set(attempt, {
-      method: 'POST',
-      url: origin + path,
-      headers,
-      body: body.toString(),
-      calls: (batch?.bodies ?? [body]).map(String),
-      bound: boundOf(exchange, attempt),
-      timeouts: attempt.timeouts,
+  #begin({ exchange, req }: GatewayContext, version: Version): Notes {
+    const notes: Notes = {
+      sent: new Map(),
+      fetching: new Set(),
+      reached: new Map(),
+      body: undefined,
+      health: new Map(),
+    };
+    this.#notes.set(exchange, notes);
+    exchange.draws ??= [];
+    const pieces = tapBody(req);
+    version.open += 1;
+    exchange.onEnd(() => {
+      version.open -= 1;
+      const body = notes.body ?? Buffer.concat(pieces);
+      const question = this.#questionOf(exchange, req.url ?? '/', { ...notes, body });
+      const reached = [undefined, ...exchange.attempts].map((attempt) => [...(notes.reached.get(attempt) ?? [])]);
+      version.served.push({ question, reached, settingsHash: exchange.settingsHash, said: saidOf(exchange, notes) });
     });
+    return notes;
   }
 
-  #route(exchange: Exchange): void {
-    const served = this.#byExchange.get(exchange);
-    const health = this.#health;
-    if (served && health && exchange.config)
-      served.health = freezeHealth(exchange.config, (config, target) => health.of(config, target));
+  #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health }: Notes): Question {
+    const { clock = systemClock } = this.#setup;
+    const { request, id, draws, startedAt, attempts } = exchange;
+    return {
+      method: request.method,
+      path,
+      headers: headersOf(exchange),
+      body,
+      remoteAddress: request.remoteAddress,
+      id,
+      draws,
+      at: { now: startedAt, wall: clock.wall() - clock.now() + startedAt },
+      health,
+      failures: attempts.map(({ error }) => error),
+    };
   }
-}
-
-async function compare(served: Served, explainer: Explainer, tally: Tally): Promise<void> {
-  const { exchange, attempts } = served;
-  const reason = notComparable(served);
-  if (reason !== undefined) return tally.leave(reason);
-  const observation = await explainer.observe({
-    method: exchange.request.method,
-    path: served.pathAndQuery,
-    headers: headersOf(exchange),
-    body: served.body,
-    remoteAddress: exchange.request.remoteAddress,
-    id: exchange.id,
-    draws: exchange.draws,
-    at: { now: exchange.startedAt, wall: served.wall },
-    health: served.health,
-    failures: exchange.attempts.map(({ error }) => error),
-  });
-  if (observation.settings.hash !== exchange.settingsHash) return tally.leave('settings that have changed since');
-  expect(told(observation, exchange.attempts.length, exchange)).toEqual(said(exchange, attempts));
-  tally.compared += 1;
-  tally.attempts += attempts.size;
 }
 
 /** Undefined: it must agree. */
-function notComparable({ exchange }: Served): string | undefined {
-  const { attempts, error, cancellation } = exchange;
-  if (cancellation.reason) return 'a client that left';
-  const codes = [error, ...attempts.map((attempt) => attempt.error)].map((one) => one?.code);
-  if (codes.includes('timeout_request')) return 'a deadline that passed';
-  if (codes.includes('shutting_down') || codes.includes('busy')) return 'a gateway that was full or stopping';
-  if (attempts.some(({ target }) => target.remoteMedia)) return 'media that are fetched';
-  return undefined;
+function notComparable({ said: { brokenOff, attempts, refused } }: Served): string | undefined {
+  if (refused === 'missing_api_key') return 'nobody asks, and explain answers for one without limits';
+  return brokenOff !== undefined && attempts.length === 0 ? `${brokenOff} before anything was sent` : undefined;
+}
+
+function noteHealth({ config }: Exchange, notes: Notes, { health }: Version): void {
+  if (health && config) notes.health = freezeHealth(config, (own, target) => health.of(own, target));
+}
+
+function noteSent(exchange: Exchange, attempt: Attempt, { sent }: Notes): void {
+  const written = sentOf(exchange, attempt, attempt);
+  if (written) sent.set(attempt, written);
+}
+
+/** Beyond it a body is not kept twice: it is there when `config` is reached. */
+const MAX_TAPPED_BYTES = 1024 * 1024;
+
+/** What comes of a body, whoever reads it or does not: a request may be refused before it has one. */
+function tapBody(req: GatewayContext['req']): readonly Buffer[] {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const push = req.push.bind(req);
+  req.push = (piece: unknown, ...rest) => {
+    if (Buffer.isBuffer(piece) && bytes <= MAX_TAPPED_BYTES) {
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+    return push(piece, ...rest);
+  };
+  return pieces;
 }
 
 const headersOf = ({ request }: Exchange): Record<string, string> =>
@@ -179,70 +228,31 @@ const headersOf = ({ request }: Exchange): Record<string, string> =>
     ),
   );
 
-function common(exchange: Exchange, attempts: number) {
-  const { caller, config, strict, strictParams, metadata, labels, conditions, skipped, operation } = exchange;
-  return {
-    operation: operation?.id,
-    key: caller?.keyId,
-    config: config && [config.id, config.hash],
-    strict,
-    strictParams,
-    metadata: { ...metadata },
-    labels: { ...labels },
-    deadlineMs: Math.round(exchange.deadline - exchange.startedAt),
-    conditions,
-    skipped: skipped.flatMap(({ target, reason, after }) => (after < attempts ? [[target.path, reason, after]] : [])),
-  };
-}
+/** What was read last, as one value for as long as nothing is read: the state of the files a load has seen. */
+class LatestFiles implements SettingsFiles {
+  readonly #files: SettingsFiles;
+  readonly #latest: ReadPlaces = { files: new Map(), folders: new Map() };
+  #current: ReadPlaces | undefined;
 
-const boundOf = ({ deadline }: Exchange, attempt: Attempt): SentAttempt['bound'] =>
-  attempt.deadline < deadline ? 'total' : 'request';
+  constructor(files: SettingsFiles) {
+    this.#files = files;
+  }
 
-const about = ({ target, choice, cache }: Attempt) => ({
-  target: target.path,
-  why: choice.reason,
-  cached: cache !== undefined,
-});
+  get current(): ReadPlaces {
+    return (this.#current ??= { files: new Map(this.#latest.files), folders: new Map(this.#latest.folders) });
+  }
 
-/** Which attempt asked nobody because somebody else's answer was there. */
-const wasAnswered = ({ cache }: Attempt): boolean => cache === 'hit' || cache === 'shared';
+  async read(path: string) {
+    const answer = await this.#files.read(path);
+    this.#latest.files.set(path, answer);
+    this.#current = undefined;
+    return answer;
+  }
 
-/** By the gateway itself, for want of a credential: written, and not sent. */
-const wasRefusedHere = ({ error }: Attempt): boolean => error?.code === 'upstream_credentials_required';
-
-function said(exchange: Exchange, sent: Served['attempts']) {
-  return {
-    ...common(exchange, exchange.attempts.length),
-    ...(exchange.attempts.length === 0 && { error: exchange.error?.code }),
-    attempts: exchange.attempts.map((attempt) => {
-      const outbound = sent.get(attempt);
-      const told = { ...about(attempt), losses: attempt.losses };
-      if (wasAnswered(attempt)) return about(attempt);
-      if (!outbound || wasRefusedHere(attempt)) return { ...told, refused: attempt.error?.code };
-      return { ...told, ...outbound };
-    }),
-  };
-}
-
-function told({ exchange, attempts: all }: Observation, count: number, served: Exchange) {
-  const attempts = all.slice(0, count);
-  return {
-    ...common(exchange, count),
-    ...(count === 0 && { error: exchange.error?.code }),
-    attempts: attempts.map(({ attempt, outbound, supposed }, index) => {
-      const mine = { ...about(attempt), losses: attempt.losses };
-      if (wasAnswered(served.attempts[index]!)) return about(attempt);
-      if (!outbound || !supposed) return { ...mine, refused: attempt.error?.code };
-      return {
-        ...mine,
-        method: 'POST',
-        url: outbound.origin + outbound.path,
-        headers: outbound.headers,
-        body: outbound.body.toString(),
-        calls: (outbound.batch?.bodies ?? [outbound.body]).map(String),
-        bound: boundOf(exchange, attempt),
-        timeouts: attempt.timeouts,
-      };
-    }),
-  };
+  async list(folder: string) {
+    const answer = await this.#files.list(folder);
+    this.#latest.folders.set(folder, answer);
+    this.#current = undefined;
+    return answer;
+  }
 }

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/plugin/index.ts';
 import { startGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway.ts';
 import { Agreement } from './agreement.ts';
 
@@ -58,9 +57,9 @@ export async function startTestGateway(
   const lines: string[] = [];
   const logTo = { write: (line: string) => void lines.push(line) };
   try {
-    const { env = {}, clock = systemClock, files } = options;
-    const agreement = new Agreement({ configs: dir, env, clock, files });
-    const gateway = await startGateway({ configs: dir, env, logTo, watch: agreement.watch, ...options });
+    const all = { configs: dir, env: {}, logTo, ...options };
+    const agreement = new Agreement(all);
+    const gateway = await startGateway({ watch: agreement.watch, ...all, files: agreement.files });
     return {
       gateway,
       url: gateway.data.url,

@@ -47,7 +47,7 @@ describe('the text of an explanation', () => {
 
   it('says first where the request goes, or what the gateway answers itself', () => {
     expect(render(createExplanation()).split('\n').slice(0, 2)).toEqual([
-      'goes to     @gpt/gpt-5-mini',
+      'goes to     @gpt/gpt-5-mini  "fast"',
       '            then @vertex/gemini-2.5-flash',
     ]);
     expect(render(refused()).split('\n')[0]).toBe('answer      401 invalid_api_key: The gateway key is not known.');
@@ -71,6 +71,29 @@ describe('the text of an explanation', () => {
     const text = part(render(createExplanation()), 'target 1');
     expect(text).toContain('as sent: messages (14), stream\n');
     expect(text).not.toContain('no. 0');
+  });
+
+  it('says in one line what one line of the settings has put there, and which one lets a header through', () => {
+    const at = (line: number) => ({ file: 'configs/gateway/prod.yaml', line, column: 3 });
+    const stop = { kind: 'settings', at: at(4), setting: 'override_params.stop', path: 'stop' } as const;
+    const outbound = {
+      ...createTarget().outbound!,
+      headers: [
+        {
+          name: 'x-team',
+          value: 'red',
+          source: { kind: 'header', name: 'x-team' },
+          allowedBy: { kind: 'settings', at: at(9), setting: 'forward_headers.0' },
+        },
+      ],
+      body: { config: { stops: ['a', 'b'] } },
+      fields: [0, 1].map((index) => ({ path: `config.stops.${index}`, sources: [stop] })),
+    } as const;
+    const changes = [{ path: 'stop', action: 'set', value: ['a', 'b'], source: stop }] as const;
+    const text = part(render(createExplanation({ targets: [createTarget({ outbound, changes })] })), 'target 1');
+    expect(text).toContain('config.stops: ["a","b"]  ← stop ← configs/gateway/prod.yaml:4:3\n');
+    expect(text).not.toContain('config.stops.0');
+    expect(text).toContain('x-team: red  ← the header x-team ← configs/gateway/prod.yaml:9:3\n');
   });
 
   it('has a line of its own for what settings put into a list', () => {

@@ -40,7 +40,11 @@ export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: Outb
 ];
 
 export const headerRows = ({ headers }: OutboundTold): Row[] =>
-  headers.map(({ name, value, source }) => row(`${name}: ${shortText(value, 100)}`, from(source)));
+  headers.map(({ name, value, source, also = [], allowedBy }) => {
+    // The caller says it, and a line of the config lets it through.
+    const allowed = allowedBy ? ` ← ${sourceText(allowedBy)}` : '';
+    return row(`${name}: ${shortText(value, 100)}`, sourcesLine([source, ...also].map(sourceText), allowed));
+  });
 
 /** More of them nobody reads in a terminal. */
 const MOST_FIELDS = 40;
@@ -79,6 +83,10 @@ function tellGroup({ path, group, value }: Group, changes: readonly ChangeTold[]
   if (group.every((field) => isAsSent(field, changes))) return [{ asSent: nameWithCount(path, value) }];
   const inList = group.some((field) => field.path !== path);
   const apart = inList && group.length > 1 ? group.filter(({ sources }) => sources.some(isNoClients)) : [];
+  const ownTexts = new Set(apart.map((field) => insideText(field, changes)));
+  // All of it has been put there by one line: it says so once.
+  if (apart.length === group.length && ownTexts.size === 1)
+    return [{ row: row([span(`${path}: `), span(groupValue(value, inList), 'value')], sourcesLine([...ownTexts])) }];
   const sources = group.filter((field) => !apart.includes(field)).flatMap((field) => field.sources);
   const texts = [...new Set(sources.map((source) => chainText(source, { path, changes, inList })))];
   return [
@@ -86,6 +94,9 @@ function tellGroup({ path, group, value }: Group, changes: readonly ChangeTold[]
     ...apart.map((field) => ({ row: insideRow(field, { path, value, changes }) })),
   ];
 }
+
+const insideText = ({ path, sources }: FieldTold, changes: readonly ChangeTold[]): string =>
+  [...new Set(sources.map((source) => chainText(source, { path, changes, inList: false })))].join(' + ');
 
 function insideRow(
   field: FieldTold,
@@ -140,11 +151,11 @@ const isSame = (one: Source, other: Source): boolean =>
 
 const MOST_SOURCES = 3;
 
-function sourcesLine(texts: readonly string[]): Line {
+function sourcesLine(texts: readonly string[], behind = ''): Line {
   const told = texts.filter((text) => text !== '');
   const more = told.length - MOST_SOURCES;
   const shown = more > 0 ? [...told.slice(0, MOST_SOURCES), `${more} more`] : told;
-  return shown.length === 0 ? [] : arrow(shown.join(' + '));
+  return shown.length === 0 ? [] : arrow(shown.join(' + ') + behind);
 }
 
 const fieldText = (name: string, value: unknown): string => `${name}: ${groupValue(value, Array.isArray(value))}`;

@@ -13,18 +13,29 @@ interface Setup {
  * Kept replies are looked for and never given: what would be asked upstream is to be told, too. The look leaves no trace in the
  * store, which may be the one that serves.
  */
-export const keepNothing = (cache: ReplyCache, { clock, runOf }: Setup): ReplyCache => ({
-  ...cache,
-  // The key is made of this, of the attempt as it is at this moment: a plugin behind it may go on with another body.
-  spoken(exchange) {
-    const spoken = cache.spoken(exchange);
-    const question = questionOf(exchange, spoken);
-    if (question) runOf(exchange).seen(question.attempt).cache = look(cache, question, clock);
-    return spoken;
-  },
-  find: () => undefined,
-  store() {},
-});
+export function keepNothing(cache: ReplyCache, { clock, runOf }: Setup): ReplyCache {
+  // Of the question that is being answered: there is one at a time.
+  let refused: CachedReply | undefined;
+  return {
+    ...cache,
+    // The key is made of this, of the attempt as it is at this moment: a plugin behind it may go on with another body.
+    spoken(exchange) {
+      const spoken = cache.spoken(exchange);
+      const question = questionOf(exchange, spoken);
+      refused = undefined;
+      if (question) {
+        const kept = young(cache, question, clock);
+        const telling = kept && tellingOf(cache, kept, question);
+        if (telling === 'refused') refused = kept;
+        runOf(exchange).seen(question.attempt).cache = seenOf(question, telling === 'told' ? kept : undefined);
+      }
+      return spoken;
+    },
+    // But for one that the cache refuses the request at: it is to be seen to do so.
+    find: () => refused,
+    store() {},
+  };
+}
 
 function questionOf(exchange: Exchange, spoken: Question['spoken']): Question | undefined {
   const attempt = exchange.attempts.at(-1);
@@ -34,27 +45,29 @@ function questionOf(exchange: Exchange, spoken: Question['spoken']): Question | 
   return { exchange, attempt, resolved: attempt.resolved, settings, namespace, spoken };
 }
 
-function look(cache: ReplyCache, question: Question, clock: Setup['clock']): SeenCache {
-  const { exchange, settings } = question;
-  const key = cacheKey(question);
-  const kept = cache.peek(key);
+/** What is kept, and was there when the request came: what the request itself has left behind was not. */
+function young(cache: ReplyCache, question: Question, clock: Setup['clock']): CachedReply | undefined {
+  const kept = cache.peek(cacheKey(question));
   const ageMs = kept && clock.now() - kept.storedAt;
-  // What a request has left behind was not there yet when that request came.
-  const young = ageMs !== undefined && ageMs >= 0 && ageMs < settings.maxAgeMs;
-  return {
-    key,
-    parts: tellParts(question),
-    refresh: readWishes(exchange.request).refresh,
-    kept: young && canTell(cache, kept, question) ? kept : undefined,
-  };
+  return ageMs !== undefined && ageMs >= 0 && ageMs < question.settings.maxAgeMs ? kept : undefined;
 }
 
-function canTell(cache: ReplyCache, kept: CachedReply | undefined, { exchange, attempt }: Question): boolean {
+const seenOf = (question: Question, kept: CachedReply | undefined): SeenCache => ({
+  key: cacheKey(question),
+  parts: tellParts(question),
+  refresh: readWishes(question.exchange.request).refresh,
+  kept,
+});
+
+function tellingOf(
+  cache: ReplyCache,
+  kept: CachedReply,
+  { exchange, attempt }: Question,
+): 'told' | 'untold' | 'refused' {
   try {
-    return kept !== undefined && cache.render(kept, exchange, attempt) !== undefined;
+    return cache.render(kept, exchange, attempt) ? 'told' : 'untold';
   } catch (error) {
-    // Refused, as it will be again when the request is written for the upstream.
-    if (error instanceof GatewayError) return false;
+    if (error instanceof GatewayError) return 'refused';
     throw error;
   }
 }

@@ -2,11 +2,12 @@ import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import type { RecordStore } from '../../telemetry/record-store.ts';
 import { toQuestion } from './asked.ts';
-import { CannotExplain, UnknownKey } from './explainer.ts';
+import { CannotExplain } from './explainer.ts';
 import type { KeptRequests } from './kept.ts';
 import type { Question } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './source.ts';
+import { UnknownKey } from './supposed-caller.ts';
 
 /** All that this process can say of requests: those that somebody thinks of, and those that it has served. */
 export interface ExplainDesk {
@@ -14,6 +15,7 @@ export interface ExplainDesk {
   explain(question: Question): Promise<Explanation>;
   /** Undefined: it was not kept, or others came after it. */
   explained(id: string): Promise<ExplainedRequest | undefined>;
+  keeps(id: string): boolean;
   /** The same as plain values, for a listener or another process. */
   readonly explains: ExplainSource;
 }
@@ -50,7 +52,7 @@ export function createDesk(
         return explanation && { explanation };
       }),
   };
-  return { explain, explained, explains };
+  return { explain, explained, keeps: (id) => kept.find(id) !== undefined, explains };
 }
 
 async function outcomeOf<O extends ExplainOutcome | undefined>(

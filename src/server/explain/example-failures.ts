@@ -2,6 +2,7 @@ import {
   GatewayError,
   letsOn,
   UpstreamError,
+  type Attempt,
   type ErrorCode,
   type Exchange,
   type FailureKind,
@@ -10,6 +11,7 @@ import {
   type Target,
 } from '../../plugin/index.ts';
 import { targetsOf } from '../../state/target-health.ts';
+import type { SeenAttempt } from './observation.ts';
 import { isInUse, wayTo } from './tree.ts';
 
 const CODES = {
@@ -50,8 +52,15 @@ export const EXAMPLE_FAILURES: ReadonlyMap<FailureKind, GatewayError> = new Map(
 export const exampleOfStatus = (status: number): UpstreamError =>
   new UpstreamError('upstream_rejected', 'supposed', { status, shouldRetry: false });
 
+/** After which failures of an attempt another target would be asked, as far as anybody can say before it has begun. */
+export function nextAfterOf({ config }: Exchange, { choice }: Attempt): SeenAttempt['nextAfter'] {
+  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.givesWay(error) ? [kind] : []));
+  const statuses = config ? statusCodesIn(config.route) : [];
+  return { kinds, statusCodes: statuses.filter((status) => choice.givesWay(exampleOfStatus(status))) };
+}
+
 /** Every status that some group of the tree names. */
-export function statusCodesIn(route: Route): readonly number[] {
+function statusCodesIn(route: Route): readonly number[] {
   const codes = new Set(groupsIn(route).flatMap(({ givesWay }) => [...givesWay.statusCodes]));
   return [...codes].toSorted((a, b) => a - b);
 }

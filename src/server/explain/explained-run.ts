@@ -1,4 +1,5 @@
 import type { Attempt, Exchange, GatewayError, Target } from '../../plugin/index.ts';
+import { nextAfterOf } from './example-failures.ts';
 import type { HealthThen } from './frozen-health.ts';
 import type { SeenAttempt, Step } from './observation.ts';
 import type { Question } from './question.ts';
@@ -46,7 +47,7 @@ export class ExplainedRun implements WatchedRun {
       cache: undefined,
       supposed: undefined,
       health: { state, retryAt, admits },
-      nextAfter: { kinds: [], statusCodes: [] },
+      nextAfter: nextAfterOf(this.#exchange, attempt),
     };
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
@@ -6,7 +5,6 @@ import { PluginRegistry } from '../../chain/registry.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import {
   toGatewayError,
-  type Caller,
   type Clock,
   type Exchange,
   type GatewayConfig,
@@ -15,7 +13,6 @@ import {
 } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/diagnostic.ts';
 import type { SettingsFiles } from '../../settings/files.ts';
-import { callerOf } from '../../settings/key-ring.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/load.ts';
 import type { Environment } from '../../settings/resolve-references.ts';
 import { compileServerSettings } from '../../settings/server-settings.ts';
@@ -34,6 +31,7 @@ import { inboundContext, routed } from './inbound.ts';
 import type { Observation } from './observation.ts';
 import type { Question } from './question.ts';
 import { NO_UPSTREAM, NoTokens, standIns } from './stand-ins.ts';
+import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { tellExplanation } from './tell/index.ts';
 import { watchPlugins } from './watch.ts';
 
@@ -62,16 +60,6 @@ export class CannotExplain extends Error {
   constructor(diagnostics: readonly Diagnostic[]) {
     super('The settings have errors.');
     this.diagnostics = diagnostics;
-  }
-}
-
-/** There is no key with this id. */
-export class UnknownKey extends Error {
-  override readonly name = 'UnknownKey';
-  readonly known: readonly string[];
-  constructor(id: string, known: readonly string[]) {
-    super(`There is no key with the id ${JSON.stringify(id)}.`);
-    this.known = known;
   }
 }
 
@@ -203,6 +191,7 @@ export class Explainer {
       recorder: NO_RECORDER,
       labels: new ModelLabels(),
       registry,
+      selfTest: false,
       watch: {
         instantiate: watchPlugins(
           (exchange) => this.#runOf(exchange),
@@ -241,60 +230,11 @@ export class Explainer {
   }
 }
 
-/** A caller that the headers do not tell. */
-interface Supposed {
-  /** One that nobody has. */
-  readonly key: string;
-  readonly caller: Caller;
-  readonly how: 'named' | 'nobody';
-}
-
-type KnownSettings = Pick<Compiled, 'settings' | 'snapshot'>;
-
-function suppose({ as, headers }: Question, { settings, snapshot }: KnownSettings): Supposed | undefined {
-  const key = `explain-${randomUUID()}`;
-  if (typeof as === 'object') return { key, caller: as, how: 'named' };
-  if (typeof as === 'string') {
-    const entry = settings.keys.keys.find(({ id }) => id === as);
-    if (!entry)
-      throw new UnknownKey(
-        as,
-        settings.keys.keys.map(({ id }) => id),
-      );
-    return { key, caller: callerOf(entry), how: 'named' };
-  }
-  const given = snapshot.headerNames.read(headers, 'api-key') ?? headers['authorization'] ?? headers['x-api-key'];
-  return given === undefined ? { key, caller: ANYBODY, how: 'nobody' } : undefined;
-}
-
-/** Where nobody says who asks: what the configs do is to be seen, not what some key may not. */
-export const ANYBODY: Caller = {
-  keyId: 'any key',
-  providers: undefined,
-  models: undefined,
-  configs: undefined,
-  defaultConfig: undefined,
-  inlineConfigs: true,
-  customHosts: undefined,
-};
-
-/** A key that is named is not asked for, so nobody else says that its time is over. */
-function expired({ as }: Question, { keys }: Settings, wall: number): readonly string[] {
-  const named = keys.keys.find(({ id }) => id === as);
-  if (named?.expires_at === undefined || Date.parse(named.expires_at) > wall) return [];
-  return [`the key ${named.id} has expired (${named.expires_at}): a request with it is refused`];
-}
-
 /** Nobody has said where the request comes from. */
 const elsewhere = ({ remoteAddress }: Question, { error, request }: Exchange): readonly string[] =>
   error?.code === 'network_not_allowed' && remoteAddress === undefined
     ? [`explained as if it came from ${request.remoteAddress}; a key that is named is explained from anywhere`]
     : [];
-
-/** The gateway's own header stands over whatever else may hold a key, and `Authorization` stays what the caller sends upstream. */
-function withKey(question: Question, key: string, { headerNames }: Snapshot): Question {
-  return { ...question, headers: { ...question.headers, [headerNames.nameFor({}, 'api-key')]: key } };
-}
 
 /** One line, however many there are. */
 const stoodIn = ({ stoodIn: names }: LoadResult): readonly string[] =>

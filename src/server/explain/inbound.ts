@@ -1,17 +1,13 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import Koa from 'koa';
-import { openaiChat } from '../../formats/openai-chat/index.ts';
-import { operations } from '../../operations/index.ts';
-import { GatewayError } from '../../plugin/index.ts';
 import { bindReplies } from '../koa-reply.ts';
 import type { Routed } from '../request-path.ts';
-import { compileRoutes, guessFormat } from '../routes.ts';
+import { routes, unserved } from '../served-routes.ts';
 import type { Question } from './question.ts';
 
 const app = new Koa();
 bindReplies(app);
-const routes = compileRoutes(operations);
 
 /** Koa's context of a request that nobody has sent: its body is all there, and nobody is on the other side. */
 export function inboundContext({ method, path, headers, body, remoteAddress = '127.0.0.1' }: Question): Koa.Context {
@@ -27,14 +23,9 @@ export function inboundContext({ method, path, headers, body, remoteAddress = '1
   return Object.assign(app.createContext(req, res), { respond: false });
 }
 
-/** As the router of the data listener reads it. */
+/** As the router of the data listener reads it, which takes HEAD where it takes GET. */
 export function routed(ctx: Koa.Context): Routed {
-  const route = routes.find(({ method, path }) => method === ctx.method && path.test(ctx.path));
-  if (route) return route.read(ctx);
-  return {
-    operation: undefined,
-    params: {},
-    format: guessFormat(operations, ctx) ?? openaiChat,
-    refusal: new GatewayError('not_found', `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.`),
-  };
+  const asked = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+  const route = routes.find(({ method, path }) => method === asked && path.test(ctx.path));
+  return route ? route.read(ctx) : unserved(ctx);
 }

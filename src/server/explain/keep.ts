@@ -1,9 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock, Exchange, GatewayConfig, GatewayContext } from '../../plugin/index.ts';
+import { Secret, type Clock, type Exchange, type GatewayConfig, type GatewayContext } from '../../plugin/index.ts';
 import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
 import type { HealthStore } from '../../state/target-health.ts';
 import { uuidv7 } from '../ids.ts';
+import { credentialsIn } from './credentials.ts';
 import { freezeHealth } from './frozen-health.ts';
 import type { KeptRequests } from './kept.ts';
 import type { Question } from './question.ts';
@@ -31,22 +31,25 @@ export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings,
   if (!admin.enabled || admin.explain === 'none') return undefined;
   const all = admin.explain === 'all';
   return (config, ctx) => {
-    if (all || config.replyHeaders.has('explain_id')) keep(setup, config, ctx);
+    if (all || config.replyHeaders.has('explain_id')) keep(setup, config, ctx.exchange);
   };
 }
 
-function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayConfig, ctx: GatewayContext): void {
-  const { exchange } = ctx;
+function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayConfig, exchange: Exchange): void {
   const body = exchange.request.body?.original ?? NO_BODY;
-  if (body.length > MAX_BODY_BYTES) return;
+  if (!kept.open || body.length > MAX_BODY_BYTES) return;
   const id = uuidv7(clock.wall());
   exchange.explainId = id;
   // `route` writes its draws into it.
   exchange.draws = [];
+  const credentials = credentialsIn(exchange.request.headers);
   const question: Question = {
     method: exchange.request.method,
-    path: ctx.req.url ?? exchange.request.path,
-    headers: headersOf(exchange),
+    // Without its query, where some clients have their key; who is asked about a config has nothing in it that counts.
+    path: exchange.request.path,
+    headers: headersOf(exchange, credentials),
+    // Only what the body has, and so is here anyway.
+    secrets: credentials.filter((text) => body.includes(text)).map((text) => new Secret(text)),
     body: ownBytes(body),
     as: exchange.caller,
     remoteAddress: exchange.request.remoteAddress,
@@ -64,8 +67,10 @@ const ownBytes = (body: Buffer): Buffer => (body.length * 2 < body.buffer.byteLe
 const STAND_IN = 'Bearer upstream-token-of-the-caller';
 
 /** Without credentials, wherever they stand; that the caller brought its own for the upstream is to be seen. */
-function headersOf({ request: { headers }, upstreamToken }: Exchange): Record<string, string> {
-  const credentials = credentialsIn(headers);
+function headersOf(
+  { request: { headers }, upstreamToken }: Exchange,
+  credentials: readonly string[],
+): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     // Explained bodies are all there: nobody waits to hear that they are wanted.
@@ -77,14 +82,3 @@ function headersOf({ request: { headers }, upstreamToken }: Exchange): Record<st
   if (upstreamToken) kept['authorization'] = STAND_IN;
   return kept;
 }
-
-/** Shorter ones are no credentials, and would tear holes into everything. */
-const MIN_CREDENTIAL = 8;
-
-const credentialsIn = (headers: IncomingHttpHeaders): readonly string[] =>
-  Object.entries(headers).flatMap(([name, value]) => {
-    if (value === undefined || !mayHoldCredential(name)) return [];
-    const text = [value].flat().join(', ');
-    // With its scheme and without.
-    return [text, text.replace(/^\S+ +/, '')].filter(({ length }) => length >= MIN_CREDENTIAL);
-  });

@@ -24,6 +24,17 @@ describe('requests that are kept', () => {
     expect(['a', 'b', 'c'].map((id) => kept.find(id) !== undefined)).toEqual([false, true, true]);
   });
 
+  it('are let go where none are to be kept any more, and none are said to be kept', () => {
+    const kept = new KeptRequests();
+    const own = explainer();
+    kept.add('a', { question: question(1), explainer: own });
+    expect([kept.open, own.holders]).toEqual([true, 1]);
+    kept.apply(false);
+    expect([kept.open, own.holders, kept.bytes, kept.find('a')]).toEqual([false, 0, 0, undefined]);
+    kept.apply(true);
+    expect(kept.open).toBe(true);
+  });
+
   it('give way to larger ones, the oldest first', () => {
     const kept = new KeptRequests({ requests: 100, bytes: 100_000 });
     for (const [id, bytes] of [

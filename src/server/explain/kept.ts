@@ -27,6 +27,7 @@ export class KeptRequests {
   /** The oldest first. */
   readonly #kept = new Map<string, Entry>();
   #bytes = 0;
+  #open = true;
 
   constructor(limits = LIMITS) {
     this.#limits = limits;
@@ -34,6 +35,17 @@ export class KeptRequests {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Whether any are kept, by the settings in force: requests that began with older ones still come. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /** Lets go of all where none are to be kept. */
+  apply(open: boolean): void {
+    this.#open = open;
+    if (!open) this.clear();
   }
 
   /** @param id that no other request has */

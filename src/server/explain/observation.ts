@@ -65,7 +65,7 @@ export interface SeenAttempt {
   supposed: GatewayError | undefined;
   readonly health: HealthThen;
   /** Kinds of failure, and statuses, after which another target would be asked. */
-  nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
+  readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
 }
 
 /** What a cache was asked for, and would have said. */

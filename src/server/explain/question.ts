@@ -1,4 +1,4 @@
-import type { Caller, GatewayError } from '../../plugin/index.ts';
+import type { Caller, GatewayError, Secret } from '../../plugin/index.ts';
 import type { FrozenHealth } from './frozen-health.ts';
 
 /** A request that is to be explained. */
@@ -9,6 +9,8 @@ export interface Question {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Credentials that are not in the headers any more, and are in the body. */
+  readonly secrets?: readonly Secret[];
   /** Who asks, where no key in the headers says it: the id of a key of keys.yaml, or a caller that is known already. */
   readonly as?: string | Caller | undefined;
   readonly remoteAddress?: string;

@@ -77,6 +77,16 @@ describe('who explains by one state of the settings', () => {
     await expect.poll(() => seen.open).toBe(0);
   });
 
+  it('keeps nothing compiled once its settings are no more in force, and can be asked still', async () => {
+    const { explainer, seen } = start();
+    await modelOf(explainer);
+    explainer.hold();
+    explainer.retire();
+    await expect.poll(() => seen).toEqual({ made: 1, open: 0 });
+    expect(await Promise.all([modelOf(explainer), modelOf(explainer)])).toEqual(['one', 'one']);
+    await expect.poll(() => seen).toEqual({ made: 2, open: 0 });
+  });
+
   it('reads the texts again where they say the same elsewhere', async () => {
     const { explainer, seen } = start();
     await modelOf(explainer);

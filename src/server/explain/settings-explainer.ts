@@ -11,15 +11,16 @@ interface ReadFiles {
 /**
  * Explains requests by one state of the settings, from the texts that were read for it, whatever the disk says by now. It lives as
  * long as somebody holds on to it: the snapshot of these settings, and requests that ran on them and are kept. Until it is first asked it has
- * compiled nothing.
+ * compiled nothing, and once its settings are no more in force it keeps nothing compiled: of those there may be a hundred.
  */
 export class SettingsExplainer {
   readonly #setup: Omit<ExplainerSetup, 'files'>;
   #files: SettingsFiles;
   #explainer: Explainer | undefined;
   #holders = 1;
+  #retired = false;
 
-  /** Held by who makes it. */
+  /** Held by who makes it, until its settings are no more in force. */
   constructor(setup: Omit<ExplainerSetup, 'files'>, files: ReadFiles) {
     this.#setup = setup;
     this.#files = filesOf(files);
@@ -32,6 +33,13 @@ export class SettingsExplainer {
   release(): void {
     this.#holders -= 1;
     if (this.#holders === 0) this.#letGo();
+  }
+
+  /** Its settings are no more in force, and who made it lets go of it. */
+  retire(): void {
+    this.#retired = true;
+    this.#letGo();
+    this.release();
   }
 
   /** The files were written anew and say the same: what they say may stand on other lines now. */
@@ -51,6 +59,8 @@ export class SettingsExplainer {
       if (error instanceof CannotExplain) this.#letGo();
       throw error;
     } finally {
+      // What others are still asking it is answered before it ends.
+      if (this.#retired) this.#letGo();
       this.release();
     }
   }

@@ -10,7 +10,7 @@ export interface ExplainedRequest extends Explanation {
 /** What is asked and answered, as plain values: they may come from another process. */
 export interface ExplainSource {
   explain(asked: AskedQuestion): Promise<ExplainOutcome>;
-  /** Undefined: no request is kept under this id. */
+  /** Undefined: no request is kept under this id. Rejects where nobody can say so. */
   explained(id: string): Promise<ExplainOutcome | undefined>;
 }
 

@@ -17,7 +17,7 @@ import type { ServerSettings } from '../../settings/server-settings.ts';
 import { TokenStore } from '../../state/tokens.ts';
 import type { Upstream } from '../../upstream/types.ts';
 import { createSender } from '../sender.ts';
-import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure, statusCodesIn } from './example-failures.ts';
+import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import { keepNothing } from './cache-stand-in.ts';
 import { readOnlyHealth, type HealthThen } from './frozen-health.ts';
 import type { SeenAttempt } from './observation.ts';
@@ -102,15 +102,10 @@ const isUnknownCredential = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'credentials_failed' || error.code === 'internal_error');
 
 /** @returns what the attempt fails with */
-function supposeFailure(exchange: Exchange, { choice, target }: Attempt, seen: SeenAttempt): GatewayError {
-  const givesWay = (error: GatewayError): boolean => choice.givesWay(error);
-  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (givesWay(error) ? [kind] : []));
-  const statuses = exchange.config ? statusCodesIn(exchange.config.route) : [];
-  const statusCodes = statuses.filter((status) => givesWay(exampleOfStatus(status)));
-  seen.nextAfter = { kinds, statusCodes };
+function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: SeenAttempt): GatewayError {
   const failures = [
-    ...kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),
-    ...statusCodes.map(exampleOfStatus),
+    ...nextAfter.kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),
+    ...nextAfter.statusCodes.map(exampleOfStatus),
   ];
   return nearestFailure(failures, exchange, target) ?? EXAMPLE_FAILURES.get('server_error' satisfies FailureKind)!;
 }

@@ -3,28 +3,33 @@ import type { Explanation } from '../../explain/explanation.ts';
 import type { AskedQuestion } from '../explain/asked.ts';
 import type { ExplainOutcome } from '../explain/source.ts';
 import { explainedBy } from './crew-explains.ts';
+import { NoAnswer } from './ipc.ts';
 
 const QUESTION: AskedQuestion = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
 const NONE = undefined;
 const outcome = (notes: string): ExplainOutcome => ({ explanation: { notes: [notes] } as unknown as Explanation });
 const REFUSED: ExplainOutcome = { refused: { status: 400, code: 'unknown_key', message: 'no' } };
+const BUSY = { refused: { status: 503, code: 'busy' } };
 
-/** Workers 1, 2, … that answer so; an error is what there is instead of an answer. */
+/** Workers 1, 2, … that answer so; an error is what there is instead of an answer. One that has none keeps no request. */
 function crewOf(...answers: readonly (ExplainOutcome | undefined | Error | Promise<never>)[]) {
   const asked: number[] = [];
+  const limits = new Map<string, number>();
   const source = explainedBy(() =>
     answers.map((answer, index) => ({
       worker: { id: index + 1 },
       channel: {
-        ask: async () => {
+        ask: async (question: string, _: unknown, limitMs: number) => {
           asked.push(index + 1);
+          limits.set(question, limitMs);
           if (answer instanceof Error) throw answer;
-          return (await answer) as never;
+          const said = await answer;
+          return (question === 'keeps' ? said !== undefined : said) as never;
         },
       },
     })),
   );
-  return { source, asked };
+  return { source, asked, limits };
 }
 
 const pending = (): Promise<never> => new Promise(() => {});
@@ -42,12 +47,16 @@ describe('a question to a crew', () => {
   });
 
   it('is refused while no worker serves', async () => {
-    expect(await crewOf().source.explain(QUESTION)).toMatchObject({ refused: { status: 503, code: 'busy' } });
+    expect(await crewOf().source.explain(QUESTION)).toMatchObject(BUSY);
+  });
+
+  it('is refused for now when the worker it was given to ends or hangs', async () => {
+    expect(await crewOf(new NoAnswer('the worker has ended')).source.explain(QUESTION)).toMatchObject(BUSY);
   });
 
   it('fails with the worker it was given to, and is asked of no other', async () => {
-    const { source, asked } = crewOf(new Error('died'));
-    await expect(source.explain(QUESTION)).rejects.toThrow('died');
+    const { source, asked } = crewOf(new Error('a fault'));
+    await expect(source.explain(QUESTION)).rejects.toThrow('a fault');
     expect(asked).toEqual([1]);
   });
 });
@@ -55,7 +64,7 @@ describe('a question to a crew', () => {
 describe('a request that some worker served', () => {
   it.each([
     ['the others do not have it', [NONE, outcome('b')]],
-    ['another one is gone', [new Error('died'), outcome('b')]],
+    ['another one is gone', [new NoAnswer('died'), outcome('b')]],
     ['another one hangs', [pending(), outcome('b')]],
   ])('is explained by that one though %s', async (_, answers) => {
     expect(await crewOf(...answers).source.explained('id')).toEqual({ explanation: { notes: ['b'], worker: 2 } });
@@ -67,6 +76,14 @@ describe('a request that some worker served', () => {
   });
 
   it('is not said to be kept by none when one has said nothing', async () => {
-    await expect(crewOf(NONE, new Error('no answer')).source.explained('id')).rejects.toThrow('no answer');
+    expect(await crewOf(NONE, new NoAnswer('died')).source.explained('id')).toMatchObject(BUSY);
+    await expect(crewOf(NONE, new Error('a fault')).source.explained('id')).rejects.toThrow('a fault');
+  });
+
+  it('is looked for as briefly as its record, however long it takes to explain', async () => {
+    const { source, limits } = crewOf(outcome('a'));
+    await source.explained('id');
+    expect(limits.get('keeps')).toBe(1_000);
+    expect(limits.get('explained')).toBeGreaterThan(5_000);
   });
 });

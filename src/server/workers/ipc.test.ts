@@ -9,6 +9,7 @@ const ANSWERS: Answers = {
   record: async ({ id }) => ({ id }),
   records: async () => [],
   explain: unasked,
+  keeps: unasked,
   explained: unasked,
   alive: async () => undefined,
   targets: unasked,

@@ -34,6 +34,8 @@ export interface Questions {
   readonly record: { readonly asked: { readonly id: string }; readonly answer: object | undefined };
   readonly records: { readonly asked: RecordQuery; readonly answer: readonly object[] };
   readonly explain: { readonly asked: AskedQuestion; readonly answer: ExplainOutcome };
+  /** Whether a request of this worker can be explained. */
+  readonly keeps: { readonly asked: { readonly id: string }; readonly answer: boolean };
   /** A request of this worker; undefined: it keeps none under this id. */
   readonly explained: { readonly asked: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
   /** Whether its event loop runs: the answer says nothing but that. */

@@ -48,6 +48,7 @@ const answers: Answers = {
   record: async ({ id }) => started().record(id),
   records: async (query) => started().records(query),
   explain: async (asked) => started().explains.explain(asked),
+  keeps: async ({ id }) => started().keeps(id),
   explained: async ({ id }) => started().explains.explained(id),
   alive: () => Promise.resolve(undefined),
   targets: async () => started().targets(),

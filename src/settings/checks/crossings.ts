@@ -37,13 +37,41 @@ export function checkCrossings({ server, catalog, keys, gateway }: Files, report
   secrets.add(server, OWN);
   for (const key of keys?.keys ?? []) secrets.add(key.key, `the gateway key \`${key.id}\``);
   for (const entry of catalog?.providers ?? []) secrets.add(entry, `a credential of @${entry.slug}`);
+  if (server) checkServer(server, secrets, reporter('server.yaml'));
   const inCatalog = reporter('catalog.yaml');
+  const vendors = new Map<string, CatalogEntry>();
   for (const [index, entry] of (catalog?.providers ?? []).entries()) {
-    checkEntry(entry, secrets, (problem) => inCatalog({ ...problem, path: ['providers', index, ...problem.path] }));
+    const report: Report = (problem) => inCatalog({ ...problem, path: ['providers', index, ...problem.path] });
+    checkEntry(entry, secrets, report);
+    checkVendor(entry, vendors, report);
   }
   for (const [id, file] of gateway) {
     checkParams(file, [], { secrets, report: reporter(`gateway/${id}.yaml`) });
   }
+}
+
+/** Its token opens what no caller may see, and nothing else that stands there is a secret: addresses to send traces to among it. */
+function checkServer(file: ServerFile, secrets: Secrets, report: Report): void {
+  walk(file, [], (path, text) => {
+    const isSecret = text instanceof Secret;
+    const owner = isSecret ? secrets.gatewayKey(text.reveal()) : secrets.ownerIn(text);
+    if (owner === undefined) return;
+    report({
+      path,
+      message: isSecret ? `this is ${owner}, which callers have` : `${owner} stands here, where it is no secret`,
+    });
+  });
+}
+
+/** A vendor's key at another vendor's own address is a slip; who has a server in front of several gives all of them one key. */
+function checkVendor(entry: CatalogEntry, vendors: Map<string, CatalogEntry>, report: Report): void {
+  if (entry.base_url !== undefined || !('api_key' in entry) || !entry.api_key) return;
+  const value = entry.api_key.reveal();
+  const other = vendors.get(value) ?? entry;
+  vendors.set(value, other);
+  if (other.provider === entry.provider || value.length < SHORTEST) return;
+  const message = `this is the credential of @${other.slug} as well, which is another provider: one of them would get the other's`;
+  report({ path: ['api_key'], message });
 }
 
 const SENT = ['default_params', 'override_params'] as const;
@@ -104,19 +132,29 @@ class Secrets {
       if (!(found instanceof Secret)) return;
       const value = found.reveal();
       if (value.length < SHORTEST || this.#owners.has(value)) return;
-      this.#owners.set(value, owner);
-      const start = value.slice(0, SHORTEST);
-      this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), value]);
+      for (const form of formsOf(value)) {
+        this.#owners.set(form, owner);
+        const start = form.slice(0, SHORTEST);
+        this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), form]);
+      }
     });
+  }
+
+  gatewayKey(value: string): string | undefined {
+    return this.#digests.get(digestOf(value));
   }
 
   /** What lets callers and operators into the gateway, and is no credential of an upstream. */
   gatewaysOwn(credential: string): string | undefined {
-    return this.#digests.get(digestOf(credential)) ?? (this.#owners.get(credential) === OWN ? OWN : undefined);
+    return this.gatewayKey(credential) ?? (this.#owners.get(credential) === OWN ? OWN : undefined);
   }
 
   /** Whose secret stands in a text. */
   ownerIn(text: string): string | undefined {
+    return this.#ownerIn(text) ?? (text.includes('%') ? this.#ownerIn(decoded(text)) : undefined);
+  }
+
+  #ownerIn(text: string): string | undefined {
     for (let at = 0; at + SHORTEST <= text.length; at += 1) {
       const value = this.#byStart.get(text.slice(at, at + SHORTEST))?.find((secret) => text.startsWith(secret, at));
       if (value !== undefined) return this.#owners.get(value);
@@ -128,6 +166,16 @@ class Secrets {
     return undefined;
   }
 }
+
+/** As it is, and as it is written where bytes become letters. */
+function formsOf(value: string): readonly string[] {
+  const base64 = Buffer.from(value).toString('base64').replace(/=+$/, '');
+  return [value, base64, base64.replaceAll('+', '-').replaceAll('/', '_')];
+}
+
+/** Of an address (RFC 3986, section 2.1); what is no such escape stays. */
+const decoded = (text: string): string =>
+  text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 type Visit = (path: Path, found: string | Secret) => void;
 

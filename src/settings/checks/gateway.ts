@@ -66,6 +66,7 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
     report,
   );
   checkNeededPlugins(file, known.server, report);
+  checkReplyHeaders(file, known.server, report);
   checkDeadline(
     file.deadline,
     waitingTargets(nodes).map((node) => ({ name: node.route.path, timeouts: effectiveTimeouts(node, known) })),
@@ -74,6 +75,16 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
   const { hosts = [], allow_insecure: insecure = false } = file.custom_hosts ?? {};
   checkHosts(hosts, insecure, { path: ['custom_hosts', 'hosts'], report });
   checkBounds(nodes, report);
+}
+
+/** An id under which nothing can be asked is not sent. */
+function checkReplyHeaders({ reply_headers: asked = [] }: GatewayFile, server: Known['server'], report: Report): void {
+  const index = asked.indexOf('explain_id');
+  const { enabled = true, explain } = server?.admin ?? {};
+  if (index < 0 || (enabled && explain !== 'none')) return;
+  const why = enabled ? '`admin.explain: none`' : '`admin.enabled: false`';
+  const message = `server.yaml says ${why}: no request is kept, and no reply has an \`explain_id\``;
+  report({ path: ['reply_headers', index], severity: 'warning', message });
 }
 
 /** The node and all below it. */

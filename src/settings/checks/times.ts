@@ -16,10 +16,13 @@ const NO_TIME = 'would end every request at once; leave it out for the default, 
 export const serverTimeouts = (server: ServerFile | undefined): TimeoutSettings =>
   server ? compileServerSettings(server).timeouts : {};
 
-/** Each time with those that go on beyond it: they count from the same moment, and a later end never comes. */
+/**
+ * Each time with those that end whatever it could end: they count from the same moment, and a later end never comes. `first_content`
+ * ends streams only, so a plain reply may well have a longer `first_byte`.
+ */
 const WITHIN = [
-  ['connect', 'connect', ['first_byte', 'first_content', 'total']],
-  ['first_byte', 'firstByte', ['first_content', 'total']],
+  ['connect', 'connect', ['first_byte', 'total']],
+  ['first_byte', 'firstByte', ['total']],
   ['first_content', 'firstContent', ['total']],
   ['idle', 'idle', ['total']],
 ] as const;

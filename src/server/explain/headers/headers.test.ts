@@ -4,7 +4,7 @@ import type { HeaderPath } from '../../../explain/header-paths.ts';
 import { systemClock } from '../../../plugin/index.ts';
 import { describe as told } from '../../../settings/diagnostic.ts';
 import { memoryFiles } from '../../../settings/files.ts';
-import { loadSettings, type LoadResult } from '../../../settings/load.ts';
+import { loadSettings, type LoadResult, type Settings } from '../../../settings/load.ts';
 import { compileServerSettings } from '../../../settings/server-settings.ts';
 import { createLogger } from '../../../telemetry/logger.ts';
 import { checkCrossing, headerPaths } from './index.ts';
@@ -169,10 +169,29 @@ describe('the self-test', () => {
     return loaded.diagnostics.filter(({ severity }) => severity === 'error').map(told);
   };
 
+  it('asks the same settings once: tests of configs compile them for every case', async () => {
+    const loaded = await load({ 'gateway/prod.yaml': 'provider: "@openai"\n' });
+    const settings = { ...loaded.settings! };
+    const setup = { loaded, settings, server: compileServerSettings(settings.server), clock: systemClock };
+    const log = createLogger({ level: 'silent' });
+    await checkCrossing({ ...setup, log });
+    Object.defineProperty(settings, 'gateway', { get: () => expect.unreachable('the configs are looked at again') });
+    await expect(checkCrossing({ ...setup, log })).resolves.toBeUndefined();
+    await expect(checkCrossing({ ...setup, settings: Object.create(settings) as Settings, log })).rejects.toThrow(
+      'again',
+    );
+  });
+
   it('finds nothing in settings by which nothing crosses', async () => {
     const prod =
       'forward_headers: [x-tenant, anthropic-beta]\ntargets: [{ provider: "@openai" }, { provider: "@vertex" }]\nstrategy: { mode: fallback }\n';
     expect(await check({ 'gateway/prod.yaml': prod, 'server.yaml': 'header_prefixes: [gateway, acme]\n' })).toEqual([]);
+  });
+
+  it('does not take the gateway’s own headers for credentials, whatever their prefix is called', async () => {
+    expect(await check({ 'server.yaml': 'header_prefixes: [my-auth-, authorization-, x-session-token-]\n' })).toEqual(
+      [],
+    );
   });
 
   // The checks of single settings refuse these; here they are kept from seeing them.

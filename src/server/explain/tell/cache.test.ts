@@ -186,6 +186,34 @@ describe('a store that serves', () => {
     });
   });
 
+  it('refuses what it cannot give to this request, as when it is served: nothing behind it is reached', async () => {
+    const clock = createFakeClock();
+    const replies = new ReplyStores({ clock });
+    const store = replies.prepare(LIMITS);
+    replies.use(store);
+    const text = (more: string) => `provider: "@gemini"\ncache: { mode: exact, max_age: 60 }\n${more}`;
+    const restricted = {
+      catalog: {
+        providers: [{ slug: 'gemini', provider: 'vertex-ai', project_id: 'my-project', region: 'us-central1' }],
+      },
+      server,
+      gateway: { kept: text('messages_route: claude\n') },
+    };
+    const explainer = createExplainer(restricted, { clock, replies });
+    const json = { model: 'gemini-2.5-flash', max_tokens: 1 };
+    const question = questionOf({ config: 'kept', path: '/v1/messages', json });
+    const before = await explainer.explain(question);
+    store.store(before.targets[0]!.cache!.key, reply(), 60_000);
+    const after = await explainer.explain(question);
+    const reached = ({ plugins }: typeof after) =>
+      plugins.filter(({ chain, state }) => chain === 'attempt' && state === 'run').map(({ name }) => name);
+    expect([before, after].map(({ targets }) => targets[0]!.refused?.status)).toEqual([400, 400]);
+    expect([reached(before), reached(after)]).toEqual([
+      ['override', 'cache', 'transform'],
+      ['override', 'cache'],
+    ]);
+  });
+
   it('goes on as before: nothing is stored, and what was looked at is no younger', async () => {
     const large = { bytes: Buffer.alloc(200 * 1024, ' ') };
     const { store, key, explain: explainAll } = await besideStore(0, 60_000, large);

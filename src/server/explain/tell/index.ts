@@ -1,4 +1,4 @@
-import type { Explanation } from '../../../explain/explanation.ts';
+import type { Explanation, TargetTold } from '../../../explain/explanation.ts';
 import type { Observation } from '../observation.ts';
 import { tellAnswer } from './answer.ts';
 import { tellLeftOut } from './left-out.ts';
@@ -11,6 +11,7 @@ import { tellTarget } from './targets.ts';
 /** What was seen, as it is told: plain values, each with where it comes from, and no secret among them. */
 export function tellExplanation(seen: Observation): Explanation {
   const { exchange, loaded, settings } = seen;
+  const targets = seen.attempts.map((attempt, number) => tellTarget(seen, attempt, number));
   const told: Explanation = {
     settings: { folder: loaded.folder, hash: settings.hash },
     request: tellRequest(seen),
@@ -21,10 +22,15 @@ export function tellExplanation(seen: Observation): Explanation {
     deadline: tellDeadline(seen),
     plugins: tellPlugins(seen),
     rules: tellRules(seen),
-    targets: seen.attempts.map((attempt, number) => tellTarget(seen, attempt, number)),
+    targets,
     leftOut: tellLeftOut(seen),
     answer: tellAnswer(seen),
-    notes: seen.notes,
+    notes: [...seen.notes, ...noteOfLists(targets)],
   };
   return withoutSecrets(told, seen);
+}
+
+function noteOfLists(targets: readonly TargetTold[]): readonly string[] {
+  const upTo = targets.find(({ outbound }) => outbound?.fieldsUpTo !== undefined)?.outbound?.fieldsUpTo;
+  return upTo === undefined ? [] : [`where fields come from is told of the first ${upTo} elements of long lists`];
 }

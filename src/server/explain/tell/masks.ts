@@ -1,4 +1,5 @@
 import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
+import { credentialsIn, partsOf, SHORTEST } from '../credentials.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { STAND_IN_TOKEN } from '../stand-ins.ts';
 
@@ -16,9 +17,6 @@ export function credentialNames({ outbound, sent }: SeenAttempt): readonly strin
   return Object.keys(sent.headers).filter((name) => sent.headers[name] !== outbound.headers[name]);
 }
 
-/** Shorter ones are part of many words; nothing that protects anything is as short. */
-const SHORTEST = 8;
-
 /**
  * What is told, without anything secret in it, wherever it stands: callers quote keys in prompts, and settings put secrets into bodies.
  * Secrets of the settings, credentials of the request and of the providers that would be asked, and what has the shape of a key.
@@ -27,7 +25,7 @@ export function withoutSecrets<T>(told: T, seen: Observation): T {
   const text = JSON.stringify(told);
   // Of hundreds of keys hardly one is ever quoted: what is not there need not be looked for everywhere.
   const forms = secretsOf(seen).flatMap(formsOf);
-  const quoted = [...new Set(forms)].filter((form) => text.includes(JSON.stringify(form).slice(1, -1)));
+  const quoted = [...new Set(forms)].filter((form) => text.includes(inJson(form)));
   // The longer first: one may be a part of another.
   const secrets = quoted.toSorted((a, b) => b.length - a.length);
   if (secrets.length === 0 && !HINT.test(text)) return told;
@@ -35,40 +33,27 @@ export function withoutSecrets<T>(told: T, seen: Observation): T {
   return mapped(told, (one) => withoutShapes(secrets.reduce((rest, form) => rest.replaceAll(form, SECRET), one))) as T;
 }
 
-/** As it is, in JSON inside a text, and in a URL. */
+/** As it is, in JSON inside a text and inside that, and in a URL. */
 const formsOf = (secret: string): readonly string[] => [
   secret,
-  JSON.stringify(secret).slice(1, -1),
+  inJson(secret),
+  inJson(inJson(secret)),
   encodeURIComponent(secret.toWellFormed()),
 ];
 
-function secretsOf({ loaded, attempts, ...seen }: Observation): readonly string[] {
-  const ofProviders = attempts.flatMap((one) => credentialNames(one).map((name) => one.sent?.headers[name]));
-  return [...loaded.secrets().flatMap(withParts), ...[...credentialsOf(seen), ...ofProviders].flatMap(barely)].filter(
-    (text) => text.length >= SHORTEST && text !== STAND_IN_TOKEN,
-  );
-}
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Whatever came in a header whose name says that it may hold one. */
-function credentialsOf({
-  exchange,
-  settings,
-}: Pick<Observation, 'exchange' | 'settings'>): readonly (string | undefined)[] {
+function secretsOf({ loaded, attempts, exchange, settings, question }: Observation): readonly string[] {
   const { request, upstreamToken } = exchange;
-  const named = credentialHeaders(settings.catalog.providers);
   const own = request.headerName('api-key');
-  const held = Object.entries(request.headers).flatMap(([name, value]) =>
-    name === own || named.has(name) || mayHoldCredential(name) ? (value ?? []) : [],
-  );
-  return [...held, upstreamToken?.reveal()];
-}
-
-/** The whole, what stands behind a scheme, and the values of cookies. */
-function barely(value: string | undefined): readonly string[] {
-  if (value === undefined) return [];
-  const bare = value.replace(/^[\w-]+ +/, '').trim();
-  const cookies = value.split(';').flatMap((pair) => /^\s*[^=\s]+=(.+)$/.exec(pair)?.[1]?.trim() ?? []);
-  return [value.trim(), bare, ...cookies];
+  const named = credentialHeaders(settings.catalog.providers);
+  const ofProviders = attempts.flatMap((one) => credentialNames(one).map((name) => one.sent?.headers[name] ?? ''));
+  return [
+    ...loaded.secrets().flatMap(withParts),
+    ...credentialsIn(request.headers, (name) => name === own || named.has(name) || mayHoldCredential(name)),
+    ...[upstreamToken?.reveal() ?? '', ...ofProviders].flatMap(partsOf),
+    ...(question.secrets ?? []).map((secret) => secret.reveal()),
+  ].filter((text) => text.length >= SHORTEST && text !== STAND_IN_TOKEN);
 }
 
 /** Credentials of a service account are JSON that holds what is secret. */

@@ -1,7 +1,7 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { ChangeTold, FieldTold, Source } from '../../../explain/explanation.ts';
 import { fieldSources, MAX_PROBES } from '../../../explain/sources/field-sources.ts';
-import { changed, keyOf, leavesOf, type Change, type Path } from '../../../explain/sources/leaves.ts';
+import { changed, isObject, keyOf, leavesOf, type Change, type Path } from '../../../explain/sources/leaves.ts';
 import type { Writing } from '../../../explain/sources/probes.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { tellChanges } from './changes.ts';
@@ -11,6 +11,8 @@ import { parsed, writeAgain } from './write-again.ts';
 /** Where what would leave comes from. */
 export interface Origins {
   readonly fields: readonly FieldTold[];
+  /** Lists are told up to this length, because some are longer. */
+  readonly fieldsUpTo: number | undefined;
   /** By the header's name; empty where nothing of the request has a say in it. */
   readonly headers: ReadonlyMap<string, readonly Source[]>;
   /** Where the model's name comes from. */
@@ -22,33 +24,72 @@ export interface Origins {
 export function originsOf(seen: Observation, one: SeenAttempt): Origins {
   const changes = tellChanges(seen, one);
   const told = (paths: readonly Path[]) => unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
-  const from = dependences(seen, one);
-  const fields = [...leavesOf(parsed(one.outbound?.body.toString() ?? '')).values()].map(({ path }): FieldTold => {
-    const sources = told(from.get(keyOf(['body', ...path])) ?? []);
-    return { path: path.join('.'), sources: withOwn(path, sources, seen, one) };
+  const { from, upTo } = dependences(seen, one);
+  const leaves = [...leavesOf(parsed(one.outbound?.body.toString() ?? '')).values()];
+  const fields = leaves.flatMap(({ path }): FieldTold[] => {
+    const found = from.get(keyOf(['body', ...path]));
+    if (!found && upTo !== undefined) return [];
+    return [{ path: path.join('.'), sources: withOwn(path, told(found ?? []), seen, one) }];
   });
   const names = Object.keys(one.outbound?.headers ?? {});
   return {
     fields,
+    fieldsUpTo: upTo,
     headers: new Map(names.map((name) => [name, told(from.get(keyOf(['headers', name])) ?? [])])),
     model: told([['model']]),
     stream: told([['body', 'stream']]),
   };
 }
 
-/** By the key of each field of `{ body, headers }`: paths into `Written`. */
-function dependences(seen: Observation, one: SeenAttempt): ReadonlyMap<string, readonly Path[]> {
-  const writing = writeAgain(seen, one);
-  if (!writing) return new Map();
-  const short = shortened(writing);
+interface Dependences {
+  /** By the key of each field of `{ body, headers }`: paths into `Written`. */
+  readonly from: ReadonlyMap<string, readonly Path[]>;
+  readonly upTo: number | undefined;
+}
+
+function dependences(seen: Observation, one: SeenAttempt): Dependences {
+  const whole = writeAgain(seen, one);
+  if (!whole) return { from: new Map(), upTo: undefined };
+  const first = ofFirst(whole);
+  const short = shortened(first ?? whole);
   const told = fieldSources(short, probesFor(JSON.stringify(short.input).length));
-  return new Map(told.fields.map(({ path, from }) => [keyOf(path), from]));
+  return {
+    from: new Map(told.fields.map(({ path, from }) => [keyOf(path), from])),
+    upTo: first && LONGEST_LIST,
+  };
+}
+
+/** The whole conversation is written once for each probe: what a hundred turns show, thousands show at a hundred times the price. */
+const LONGEST_LIST = 200;
+
+/** The same with the beginnings of its lists; undefined where none is so long, or what is left is no request any more. */
+function ofFirst({ input, write }: Writing): Writing | undefined {
+  const first = beginnings(input);
+  if (first === input) return undefined;
+  try {
+    write(first);
+    return { input: first, write };
+  } catch {
+    return undefined;
+  }
+}
+
+function beginnings(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value.length > LONGEST_LIST ? value.slice(0, LONGEST_LIST) : value;
+    const inner = items.map(beginnings);
+    return items === value && inner.every((one, index) => one === items[index]) ? value : inner;
+  }
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value);
+  const inner = entries.map(([name, one]) => [name, beginnings(one)] as const);
+  return inner.every(([, one], index) => one === entries[index]![1]) ? value : Object.fromEntries(inner);
 }
 
 /** Megabytes are written a few times and not hundreds of times. */
 const probesFor = (bytes: number): number =>
   Math.max(20, Math.min(MAX_PROBES, Math.floor(WRITTEN_BYTES / (bytes + 1))));
-const WRITTEN_BYTES = 48 * 1024 * 1024;
+const WRITTEN_BYTES = 16 * 1024 * 1024;
 
 /** Where fields come from does not hang on how long their texts are: long ones are cut, unless what is written has another shape then. */
 function shortened(writing: Writing): Writing {

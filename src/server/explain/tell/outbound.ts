@@ -20,6 +20,7 @@ export function tellOutbound(seen: Observation, one: SeenAttempt): OutboundTold 
     calls: outbound.batch?.bodies.length ?? 1,
     stream: outbound.stream,
     fields: origins.fields,
+    ...(origins.fieldsUpTo !== undefined && { fieldsUpTo: origins.fieldsUpTo }),
   };
 }
 

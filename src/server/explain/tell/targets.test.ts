@@ -11,6 +11,9 @@ const CATALOG = `providers:
     api_key: \${env:OPENAI_KEY:-a-key-of-the-provider}
   - slug: three
     provider: simulator
+  - slug: claude
+    provider: anthropic
+    api_key: a-key-of-anthropic
   - slug: vertex-ai
     provider: vertex-ai
     api_key: \${env:VERTEX_KEY:-another-key-of-a-provider}
@@ -64,6 +67,11 @@ targets:
     provider: '@one'
   - name: rest
     provider: '@two'
+`,
+  able: `strategy: { mode: fallback }
+targets:
+  - { provider: '@claude', override_params: { model: m } }
+  - { provider: '@one', override_params: { model: m } }
 `,
   picky: `strategy: { mode: fallback, on_errors: [rate_limit], on_status_codes: [418] }
 targets:
@@ -233,6 +241,16 @@ describe('the targets', () => {
     const [first, second] = (await ask({ config: 'picky' })).targets;
     expect(first?.nextAfter).toEqual({ kinds: ['rate_limit', 'unsupported'], statusCodes: [418] });
     expect(second?.nextAfter).toEqual({ kinds: [], statusCodes: [] });
+  });
+
+  it('say it of one that refuses the request, too: its refusal is such a failure', async () => {
+    const [first, second] = (await ask({ path: '/v1/embeddings', config: 'able', json: { model: 'm', input: 'a' } }))
+      .targets;
+    expect([first?.refused?.code, first?.nextAfter.kinds]).toEqual([
+      'unsupported_task',
+      expect.arrayContaining(['unsupported', 'server_error']),
+    ]);
+    expect(second?.target).toBe('config.targets[1]');
   });
 
   it.each([

@@ -1,0 +1,33 @@
+/** A request that shows what a recipe is for. */
+export interface Example {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Id of the key that asks; its own config is used. */
+  readonly key?: string;
+  readonly options?: readonly string[];
+}
+
+const chat = (content: string, more: object = {}): Readonly<Record<string, unknown>> => ({
+  model: 'any',
+  ...more,
+  messages: [{ role: 'user', content }],
+});
+
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  'billing-labels': { body: chat('Hello'), metadata: { team: 'search', cost_center: 'CC 4711' } },
+  'cached-embeddings': { body: { model: 'any', input: 'A text' }, options: ['--path', '/v1/embeddings'] },
+  'canary-by-weight': {
+    body: chat('Hello'),
+    metadata: { user: 'u-27' },
+    options: ['--at', '2026-01-01T12:00:00Z'],
+  },
+  'cheap-first': { body: chat('A very long text', { max_tokens: 300 }) },
+  'eu-only': { body: chat('Hello', { model: '@openai/gpt-4.1' }), key: 'clinic' },
+  'fallback-across-providers': { body: chat('Hello', { seed: 7 }) },
+  'first-content-failover': { body: chat('Hello', { stream: true }) },
+  'per-team-models': { body: chat('Hello', { model: 'claude-sonnet-4-5' }), key: 'team-support' },
+  'route-by-metadata': { body: chat('Review this'), metadata: { tier: 'paid', task: 'review' } },
+  'strict-json': {
+    body: chat('The printer burns', { temperature: 1, tools: [{ type: 'function', function: { name: 'call' } }] }),
+  },
+};

@@ -1,0 +1,165 @@
+import type { Attempt, Exchange, GatewayError } from '../../src/plugin/index.ts';
+import type { FrozenHealth } from '../../src/server/explain/frozen-health.ts';
+import type { Observation, SeenAttempt } from '../../src/server/explain/observation.ts';
+import type { Question } from '../../src/server/explain/question.ts';
+
+/** One run of the attempt chain, as it was when `send` began. */
+export interface SentAttempt {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the calls that it becomes. */
+  readonly bodies: readonly string[];
+  readonly stream: boolean;
+  /** What ends it. */
+  readonly bound: 'total' | 'request';
+  readonly timeouts: Attempt['timeouts'];
+  /** The client's body as the settings left it. */
+  readonly view: unknown;
+}
+
+/** What is noted of a request while it is served. */
+export interface Notes {
+  readonly sent: Map<Attempt, SentAttempt>;
+  /** Attempts for which the gateway went and got media. */
+  readonly fetching: Set<Attempt>;
+  /** `chain:plugin` for each plugin of the house it came to, and which attempt ran it. */
+  readonly reached: Map<Attempt | undefined, Set<string>>;
+  body: Buffer | undefined;
+  health: FrozenHealth;
+}
+
+/** A request that has ended: plain values, which hold nothing of what served it. */
+export interface Served {
+  readonly question: Question;
+  readonly settingsHash: string;
+  readonly said: Said;
+  readonly reached: readonly (readonly string[])[];
+}
+
+export type Said = ReturnType<typeof saidOf>;
+export type SaidAttempt = Said['attempts'][number];
+
+/** Codes of what nobody can foretell of a request. */
+const OUTSIDE: ReadonlyMap<string, string> = new Map([
+  ['client_closed', 'a client that left'],
+  ['timeout_request', 'a deadline that passed'],
+  ['shutting_down', 'a gateway that stops'],
+  ['request_timeout', 'a body that came too late'],
+  ['busy', 'a gateway that is full'],
+]);
+
+/** What of the outside broke a request off. What it had sent by then is compared all the same. */
+export function brokenOffBy({ attempts, error, cancellation }: Exchange): string | undefined {
+  const errors = [cancellation.reason, error, ...attempts.map((attempt) => attempt.error)];
+  return errors.map((one) => one && OUTSIDE.get(one.code)).find((why) => why !== undefined);
+}
+
+export function saidOf(exchange: Exchange, { sent, fetching }: Pick<Notes, 'sent' | 'fetching'>) {
+  const { attempts, error } = exchange;
+  const brokenOff = brokenOffBy(exchange);
+  return {
+    ...commonOf(exchange, attempts.length),
+    brokenOff,
+    refused: attempts.length === 0 ? error?.code : undefined,
+    attempts: attempts.map((attempt) => {
+      const outbound = sent.get(attempt);
+      const wasRefused = !outbound || wasRefusedHere(attempt);
+      return {
+        ...aboutOf(attempt),
+        losses: lossesOf(attempt),
+        /** Undefined where nothing was to be sent, and nobody can say why: the client left, the cache answered. */
+        refused: wasRefused ? attempt.error?.code : undefined,
+        outbound: wasRefused ? undefined : outbound,
+        fetched: fetching.has(attempt),
+        unknown: answeredBefore(attempt) || (!outbound && (brokenOff !== undefined || fetching.has(attempt))),
+      };
+    }),
+  };
+}
+
+/** The same of what explain has seen, as far as somebody served it. */
+export function seenAs({ exchange, attempts }: Observation, said: Said): Said {
+  const count = said.attempts.length;
+  return {
+    ...commonOf(exchange, count),
+    brokenOff: said.brokenOff,
+    refused: count === 0 ? exchange.error?.code : undefined,
+    attempts: attempts.slice(0, count).map((seen, number) => attemptSeenAs(exchange, seen, said.attempts[number]!)),
+  };
+}
+
+function attemptSeenAs(exchange: Exchange, seen: SeenAttempt, served: SaidAttempt): SaidAttempt {
+  const { attempt, supposed } = seen;
+  if (served.unknown) return { ...served, ...aboutOf(attempt) };
+  const outbound = supposed && sentOf(exchange, attempt, seen);
+  // What a target says to a picture it may not say to what was really there.
+  if (served.fetched && !outbound) return { ...served, ...aboutOf(attempt) };
+  return {
+    ...aboutOf(attempt),
+    // What explain stands in for fetched media with is another picture.
+    losses: served.fetched ? served.losses : lossesOf(attempt),
+    refused: outbound ? undefined : attempt.error?.code,
+    outbound: outbound && served.fetched && served.outbound ? withoutMedia(outbound, served.outbound) : outbound,
+    fetched: served.fetched,
+    unknown: false,
+  };
+}
+
+const withoutMedia = (outbound: SentAttempt, { bodies, view }: SentAttempt): SentAttempt => ({
+  ...outbound,
+  bodies,
+  view,
+});
+
+/** Undefined where nothing was written for an upstream. */
+export function sentOf(
+  exchange: Exchange,
+  attempt: Attempt,
+  { outbound, body: view }: Pick<SeenAttempt, 'outbound' | 'body'>,
+): SentAttempt | undefined {
+  if (!outbound) return undefined;
+  const { origin, path, headers, body, batch, stream } = outbound;
+  return {
+    method: 'POST',
+    url: origin + path,
+    headers,
+    bodies: (batch?.bodies ?? [body]).map(String),
+    stream,
+    bound: attempt.deadline < exchange.deadline ? 'total' : 'request',
+    timeouts: { ...attempt.timeouts },
+    view: view.json(),
+  };
+}
+
+function commonOf(exchange: Exchange, attempts: number) {
+  const { caller, config, strict, strictParams, metadata, labels, conditions, skipped, operation } = exchange;
+  return {
+    operation: operation?.id,
+    key: caller?.keyId,
+    ownUpstreamToken: exchange.upstreamToken !== undefined,
+    config: config && { id: config.id, hash: config.hash, name: config.name },
+    strict,
+    strictParams,
+    metadata: { ...metadata },
+    labels: { ...labels },
+    deadlineMs: Math.round(exchange.deadline - exchange.startedAt),
+    conditions: conditions.map(({ at, condition, to }) => ({ at, condition, to })),
+    skipped: skipped.flatMap(({ target, reason, after }) => (after < attempts ? [[target.path, reason, after]] : [])),
+  };
+}
+
+const aboutOf = ({ target, choice, cache }: Attempt) => ({
+  target: target.path,
+  why: choice.reason,
+  cached: cache !== undefined,
+});
+
+const lossesOf = ({ losses }: Attempt) => losses.map(({ param, action, reason }) => ({ param, action, reason }));
+
+/** It asked nobody, because somebody else's answer was there. */
+const answeredBefore = ({ cache }: Attempt): boolean => cache === 'hit' || cache === 'shared';
+
+/** By the gateway itself, for want of a credential: written, and not sent. */
+const wasRefusedHere = ({ error }: { readonly error: GatewayError | undefined }): boolean =>
+  error?.code === 'upstream_credentials_required';

@@ -1,0 +1,198 @@
+import { expect } from 'vitest';
+import type { Explanation, Source, TargetTold } from '../../src/explain/explanation.ts';
+import { isObject } from '../../src/explain/sources/leaves.ts';
+import type { Observation } from '../../src/server/explain/observation.ts';
+import { STAND_IN_TOKEN } from '../../src/server/explain/stand-ins.ts';
+import type { ReadPlaces } from '../../src/settings/files.ts';
+import type { SaidAttempt, Served } from './agreement-served.ts';
+
+/** Where each part of a body comes from is found by writing it many times. */
+const MAX_TOLD_BYTES = 64 * 1024;
+/** Of one gateway: what its tests ask for by the hundred is told of in the same words. */
+const MAX_TOLD = 60;
+
+/**
+ * Of requests that are equal but for their ids one is told, and none that is large, or comes after many.
+ * @param known what was told before, by the same settings
+ */
+export function isNews({ said, question }: Served, known: Set<string>): boolean {
+  const { id = '', path, headers, body } = question;
+  if (body.length > MAX_TOLD_BYTES || known.size >= MAX_TOLD) return false;
+  const likeness = JSON.stringify([said, path, headers, body.toString('latin1')]).replaceAll(id, '');
+  if (known.has(likeness)) return false;
+  known.add(likeness);
+  return true;
+}
+
+export interface ToldOf {
+  readonly seen: Observation;
+  readonly served: Served;
+  /** The files that were explained from. */
+  readonly places: ReadPlaces;
+}
+
+/** What explain tells of a request that was served, against what was served. */
+export function expectTold(explanation: Explanation, { seen, served, places }: ToldOf): void {
+  const { said } = served;
+  expectSame(toldOf(explanation, served), saidAs(served));
+  explanation.targets.slice(0, said.attempts.length).forEach((target, number) => {
+    const attempt = said.attempts[number]!;
+    if (!attempt.unknown && !attempt.fetched) expectTarget(target, attempt);
+  });
+  expectSources(explanation, places);
+  expectNoSecrets(explanation, seen);
+}
+
+const ranOf = ({ plugins }: Explanation, target: number | undefined): readonly string[] =>
+  plugins
+    .filter((plugin) => plugin.target === target && plugin.state !== 'not reached')
+    .map(({ chain, name }) => `${chain}:${name}`);
+
+function toldOf(explanation: Explanation, { said, reached }: Served) {
+  const { request, caller, config, metadata, labels, deadline, rules, targets } = explanation;
+  return {
+    request: [request.id, request.method, request.path, request.operation, request.bytes],
+    strict: [request.strict, request.strictParams],
+    caller: [caller?.key, caller?.ownUpstreamToken ?? false],
+    config: config && { id: config.id, hash: config.hash, name: config.name },
+    metadata,
+    labels,
+    deadlineMs: deadline.ms,
+    rules: rules.map(({ conditional, to }) => [conditional, to]),
+    plugins: reached.map((names, index) =>
+      isWhole(said.attempts[index - 1], names) ? ranOf(explanation, index > 0 ? index - 1 : undefined) : [],
+    ),
+    refused: said.attempts.length === 0 ? explanation.answer?.code : undefined,
+    targets: targets.slice(0, said.attempts.length).map(({ target, why, number }) => ({ target, why, number })),
+  };
+}
+
+/** A reply that was kept ends a chain, whether it can be given or not; explain has none here, and follows the chain to its end. */
+const isWhole = (attempt: SaidAttempt | undefined, reached: readonly string[]): boolean =>
+  !attempt?.unknown && !attempt?.fetched && reached.at(-1) !== 'attempt:cache';
+
+function saidAs({ said, question, reached }: Served): ReturnType<typeof toldOf> {
+  const { method, path, id = '', body } = question;
+  return {
+    request: [id, method, path.split('?')[0], said.operation, body.length],
+    strict: [said.strict, said.strictParams],
+    caller: [said.key, said.ownUpstreamToken],
+    config: said.config,
+    metadata: said.metadata,
+    labels: said.labels,
+    deadlineMs: said.deadlineMs,
+    rules: said.conditions.map(({ at, to }) => [at, to]),
+    plugins: reached.map((names, index) => (isWhole(said.attempts[index - 1], names) ? names : [])),
+    refused: said.refused,
+    targets: said.attempts.map(({ target, why }, number) => ({ target, why, number })),
+  };
+}
+
+function expectTarget(told: TargetTold, { outbound, losses, refused }: SaidAttempt): void {
+  expectSame([told.losses, told.refused?.code], [losses, refused]);
+  if (!outbound) return;
+  const { method, url, headers, body, stream, calls, fields } = told.outbound!;
+  const [first = ''] = outbound.bodies;
+  const credentials = headers.filter(({ value }) => CREDENTIAL.test(value)).map(({ name }) => name);
+  const open = (all: readonly (readonly [string, string])[]) => all.filter(([name]) => !credentials.includes(name));
+  expectSame(
+    {
+      call: [method, url, stream, calls],
+      headers: open(headers.map(({ name, value }) => [name, value])),
+      timeouts: Object.values(told.timeouts).map(({ ms }) => ms),
+      body,
+      view: told.body,
+    },
+    {
+      call: [outbound.method, outbound.url, outbound.stream, outbound.bodies.length],
+      headers: open(Object.entries(outbound.headers)),
+      timeouts: TIMEOUTS.map((name) => outbound.timeouts[name]),
+      body: parsed(first),
+      view: outbound.view,
+    },
+  );
+  const paths = fields.filter(({ sources }) => sources.length > 0).map(({ path }) => path);
+  expect(paths).toEqual(leavesOf(parsed(first)));
+}
+
+const TIMEOUTS = ['connect', 'firstByte', 'firstContent', 'idle', 'total'] as const;
+const SECRET = '[secret]';
+const CREDENTIAL = /^(?:(?:Bearer|Basic) )?\[secret\]$/i;
+
+/** As JSON, where a text in which something is concealed is what it conceals. */
+function expectSame(told: unknown, served: unknown): void {
+  const plain = asJson(told);
+  expect(plain).toEqual(concealedAs(plain, asJson(served)));
+}
+
+/** Numbers of many digits are objects that only `JSON.stringify` reads. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify([value])) as unknown;
+
+function concealedAs(told: unknown, served: unknown): unknown {
+  if (typeof told === 'string' && typeof served === 'string' && told.includes(SECRET)) {
+    const pattern = told.split(SECRET).map((part) => RegExp.escape(part));
+    return new RegExp(`^${pattern.join('[^]+')}$`).test(served) ? told : served;
+  }
+  if (Array.isArray(told) && Array.isArray(served)) return served.map((one, index) => concealedAs(told[index], one));
+  if (!isObject(told) || !isObject(served)) return served;
+  return Object.fromEntries(Object.entries(served).map(([name, one]) => [name, concealedAs(told[name], one)]));
+}
+
+/** Paths of a body's ends, as they are told. */
+function leavesOf(value: unknown, path = ''): readonly string[] {
+  const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  if (inner.length === 0) return [path];
+  return inner.flatMap(([name, one]) => leavesOf(one, path === '' ? name : `${path}.${name}`));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Every place says what it is said to say. */
+function expectSources(told: unknown, places: ReadPlaces): void {
+  if (Array.isArray(told)) return told.forEach((one) => expectSources(one, places));
+  if (!isObject(told)) return;
+  if (told['kind'] === 'settings') expectPlace(told as unknown as SettingsSource, places);
+  // What a client or a config says may look like a source, too.
+  for (const [name, one] of Object.entries(told)) if (!FOREIGN.has(name)) expectSources(one, places);
+}
+
+type SettingsSource = Extract<Source, { readonly kind: 'settings' }>;
+const FOREIGN = new Set(['body', 'metadata', 'labels', 'details', 'parts', 'value', 'was', 'wanted', 'found']);
+
+function expectPlace({ at, setting }: SettingsSource, { files }: ReadPlaces): void {
+  const read = files.get(at.file);
+  const lines = read && 'text' in read ? read.text.split('\n') : [];
+  const there = lines[at.line - 1]?.slice(at.column - 1) ?? '';
+  const key = /[^.]*$/.exec(setting)?.[0] ?? '';
+  const written = /^["']?([\w-]*)/.exec(there)?.[1] ?? '';
+  const isItem = /^\d+$/.test(key);
+  const agrees = isItem ? /^[^\s,\]}]/.test(there) : spelled(written) === spelled(key);
+  expect(
+    agrees ? undefined : `${at.file}:${at.line}:${at.column} is not ${setting}: ${there.slice(0, 60)}`,
+  ).toBeUndefined();
+}
+
+const spelled = (name: string): string => name.replaceAll(/[_-]/g, '').toLowerCase();
+
+/** Shorter ones may be words. */
+const SHORTEST = 8;
+
+function expectNoSecrets(explanation: Explanation, { exchange, attempts }: Observation): void {
+  const text = JSON.stringify(explanation);
+  const { headers } = exchange.request;
+  const given = [exchange.request.header('api-key'), headers.authorization, headers['x-api-key']].flatMap((one) => one);
+  const sent = attempts.flatMap(({ outbound, sent: whole }) =>
+    Object.entries(whole?.headers ?? {}).flatMap(([name, value]) => (outbound?.headers[name] === value ? [] : value)),
+  );
+  const secrets = [...given, ...sent].map((value) => value?.replace(/^(?:Bearer|Basic) /i, '') ?? '');
+  const told = secrets.filter(
+    (secret) => secret.length >= SHORTEST && secret !== STAND_IN_TOKEN && text.includes(secret),
+  );
+  expect(told).toEqual([]);
+}
