@@ -1531,7 +1531,7 @@ export interface TestExpectation {
    */
   status?: number;
   /**
-   * Of the reply: these must be among them. null: there is no such header.
+   * Of the reply: these must be among them; a `*` stands for any text. null: there is no such header.
    */
   headers?: {
     [k: string]: string | null;
@@ -1566,7 +1566,7 @@ export interface TestOutbound {
    */
   url?: string;
   /**
-   * These must be among them. null: there is no such header.
+   * These must be among them; a `*` stands for any text. null: there is no such header.
    */
   headers?: {
     [k: string]: string | null;

@@ -1,5 +1,5 @@
-import type { CatalogEntry as EntrySettings, CatalogFile, Timeouts } from '../../schemas/types.generated.ts';
-import { parseDuration, type Problem, type TimeoutSettings } from '../plugin/index.ts';
+import type { CatalogEntry as EntrySettings, CatalogFile } from '../../schemas/types.generated.ts';
+import { readTimeouts, type Problem, type TimeoutSettings } from '../plugin/index.ts';
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { PROVIDERS } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
@@ -66,23 +66,6 @@ function compileEntry(settings: EntrySettings, provider: ProviderEntry): Catalog
     name: `@${settings.slug}`,
     models: settings.models && new Globs(settings.models),
     connections: settings.connections,
-    timeouts: compileTimeouts(settings.timeouts ?? {}),
+    timeouts: readTimeouts(settings.timeouts ?? {}),
   };
-}
-
-const TIMEOUTS = [
-  ['connect', 'connect'],
-  ['firstByte', 'first_byte'],
-  ['firstContent', 'first_content'],
-  ['idle', 'idle'],
-  ['total', 'total'],
-] as const satisfies readonly (readonly [keyof TimeoutSettings, keyof Timeouts])[];
-
-function compileTimeouts(settings: Timeouts): TimeoutSettings {
-  return Object.fromEntries(
-    TIMEOUTS.flatMap(([name, key]) => {
-      const value = settings[key];
-      return value === undefined ? [] : [[name, parseDuration(value)]];
-    }),
-  );
 }

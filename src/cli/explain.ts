@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { explanationJson, renderExplanation } from '../explain/render/explanation.ts';
 import { nearest, systemClock } from '../plugin/index.ts';
-import { CannotExplain, Explainer } from '../server/explain/explainer.ts';
+import { Explainer } from '../server/explain/explainer.ts';
 import type { Question } from '../server/explain/question.ts';
 import { UnknownKey } from '../server/explain/supposed-caller.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
@@ -9,6 +9,7 @@ import { diskFiles } from '../settings/files.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
 import { pageFor, type ShowOptions } from './output.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;
@@ -37,7 +38,7 @@ export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2
     out(json ? explanationJson(told) : renderExplanation(told, pageFor(options)));
     return 0;
   } catch (error) {
-    if (error instanceof CannotExplain) {
+    if (error instanceof SettingsRefused) {
       err(formatDiagnostics(error.diagnostics, 'pretty'));
       return (await isFolder(configs)) ? 1 : 2;
     }

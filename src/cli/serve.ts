@@ -1,5 +1,5 @@
 import { systemClock } from '../plugin/index.ts';
-import { SettingsRefused, startGateway, type Gateway } from '../server/gateway.ts';
+import { startGateway, type Gateway } from '../server/gateway.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
@@ -7,6 +7,7 @@ import { WorkersFailed } from '../server/workers/crew.ts';
 import { startWorkers } from './serve-workers.ts';
 import { stopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 export interface ServeOptions {
   readonly configs: string;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UnknownKey } from '../server/explain/supposed-caller.ts';
 import { caseOf, ENTRIES, run, setupOf, TARGETS } from './run.testkit.ts';
-import { runCase, SettingsBroken } from './runner.ts';
+import { runCase } from './runner.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 const { openai, claude, vertex } = TARGETS;
 const json = (text: string): unknown => JSON.parse(text);
@@ -118,7 +119,7 @@ describe('who asks', () => {
 describe('the settings', () => {
   it('are refused with their mistakes', async () => {
     const broken = run({ provider: '@nobody' });
-    await expect(broken).rejects.toThrow(SettingsBroken);
+    await expect(broken).rejects.toThrow(SettingsRefused);
     await expect(broken).rejects.toMatchObject({ diagnostics: [{ file: 'configs/gateway/prod.yaml' }] });
   });
 
@@ -129,7 +130,7 @@ describe('the settings', () => {
     expect(refusals[0]).toMatchObject([{ file: 'configs/server.yaml' }]);
 
     async function refusal(): Promise<unknown> {
-      return runCase(setup, caseOf()).catch((error: unknown) => (error as SettingsBroken).diagnostics);
+      return runCase(setup, caseOf()).catch((error: unknown) => (error as SettingsRefused).diagnostics);
     }
   });
 

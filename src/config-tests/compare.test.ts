@@ -78,6 +78,8 @@ describe('what is as expected', () => {
     ['a field that is null or missing', { outbound: { body: { stop: null, seed: null } } }],
     ['the status', { status: 200 }],
     ['headers of the reply', { headers: { 'X-Gateway-Provider': 'anthropic', 'retry-after': null } }],
+    ['a header of any text', { headers: { 'x-gateway-provider': '*' } }],
+    ['a header that begins so', { headers: { 'x-gateway-provider': 'anth*' } }],
     ['fields of the body', { body: { choices: [{ message: { content: 'Hello' } }] } }],
     ['the whole body', { body: JSON.stringify(REPLY) }],
     ['text of a stream', { stream: { text: 'Hello', ends: 'complete' } }, STREAMED],
@@ -164,6 +166,16 @@ describe('what is not as expected is told', () => {
       'a header that is there',
       { headers: { 'X-Gateway-Provider': null } },
       { path: ['headers', 'X-Gateway-Provider'] },
+    ],
+    [
+      'a header that must be there, whatever it says',
+      { headers: { 'server-timing': '*' } },
+      { path: ['headers', 'server-timing'], got: 'nothing' },
+    ],
+    [
+      'a header that begins otherwise',
+      { headers: { 'x-gateway-provider': 'open*' } },
+      { path: ['headers', 'x-gateway-provider'], expected: '"open*"' },
     ],
     [
       'a list with more items',

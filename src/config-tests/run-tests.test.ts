@@ -3,8 +3,9 @@ import { describe as tell } from '../settings/diagnostic.ts';
 import { headOf, placeOf } from './failure-text.ts';
 import { hasFailed, type CaseResult, type TestsEnd } from './results.ts';
 import { runTests, type TestRun } from './run-tests.ts';
-import { SettingsBroken, type RunnerSetup } from './runner.ts';
+import { type RunnerSetup } from './runner.ts';
 import { folderWith, oneCase, outcome } from './tests.testkit.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 const THREE = `cases:\n${oneCase('one')}${oneCase('two', 'expect: { status: 201 }')}${oneCase('three')}`;
 
@@ -144,7 +145,7 @@ describe('nothing runs', () => {
 
   test('when only running shows that the settings are broken', async () => {
     const diagnostic = { file: 'configs/catalog.yaml', line: 1, column: 1, severity: 'error', message: 'no' } as const;
-    const runCase = () => Promise.reject(new SettingsBroken([diagnostic]));
+    const runCase = () => Promise.reject(new SettingsRefused([diagnostic]));
     expect((await run(tests(THREE), { runCase })).end).toEqual({ kind: 'broken', diagnostics: [diagnostic] });
   });
 });

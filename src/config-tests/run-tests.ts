@@ -8,7 +8,8 @@ import { namesIn } from './names.ts';
 import type { Outcome } from './outcome.ts';
 import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
-import { SettingsBroken, type FullCase, type RunnerSetup } from './runner.ts';
+import { type FullCase, type RunnerSetup } from './runner.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 export interface TestRun {
   /** Folder of the settings. */
@@ -111,7 +112,7 @@ async function runAll(chosen: readonly Chosen[], run: TestRun): Promise<TestsEnd
       run.onResult(result);
     }
   } catch (error) {
-    if (error instanceof SettingsBroken) return { kind: 'broken', diagnostics: error.diagnostics };
+    if (error instanceof SettingsRefused) return { kind: 'broken', diagnostics: error.diagnostics };
     throw error;
   }
   return { kind: 'ran', results, notRun: chosen.length - results.length, ms: run.clock.now() - began };
@@ -138,7 +139,7 @@ async function mismatchesOf({ setup, testCase }: Chosen, { runCase }: TestRun): 
   try {
     return compare(testCase.expect, await runCase(setup, testCase));
   } catch (error) {
-    if (error instanceof SettingsBroken) throw error;
+    if (error instanceof SettingsRefused) throw error;
     // The others can still be run.
     return [
       { path: [], message: `the case could not be run: ${error instanceof Error ? error.message : String(error)}` },

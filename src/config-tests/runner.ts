@@ -14,6 +14,7 @@ import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
 import type { Outcome } from './outcome.ts';
 import { countedBetween, countersOf, tellOutcome } from './tell-outcome.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 /** The settings of some cases. Read once for each setup: when they have changed, make another. */
 export interface RunnerSetup {
@@ -30,20 +31,10 @@ export interface FullCase extends ConfigTestCase {
   readonly configId: string | undefined;
 }
 
-/** The settings under test have mistakes. */
-export class SettingsBroken extends Error {
-  override readonly name = 'SettingsBroken';
-  readonly diagnostics: readonly Diagnostic[];
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super('The settings have errors.');
-    this.diagnostics = diagnostics;
-  }
-}
-
 /** When cases happen that do not say when. */
 const SOME_MOMENT = '2026-01-01T00:00:00Z';
 
-/** Runs cases against one folder of settings, each in a gateway of its own. Throws SettingsBroken, and UnknownKey. */
+/** Runs cases against one folder of settings, each in a gateway of its own. Throws SettingsRefused, and UnknownKey. */
 export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<Outcome> {
   const { loaded, settings } = await settingsOf(setup);
   const wall = Date.parse(testCase.at ?? SOME_MOMENT);
@@ -111,14 +102,14 @@ function settingsOf(setup: RunnerSetup): Promise<Loaded> {
 async function load({ configs, files, env }: RunnerSetup): Promise<Loaded> {
   const loaded = await loadSettings(configs, { env, files, now: Date.parse(SOME_MOMENT), standIns: true });
   const { settings } = loaded;
-  if (!settings || !loaded.ok) throw new SettingsBroken(loaded.diagnostics);
+  if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
   return { loaded, settings };
 }
 
 /** Compiling has told its mistakes to what was read; whoever asks again reads anew, and is told them once. */
-function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): SettingsBroken {
+function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): SettingsRefused {
   known.delete(setup);
-  return new SettingsBroken(diagnostics);
+  return new SettingsRefused(diagnostics);
 }
 
 /** Nobody's: it opens nothing anywhere else. */

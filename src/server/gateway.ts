@@ -23,6 +23,7 @@ import type { InForce, ReloadResult } from './reload.ts';
 import { serve } from './serving.ts';
 import { version } from './version.ts';
 import type { Watch } from './workshop.ts';
+import { SettingsRefused } from '../settings/refused.ts';
 
 export interface GatewayOptions {
   /** Folder of the settings. */
@@ -82,16 +83,6 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   /** As the primary says, whose settings may have changed a moment ago. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
 };
-
-/** The settings cannot be used; `diagnostics` says why, each with its place. */
-export class SettingsRefused extends Error {
-  override readonly name = 'SettingsRefused';
-  readonly diagnostics: readonly Diagnostic[];
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super('The settings have errors.');
-    this.diagnostics = diagnostics;
-  }
-}
 
 /** What checking settings needs of the world: the same compilation as a start, but nothing is opened and nothing listens. */
 export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {

@@ -9,12 +9,12 @@ import type {
   Sticky as StickyFile,
   Strategy as StrategyFile,
   Target as TargetFile,
-  Timeouts,
 } from '../../schemas/types.generated.ts';
 import {
   FAILURE_KINDS,
   parseBytes,
   parseDuration,
+  readTimeouts,
   type BreakerSettings,
   type CacheSettings,
   type Conditional,
@@ -29,7 +29,6 @@ import {
   type Route,
   type StickySettings,
   type Target,
-  type TimeoutSettings,
 } from '../plugin/index.ts';
 import { compileQuery } from './conditions.ts';
 
@@ -170,24 +169,10 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
     },
     breaker: compileBreaker(around.breaker, file.circuit_breaker),
     commit: file.commit ?? around.commit,
-    timeouts: { ...around.timeouts, ...compileTimeouts({ total: file.request_timeout, ...file.timeouts }) },
+    timeouts: { ...around.timeouts, ...readTimeouts({ total: file.request_timeout, ...file.timeouts }) },
     strict: file.strict_open_ai_compliance ?? around.strict,
     messagesRoute: file.messages_route ?? around.messagesRoute,
   };
-}
-
-/** Only what is set: what is not is for the catalog entry and the server to say. */
-export function compileTimeouts(file: { [Name in keyof Timeouts]?: Timeouts[Name] | undefined }): TimeoutSettings {
-  const given = [
-    ['connect', file.connect],
-    ['firstByte', file.first_byte],
-    ['firstContent', file.first_content],
-    ['idle', file.idle],
-    ['total', file.total],
-  ] as const;
-  return Object.fromEntries(
-    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, parseDuration(value)]])),
-  );
 }
 
 function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined): BreakerSettings {

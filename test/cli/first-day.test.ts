@@ -94,7 +94,7 @@ describe('the first day with Gatehouse', () => {
     await server.start();
     try {
       const names = globSync('**/*.yaml', { cwd: dir });
-      expect(names.length).toBe(4);
+      expect(names.length).toBe(5);
       for (const name of names) {
         const text = readFileSync(join(dir, name), 'utf8');
         expect([name, await server.check(join(dir, name), text)]).toEqual([name, []]);

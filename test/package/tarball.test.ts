@@ -48,7 +48,7 @@ describe('the packed tarball', () => {
         'dist/src/plugin/index.d.ts',
       ]),
     );
-    expect(inside.filter((path) => /\.test\.|testkit|^src|^test|^node_modules/.test(path))).toEqual([]);
+    expect(inside.filter((path) => /\.test\.ts|testkit|^src|^test|^node_modules/.test(path))).toEqual([]);
   });
 
   it('checks its own sample settings', async () => {

@@ -2,16 +2,16 @@ import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import type { RecordStore } from '../../telemetry/record-store.ts';
 import { toQuestion } from './asked.ts';
-import { CannotExplain } from './explainer.ts';
 import type { KeptRequests } from './kept.ts';
 import type { Question } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './source.ts';
 import { UnknownKey } from './supposed-caller.ts';
+import { SettingsRefused } from '../../settings/refused.ts';
 
 /** All that this process can say of requests: those that somebody thinks of, and those that it has served. */
 export interface ExplainDesk {
-  /** Rejects with UnknownKey, and with CannotExplain where the settings in force are not good any more. */
+  /** Rejects with UnknownKey, and with SettingsRefused where the settings in force are not good any more. */
   explain(question: Question): Promise<Explanation>;
   /** Undefined: it was not kept, or others came after it. */
   explained(id: string): Promise<ExplainedRequest | undefined>;
@@ -64,7 +64,7 @@ async function outcomeOf<O extends ExplainOutcome | undefined>(
   } catch (error) {
     if (error instanceof UnknownKey)
       return { refused: { status: 400, code: 'unknown_key', message: hinted(error, key) } };
-    if (error instanceof CannotExplain)
+    if (error instanceof SettingsRefused)
       return { refused: { status: 500, code: 'cannot_explain', message: reasons(error) } };
     throw error;
   }
@@ -76,7 +76,7 @@ function hinted({ message, known }: UnknownKey, key: string): string {
 }
 
 /** Messages of diagnostics have no secrets: they are what start and reload print. */
-const reasons = ({ message, diagnostics }: CannotExplain): string =>
+const reasons = ({ message, diagnostics }: SettingsRefused): string =>
   [
     message,
     ...diagnostics.slice(0, 5).map(({ file, line, column, message: said }) => `${file}:${line}:${column}: ${said}`),

@@ -11,7 +11,6 @@ import {
   type Recorder,
   type Target,
 } from '../../plugin/index.ts';
-import type { Diagnostic } from '../../settings/diagnostic.ts';
 import type { SettingsFiles } from '../../settings/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/load.ts';
 import type { Environment } from '../../settings/resolve-references.ts';
@@ -34,6 +33,7 @@ import { NO_UPSTREAM, NoTokens, standIns } from './stand-ins.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { tellExplanation } from './tell/index.ts';
 import { watchPlugins } from './watch.ts';
+import { SettingsRefused } from '../../settings/refused.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */
@@ -51,16 +51,6 @@ export interface ExplainerSetup {
   readonly replies?: ReplyStores;
   /** The plugins that serve with these settings. Default: those of the modules as they are now. */
   readonly registry?: PluginRegistry;
-}
-
-/** The settings cannot be used; `diagnostics` says why. */
-export class CannotExplain extends Error {
-  override readonly name = 'CannotExplain';
-  readonly diagnostics: readonly Diagnostic[];
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super('The settings have errors.');
-    this.diagnostics = diagnostics;
-  }
 }
 
 /** Settings compiled to be asked, not to serve. */
@@ -93,7 +83,7 @@ export class Explainer {
     this.#clock = new FrozenClock(setup.clock);
   }
 
-  /** Rejects with CannotExplain. */
+  /** Rejects with SettingsRefused. */
   async explain(question: Question): Promise<Explanation> {
     return tellExplanation(await this.observe(question));
   }
@@ -172,7 +162,7 @@ export class Explainer {
       standIns: this.#setup.standIns ?? false,
     });
     const { settings } = loaded;
-    if (!settings || !loaded.ok) throw new CannotExplain(loaded.diagnostics);
+    if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
     const registry =
       this.#setup.registry ??
       (await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock }));
@@ -206,7 +196,7 @@ export class Explainer {
         }),
       },
     });
-    if (!snapshot) throw new CannotExplain(loaded.diagnostics);
+    if (!snapshot) throw new SettingsRefused(loaded.diagnostics);
     return { loaded, settings, snapshot, listed };
   }
 

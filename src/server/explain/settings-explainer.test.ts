@@ -3,9 +3,9 @@ import { builtinPlugins } from '../../../plugins/index.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
 import { definePlugin, systemClock } from '../../plugin/index.ts';
 import { createLogger } from '../../telemetry/logger.ts';
-import { CannotExplain } from './explainer.ts';
 import { questionOf } from './explain.testkit.ts';
 import { SettingsExplainer } from './settings-explainer.ts';
+import { SettingsRefused } from '../../settings/refused.ts';
 
 const KEY = 'gatehouse-test-key-0123456789';
 
@@ -100,7 +100,7 @@ describe('who explains by one state of the settings', () => {
     const { files, folders } = readFrom('three').contents;
     const contents = { files: new Map(), folders };
     explainer.readAgain({ contents });
-    await expect(modelOf(explainer)).rejects.toBeInstanceOf(CannotExplain);
+    await expect(modelOf(explainer)).rejects.toBeInstanceOf(SettingsRefused);
     for (const [path, text] of files) contents.files.set(path, text);
     expect(await modelOf(explainer)).toBe('three');
   });

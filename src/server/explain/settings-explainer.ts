@@ -1,7 +1,8 @@
 import type { Explanation } from '../../explain/explanation.ts';
 import { sentFiles, type ReadPlaces, type SettingsFiles } from '../../settings/files.ts';
-import { CannotExplain, Explainer, type ExplainerSetup } from './explainer.ts';
+import { Explainer, type ExplainerSetup } from './explainer.ts';
 import type { Question } from './question.ts';
+import { SettingsRefused } from '../../settings/refused.ts';
 
 /** What a load has read. */
 interface ReadFiles {
@@ -48,7 +49,7 @@ export class SettingsExplainer {
     this.#letGo();
   }
 
-  /** Rejects with CannotExplain and UnknownKey. */
+  /** Rejects with SettingsRefused and UnknownKey. */
   async explain(question: Question): Promise<Explanation> {
     this.hold();
     this.#explainer ??= new Explainer({ ...this.#setup, files: this.#files });
@@ -56,7 +57,7 @@ export class SettingsExplainer {
       return await this.#explainer.explain(question);
     } catch (error) {
       // The next one begins anew: what could not be compiled is remembered by an explainer.
-      if (error instanceof CannotExplain) this.#letGo();
+      if (error instanceof SettingsRefused) this.#letGo();
       throw error;
     } finally {
       // What others are still asking it is answered before it ends.

@@ -3,7 +3,6 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../settings/diagnostic.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
-import { SettingsRefused } from '../gateway.ts';
 import type { RecordSource } from '../admin.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { ExplainSource } from '../explain/source.ts';
@@ -17,6 +16,7 @@ import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
 import { Channel, type Question, type Questions, type SentSettings, type StartFailure, type ToPrimary } from './ipc.ts';
 import { Silence, TICK_MS } from './silence.ts';
+import { SettingsRefused } from '../../settings/refused.ts';
 
 /** Plugins that open connections, token exchanges and a busy machine have this long. */
 const START_LIMIT_MS = 60_000;

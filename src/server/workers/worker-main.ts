@@ -2,10 +2,11 @@ import cluster from 'node:cluster';
 import { sentFiles, type ReadPlaces } from '../../settings/files.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
-import { SettingsRefused, startWorker, type WorkerGateway } from '../gateway.ts';
+import { startWorker, type WorkerGateway } from '../gateway.ts';
 import { tellLastWords } from '../last-words.ts';
 import { CannotListen } from '../listeners.ts';
 import { answer, type Answers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { SettingsRefused } from '../../settings/refused.ts';
 
 /** A worker process: serves requests with the settings the primary sends, and ends with it. */
 

@@ -1,9 +1,8 @@
 import type { CatalogEntry, CatalogFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
-import type { Report } from '../../plugin/index.ts';
+import { readTimeouts, type Report } from '../../plugin/index.ts';
 import { readBase } from '../../providers/base-url.ts';
 import { PROVIDERS } from '../../providers/index.ts';
-import { compileTimeouts } from '../gateway-config.ts';
 import type { Known } from './known.ts';
 import { isLocalHost, isMetadataServer } from './local-host.ts';
 import { checkTimeouts, serverTimeouts } from './times.ts';
@@ -17,7 +16,7 @@ export function checkCatalog({ providers }: CatalogFile, known: Known, report: R
     // As the provider reads it; that it says the same when the catalog is compiled makes one diagnostic, not two.
     const base = readBase(entry, '', reportHere);
     if (base) checkHost(entry, reportHere);
-    const effective = { ...around, ...compileTimeouts(entry.timeouts ?? {}) };
+    const effective = { ...around, ...readTimeouts(entry.timeouts ?? {}) };
     checkTimeouts(entry.timeouts, effective, { path: [...path, 'timeouts'], report });
     checkModels(entry, reportHere);
   }

@@ -1,7 +1,7 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import type { Report, Route, TimeoutSettings } from '../../plugin/index.ts';
+import { readTimeouts, type Report, type Route, type TimeoutSettings } from '../../plugin/index.ts';
 import { headerPrefixes } from '../header-prefixes.ts';
-import { compileGatewayConfig, compileTimeouts } from '../gateway-config.ts';
+import { compileGatewayConfig } from '../gateway-config.ts';
 import { valueAt, type Path } from '../pointer.ts';
 import { checkBreaker } from './breaker.ts';
 import { checkForwardHeaders, credentialHeaders } from './forward-headers.ts';
@@ -176,8 +176,8 @@ function effectiveTimeouts({ file, route }: Node, known: Known): TimeoutSettings
   const { request_timeout, timeouts } = file;
   return {
     ...serverTimeouts(known.server),
-    ...compileTimeouts(entry?.timeouts ?? {}),
-    ...(target?.timeouts ?? compileTimeouts({ total: request_timeout, ...timeouts })),
+    ...readTimeouts(entry?.timeouts ?? {}),
+    ...(target?.timeouts ?? readTimeouts({ total: request_timeout, ...timeouts })),
   };
 }
 

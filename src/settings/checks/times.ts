@@ -1,6 +1,11 @@
 import type { Retry, ServerFile, Timeouts } from '../../../schemas/types.generated.ts';
-import { parseDuration, type Report, type RetrySettings, type TimeoutSettings } from '../../plugin/index.ts';
-import { compileTimeouts } from '../gateway-config.ts';
+import {
+  parseDuration,
+  readTimeouts,
+  type Report,
+  type RetrySettings,
+  type TimeoutSettings,
+} from '../../plugin/index.ts';
 import type { Path } from '../pointer.ts';
 import { compileServerSettings } from '../server-settings.ts';
 
@@ -33,7 +38,7 @@ export function checkTimeouts(timeouts: Timeouts | undefined, effective: Timeout
   for (const [name, value] of Object.entries(timeouts ?? {})) {
     checkOne(name, value, place);
   }
-  const own = compileTimeouts(timeouts ?? {});
+  const own = readTimeouts(timeouts ?? {});
   for (const [name, key, outer] of WITHIN) {
     const time = own[key];
     const sooner = outer.find((other) => time !== undefined && time > (effective[NAMES[other]] || Infinity));

@@ -14,6 +14,7 @@ import { HttpExchange } from '../../exchange.ts';
 import { HeaderNames } from '../../headers.ts';
 import { Workshop } from '../../workshop.ts';
 import { inboundContext } from '../inbound.ts';
+import { ANYBODY } from '../supposed-caller.ts';
 import { ownerOf } from './marked-catalog.ts';
 import { mark } from './marks.ts';
 import { MarkedRequests, sentBy, type Seen } from './sent.ts';
@@ -134,15 +135,7 @@ export function crossing(
 const withoutPrefix = (name: string, { prefixes }: ForwardRules): string =>
   name.slice(prefixes.find((prefix) => name.startsWith(prefix))?.length ?? 0);
 
-const KEY_HOLDER: Caller = {
-  keyId: 'self-test',
-  providers: undefined,
-  models: undefined,
-  configs: undefined,
-  defaultConfig: undefined,
-  inlineConfigs: false,
-  customHosts: undefined,
-};
+const KEY_HOLDER: Caller = { ...ANYBODY, keyId: 'self-test', inlineConfigs: false };
 
 /** A key in each of its places, beside what callers have for their upstream: what does `auth` make of it? */
 async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | undefined)[]> {

@@ -1,5 +1,5 @@
 import type { ProviderTold, Source, TargetTold, TimeTold } from '../../../explain/explanation.ts';
-import type { ResolvedTarget, Target, TimeoutSettings } from '../../../plugin/index.ts';
+import { TIMEOUT_NAMES, type ResolvedTarget, type Target } from '../../../plugin/index.ts';
 import type { HealthThen } from '../frozen-health.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { tellError } from './answer.ts';
@@ -69,15 +69,6 @@ const tellProvider = (seen: Observation, resolved: ResolvedTarget): ProviderTold
   return { slug, provider, model, format, at: placeOf(catalogSource(seen, listedSlug(resolved), [])) };
 };
 
-/** As the settings write them. */
-const TIMEOUTS = [
-  ['connect', 'connect'],
-  ['firstByte', 'first_byte'],
-  ['firstContent', 'first_content'],
-  ['idle', 'idle'],
-  ['total', 'total'],
-] as const satisfies readonly (readonly [keyof TimeoutSettings, string])[];
-
 function tellTimeouts(seen: Observation, { attempt, resolved }: SeenAttempt): Readonly<Record<string, TimeTold>> {
   const { target, timeouts } = attempt;
   const sourceOf = (key: string): Source => {
@@ -89,7 +80,7 @@ function tellTimeouts(seen: Observation, { attempt, resolved }: SeenAttempt): Re
       DEFAULT
     );
   };
-  return Object.fromEntries(TIMEOUTS.map(([name, key]) => [key, { ms: timeouts[name], source: sourceOf(key) }]));
+  return Object.fromEntries(TIMEOUT_NAMES.map(([name, key]) => [key, { ms: timeouts[name], source: sourceOf(key) }]));
 }
 
 function tellRetry(seen: Observation, { path, retry }: Target): TargetTold['retry'] {
