@@ -16,7 +16,7 @@ async function runWith(create: string): Promise<Outcome> {
   const plugin = `{ name: 'outside', level: 'request', options: { type: 'object', additionalProperties: false }, create(${create} }`;
   writeFileSync(
     join(configs, 'outside.ts'),
-    `import { readFile } from 'node:fs/promises';\nimport { promisify } from 'node:util';\nimport { gzip } from 'node:zlib';\n` +
+    `import { readFile } from 'node:fs/promises';\nimport { promisify } from 'node:util';\nimport { gzip } from 'node:zlib';\nimport { pbkdf2 } from 'node:crypto';\n` +
       `import { definePlugin } from '${api}';\nexport default definePlugin(${plugin});\n`,
   );
   const chains = { request: ['outside', 'metadata', 'route'] };
@@ -34,6 +34,16 @@ async function runWith(create: string): Promise<Outcome> {
 it('lets plugins from outside wait for files and threads before time passes', async () => {
   const outcome = await runWith(`) { return async (ctx, next) => {
     for (let time = 0; time < 5; time += 1) await promisify(gzip)(await readFile(import.meta.filename));
+    await next();
+    ctx.exchange.reply.headers['x-plugin'] = 'was here';
+  }; }`);
+  expect(outcome).toMatchObject({ status: 200, headers: { 'x-plugin': 'was here' }, faults: [] });
+});
+
+it('lets them wait longer than a moment', async () => {
+  const outcome = await runWith(`) { return async (ctx, next) => {
+    for (let time = 0; time < 5; time += 1) await promisify(pbkdf2)('a', 'b', 20_000, 64, 'sha512');
+    await new Promise((resolve) => setTimeout(resolve, 60));
     await next();
     ctx.exchange.reply.headers['x-plugin'] = 'was here';
   }; }`);
