@@ -1000,7 +1000,7 @@ export interface DefaultParams {
   [k: string]: unknown;
 }
 /**
- * Fields laid over the request body, in the client's own format. Objects merge key by key, arrays replace, null deletes.
+ * Fields laid over the request body, in the client's own format, those of the config before those of its targets. Objects merge key by key, arrays replace, null deletes; what one level deletes and a nearer one writes takes the place of the request's whole.
  */
 export interface OverrideParams {
   [k: string]: unknown;
@@ -1450,6 +1450,13 @@ export interface ConfigTestCase {
    */
   upstream?: TestAnswer[];
   expect: TestExpectation;
+  /**
+   * Further requests to the same gateway, one after the other: with what its cache, breakers and plugins have kept of those before.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  next?: ConfigTestStep[];
 }
 /**
  * What the client sends.
@@ -1613,4 +1620,35 @@ export interface TestMetric {
    * By how much, all that fit together. Default: more than 0.
    */
   value?: number;
+}
+/**
+ * One more request. What it does not say is as in the case, but for what upstreams answer.
+ */
+export interface ConfigTestStep {
+  after?: Duration;
+  /**
+   * Id of the key in keys.yaml that asks. Default: the case's.
+   */
+  key?: string;
+  /**
+   * Headers of the request, all of them. Default: the case's.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  request?: TestRequest;
+  /**
+   * Random numbers that load balances are drawn by. Default: the case's, from the first on.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  draws?: number[];
+  /**
+   * What upstreams answer to this request. Default: nothing, so that a call fails the case.
+   *
+   * @maxItems 100
+   */
+  upstream?: TestAnswer[];
+  expect: TestExpectation;
 }

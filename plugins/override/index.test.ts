@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BodyFault, Operation, Target } from '../../src/plugin/index.ts';
+import { applyEdit, mergeEdits, type BodyFault, type Operation, type Target } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';
 
@@ -69,6 +70,35 @@ describe('override', () => {
   ])('a drop %s', async (_, json, dropParams, expected) => {
     const { attempt } = await changed(json, { dropParams });
     expect(attempt.body.json()).toEqual(expected);
+  });
+
+  it.each<[string, Record<string, unknown>[], Record<string, unknown>]>([
+    ['is laid over what those before made', [{ a: { b: 2 } }, { a: { c: 3 } }], { a: { b: 2, x: 1, c: 3 } }],
+    [
+      'takes the place of the client’s whole, where one before deletes it',
+      [{ a: null }, { a: { c: 3 } }],
+      { a: { c: 3 } },
+    ],
+    ['within an object, too', [{ a: { b: null } }, { a: { b: { c: 3 } } }], { a: { x: 1, b: { c: 3 } } }],
+    ['may delete what one before has written', [{ a: { b: 2 }, d: 4 }, { a: null }], { d: 4 }],
+    ['leaves an object as it is where it has an empty one', [{ a: { b: 2 } }, { a: {} }], { a: { b: 2, x: 1 } }],
+  ])('of several levels each %s', async (_, overrideLevels, expected) => {
+    const { attempt } = await changed({ a: { b: { y: 1 }, x: 1 } }, { overrideParams: {}, overrideLevels });
+    expect(attempt.body.json()).toEqual(expected);
+  });
+
+  it('makes of any levels what laying one after the other makes', async () => {
+    const { object } = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie) => ({
+      value: fc.oneof(fc.constantFrom(1, 'text', null, [1], []), tie('object')),
+      object: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { maxKeys: 3 }),
+    }));
+    await fc.assert(
+      fc.asyncProperty(object, fc.array(object, { maxLength: 4 }), async (json, overrideLevels) => {
+        const { attempt } = await changed(json, { overrideParams: {}, overrideLevels });
+        const laid = overrideLevels.reduce((made, params) => mergeEdits(params, '').reduce(applyEdit, made), json);
+        expect(attempt.body.json()).toEqual(laid);
+      }),
+    );
   });
 
   it('puts overrides over defaults and takes drops out last', async () => {

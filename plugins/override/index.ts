@@ -55,13 +55,21 @@ interface Compiled {
   readonly laidOver: readonly Edit[];
 }
 
-function compile({ defaultParams = {}, overrideParams = {}, dropParams, path }: Target): Compiled {
+function compile({ defaultParams = {}, overrideLevels, dropParams, path }: Target): Compiled {
+  const overrides = overrideLevels.flatMap((params) => mergeEdits(params, `${path} override_params`));
   const drops = dropParams.map((field): Edit => ({ path: field, value: undefined, source: `${path} drop_params` }));
   return {
     beneath: mergeEdits(defaultParams, `${path} default_params`).filter(({ value }) => value !== undefined),
-    laidOver: [...mergeEdits(overrideParams, `${path} override_params`), ...drops],
+    laidOver: [...overrides.filter((edit, index) => !isVoid(edit, overrides.slice(index + 1))), ...drops],
   };
 }
+
+/** What is written or deleted later, whole, need not be written before. */
+const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
+  later.some((one) => !isEmptyObject(one.value) && one.path.every((key, index) => path[index] === key));
+
+/** It merges, too, and changes nothing of an object. */
+const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** A value of another kind on the way (text where the default has an object) is said, and for the check to judge. */
 function isUnsaid(body: RequestBody, [key = '', ...inner]: readonly string[]): boolean {

@@ -31,9 +31,10 @@ export interface CaseGatewaySetup {
   readonly configs: string;
   readonly env: Readonly<Record<string, string>>;
   readonly time: CaseTime;
-  readonly calls: Calls;
+  /** Of the request that is being made. */
+  readonly calls: () => Calls;
   readonly draw: () => number;
-  readonly requestId: string | undefined;
+  readonly newId: () => string | undefined;
   /** Asked before the key ring of the settings. */
   readonly keys: KeyRing;
   /** A plugin that is not built in was made. */
@@ -80,7 +81,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
   const live = new LiveSnapshot(snapshot, () => {});
-  const newId = (): string | undefined => setup.requestId;
+  const { newId } = setup;
   const server = createDataServer(createRequestPath({ live, inFlight, clock, log, newId }), settings, {
     clock,
     inFlight,
@@ -152,7 +153,7 @@ function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, i
       const noting: Upstream = {
         ...upstream,
         async send(request, timings) {
-          const leave = calls.place(exchange, attempt, request);
+          const leave = calls().place(exchange, attempt, request);
           try {
             return await upstream.send(request, timings);
           } finally {

@@ -33,8 +33,9 @@ export const startTime = (traffic: Traffic, wall: number, patient: () => boolean
 export async function passTime(
   { clock, traffic, patient }: CaseTime,
   over: () => boolean,
-  mostRealMs = MOST_REAL_MS,
+  { mostMs = MOST_FAKE_MS, mostRealMs = MOST_REAL_MS }: { readonly mostMs?: number; readonly mostRealMs?: number } = {},
 ): Promise<string | undefined> {
+  const last = clock.now() + mostMs;
   const until = performance.now() + mostRealMs;
   const outside = new Outside();
   for (;;) {
@@ -49,7 +50,7 @@ export async function passTime(
     // Where no time is waited for, none is lost: then a thread has as long as it likes.
     if (next === undefined && patient() && outside.hasPatience) continue;
     if (next === undefined) return 'it waits for something that never comes';
-    if (clock.now() + next > MOST_FAKE_MS) return 'it did not end within a day of its own time';
+    if (clock.now() + next > last) return 'it did not end within a day of its own time';
     await clock.advance(next);
   }
 }

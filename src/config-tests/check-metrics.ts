@@ -1,13 +1,13 @@
+import type { TestExpectation } from '../../schemas/types.generated.ts';
 import { METRICS, type MetricSpec } from '../telemetry/metrics.ts';
 import type { Finding } from './check-tests.ts';
 import { meant } from './differences.ts';
-import type { FullCase } from './runner.ts';
 
 const ALL: readonly MetricSpec[] = Object.values(METRICS);
 const COUNTERS = ALL.filter(({ type }) => type === 'counter');
 
 /** What no counter is called is never counted up: a case that expects `value: 0` of it could not fail. */
-export function checkMetrics({ expect: { metrics = [] } }: FullCase): readonly Finding[] {
+export function checkMetrics({ metrics = [] }: TestExpectation): readonly Finding[] {
   return metrics.flatMap(({ name, labels = {} }, index): readonly Finding[] => {
     const path = ['expect', 'metrics', index];
     const spec = ALL.find((one) => one.name === name);

@@ -1,4 +1,4 @@
-import type { TestAnswer } from '../../schemas/types.generated.ts';
+import type { ConfigTestStep, TestAnswer } from '../../schemas/types.generated.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
 import type { Path } from '../settings/pointer.ts';
 import { alternatives } from '../settings/words.ts';
@@ -6,7 +6,7 @@ import { checkMetrics } from './check-metrics.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';
 import { NO_CONFIG, type TestFile } from './read-tests.ts';
-import type { FullCase } from './runner.ts';
+import type { FullCase } from './case-requests.ts';
 
 export interface Finding {
   /** Within the case. */
@@ -26,10 +26,10 @@ export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] 
       const findings = [
         ...(seen.has(one.name) ? [twice(one)] : []),
         ...checkConfig(one, names),
-        ...checkKey(one, names),
-        ...checkTargets(one, names),
-        ...checkMetrics(one),
-        ...(one.upstream ?? []).flatMap(checkAnswer),
+        ...checkRequest(one, one, names),
+        ...(one.next ?? []).flatMap((step, at) =>
+          checkRequest(step, one, names).map((finding) => ({ ...finding, path: ['next', at, ...finding.path] })),
+        ),
       ];
       seen.add(one.name);
       return findings.map((finding) => diagnosticOf(finding, { file, index }));
@@ -60,27 +60,38 @@ const twice = ({ name }: FullCase): Finding => ({
   severity: 'warning',
 });
 
-const CONFIG_HEADER = 'x-gateway-config';
-
-function checkConfig({ config, headers = {} }: FullCase, { configIds }: Names): readonly Finding[] {
-  const header = Object.keys(headers).find((name) => name.toLowerCase() === CONFIG_HEADER);
-  if (header !== undefined && config !== NO_CONFIG) {
-    const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
-    return [{ path: ['headers', header], on: 'key', message }];
-  }
+function checkConfig({ config }: FullCase, { configIds }: Names): readonly Finding[] {
   if (config === undefined || config === NO_CONFIG || configIds.includes(config)) return [];
   return [
     { path: ['config'], message: `there is no gateway/${config}.yaml`, ...meant(config, [...configIds, NO_CONFIG]) },
   ];
 }
 
-function checkKey({ key }: FullCase, { keyIds }: Names): readonly Finding[] {
+/** What one request says itself: the case's own, or one behind it. */
+const checkRequest = (said: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly Finding[] => [
+  ...checkHeaders(said, testCase),
+  ...checkKey(said, names),
+  ...checkTargets(said, testCase, names),
+  ...checkMetrics(said.expect),
+  ...(said.upstream ?? []).flatMap(checkAnswer),
+];
+
+const CONFIG_HEADER = 'x-gateway-config';
+
+function checkHeaders({ headers = {} }: ConfigTestStep, { config }: FullCase): readonly Finding[] {
+  const header = Object.keys(headers).find((name) => name.toLowerCase() === CONFIG_HEADER);
+  if (header === undefined || config === NO_CONFIG) return [];
+  const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
+  return [{ path: ['headers', header], on: 'key', message }];
+}
+
+function checkKey({ key }: ConfigTestStep, { keyIds }: Names): readonly Finding[] {
   if (key === undefined || keyIds.includes(key)) return [];
   return [{ path: ['key'], message: `there is no key with the id \`${key}\``, ...meant(key, keyIds) }];
 }
 
 /** Of a config that comes with the request, or of none, only the entries of the catalog are known. */
-function checkTargets({ configId, expect }: FullCase, names: Names): readonly Finding[] {
+function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names: Names): readonly Finding[] {
   const targets = configId === undefined ? undefined : names.targetsOf(configId);
   const named: readonly (readonly [Path, string])[] = [
     ...(expect.target === undefined ? [] : [[['target'], expect.target] as const]),

@@ -139,7 +139,7 @@ describe('the settings', () => {
     const entry = { ...ENTRIES[2], region: '${env:GATEHOUSE_TEST_REGION:-us-east1}' };
     const settings = { catalog: { providers: [entry] }, gateway: { prod: vertex } };
     const url = async (env: Record<string, string>) =>
-      (await runCase(setupOf(settings, env), caseOf({ upstream }))).calls[0]?.url;
+      (await runCase(setupOf(settings, env), caseOf({ upstream })))[0]?.calls[0]?.url;
     expect(await url({})).toContain('us-east1');
     expect(await url({ GATEHOUSE_TEST_REGION: 'asia-east1' })).toContain('asia-east1');
     delete process.env['GATEHOUSE_TEST_REGION'];

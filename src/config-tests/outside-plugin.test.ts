@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { diskFiles } from '../settings/files.ts';
 import type { Outcome } from './outcome.ts';
-import { caseOf, ENTRIES, TARGETS } from './run.testkit.ts';
+import { caseOf, ENTRIES, TARGETS, type CaseParts } from './run.testkit.ts';
 import { runCase } from './runner.ts';
 
 const api = new URL('../plugin/index.ts', import.meta.url).href;
 
+const runWith = async (create: string): Promise<Outcome> => (await runAllWith(create))[0]!;
+
 /** With a request plugin of this `create`, on disk, where modules are. */
-async function runWith(create: string): Promise<Outcome> {
+async function runAllWith(create: string, parts: CaseParts = {}): Promise<readonly Outcome[]> {
   const configs = mkdtempSync(join(tmpdir(), 'gatehouse-config-tests-'));
   onTestFinished(() => rmSync(configs, { recursive: true, force: true }));
   const plugin = `{ name: 'outside', level: 'request', options: { type: 'object', additionalProperties: false }, create(${create} }`;
@@ -28,7 +30,7 @@ async function runWith(create: string): Promise<Outcome> {
     'gateway/prod.yaml': TARGETS.openai,
   };
   for (const [name, file] of Object.entries(files)) writeFileSync(join(configs, name), JSON.stringify(file));
-  return runCase({ configs, files: diskFiles, env: {} }, caseOf({ upstream: [{ answer: 'Hello' }] }));
+  return runCase({ configs, files: diskFiles, env: {} }, caseOf({ upstream: [{ answer: 'Hello' }], ...parts }));
 }
 
 it('lets plugins from outside wait for files and threads before time passes', async () => {
@@ -62,9 +64,15 @@ it('has the case’s time for them, too', async () => {
   });
 });
 
+const NEVER_ENDS = ') { return () => new Promise(() => {}); }';
+
 it('tells of one that never lets a request end', async () => {
-  const outcome = await runWith(`) { return () => new Promise(() => {}); }`);
+  const outcome = await runWith(NEVER_ENDS);
   expect(outcome.faults).toContain('the request has no end: it waits for something that never comes');
+});
+
+it('makes no further request behind one that has no end', async () => {
+  expect(await runAllWith(NEVER_ENDS, { next: [{ expect: {} }, { expect: {} }] })).toHaveLength(1);
 });
 
 it('gives one that never closes the time of the case, and goes on', async () => {

@@ -1,5 +1,5 @@
 import { isMap } from 'yaml';
-import type { ConfigTestCase, ConfigTestFile } from '../../schemas/types.generated.ts';
+import type { ConfigTestCase, ConfigTestFile, ConfigTestStep } from '../../schemas/types.generated.ts';
 import { sortDiagnostics, type Diagnostic, type Place } from '../settings/diagnostic.ts';
 import type { SettingsFiles } from '../settings/files.ts';
 import { findTestFiles } from '../settings/find-files.ts';
@@ -8,7 +8,7 @@ import { readSettingsFile, type ReadFile } from '../settings/read-file.ts';
 import { propertiesOf } from '../settings/schema-tree.ts';
 import { packageSchemas } from '../settings/schemas.ts';
 import { keyText, type YamlFile } from '../settings/yaml-file.ts';
-import type { FullCase } from './runner.ts';
+import type { FullCase } from './case-requests.ts';
 
 /** One `*.test.yaml` that is sound by itself. */
 export interface TestFile {
@@ -71,14 +71,18 @@ function diagnosticsOf(file: ReadFile): readonly Diagnostic[] {
 /** Names of metrics begin as our keys do (`gatehouse_requests_…`): what warns of a secret in clear text means none of them. */
 function withoutMetrics(diagnostics: readonly Diagnostic[], tests: TestFile | undefined): readonly Diagnostic[] {
   if (!tests || diagnostics.length === 0) return diagnostics;
-  const names = tests.cases.flatMap(({ expect: { metrics = [] } }, index) =>
-    metrics.map((_, at) => tests.placeOf(['cases', index, 'expect', 'metrics', at, 'name'])),
-  );
+  const names = tests.cases.flatMap((one, index) => [
+    ...placesOfMetrics(one, tests, ['cases', index]),
+    ...(one.next ?? []).flatMap((step, at) => placesOfMetrics(step, tests, ['cases', index, 'next', at])),
+  ]);
   return diagnostics.filter(
     ({ severity, line, column }) =>
       severity === 'error' || !names.some((name) => name.line === line && name.column === column),
   );
 }
+
+const placesOfMetrics = ({ expect: { metrics = [] } }: ConfigTestStep, tests: TestFile, at: Path): readonly Place[] =>
+  metrics.map((_, index) => tests.placeOf([...at, 'expect', 'metrics', index, 'name']));
 
 /** It would have fifty mistakes as a file of tests, and one is meant. */
 function isGatewayConfig({ document: { contents } }: YamlFile): boolean {

@@ -17,7 +17,7 @@ async function run(texts: Readonly<Record<string, string>>, options: Partial<Tes
     folder: 'configs',
     files: folderWith(texts),
     clock: { now: () => (now += 5) },
-    runCase: () => Promise.resolve(outcome(200)),
+    runCase: () => Promise.resolve([outcome(200)]),
     bail: false,
     onRead: (told) => warnings.push(...told.map(tell)),
     onResult: (result) => results.push(result),
@@ -47,7 +47,7 @@ describe('the cases of a folder', () => {
     ['at its answers', 'upstream: [{ answer: a }]\n    expect: { status: 200 }', '4:15'],
     ['at its name, where it has none', 'expect: { status: 200 }', '2:11'],
   ])('that are wrong themselves fail %s', async (_, rest, place) => {
-    const runCase = () => Promise.resolve({ ...outcome(200), faults: ['nobody asked for it'] });
+    const runCase = () => Promise.resolve([{ ...outcome(200), faults: ['nobody asked for it'] }]);
     const { results } = await run(tests(`cases:\n${oneCase('a', rest)}`), { runCase });
     const [failure] = results[0]!.failures;
     expect(`${placeOf(failure!)}: ${headOf(failure!)}`).toBe(
@@ -55,9 +55,45 @@ describe('the cases of a folder', () => {
     );
   });
 
+  const NEXT = `cases:\n${oneCase(
+    'a',
+    `expect: { status: 200 }
+    next:
+      - expect: { status: 201 }
+      - expect: { status: 200 }`,
+  )}`;
+
+  test.each([
+    ['as expected', [200, 201, 200], []],
+    ['at its place; of those behind it nothing is told', [200, 200, 404], ['6:27: next[0].status']],
+    ['and the first before all', [404, 404, 404], ['4:23: status']],
+    [
+      'which is not made after one without an end',
+      [200, 201],
+      ['7:9: next[1]: the request was not made: the one before has no end'],
+    ],
+  ])('fail at the first request that is not %s', async (_, statuses, expected) => {
+    const { results } = await run(tests(NEXT), { runCase: () => Promise.resolve(statuses.map(outcome)) });
+    expect(results[0]?.failures.map((one) => `${one.line}:${one.column}: ${headOf(one)}`)).toEqual(expected);
+  });
+
+  test.each([
+    [
+      'at its answers',
+      '- upstream: [{ answer: a }]\n        expect: { status: 200 }',
+      '6:19: next[0]: nobody asked for it',
+    ],
+    ['at itself, where it has none', '- expect: { status: 200 }', '6:9: next[0]: nobody asked for it'],
+  ])('fail %s where a later request is itself wrong', async (_, step, expected) => {
+    const runCase = () => Promise.resolve([outcome(200), { ...outcome(200), faults: ['nobody asked for it'] }]);
+    const text = oneCase('a', `expect: { status: 200 }\n    next:\n      ${step}`);
+    const { results } = await run(tests(`cases:\n${text}`), { runCase });
+    expect(results[0]?.failures.map((one) => `${one.line}:${one.column}: ${headOf(one)}`)).toEqual([expected]);
+  });
+
   test('that cannot be run fail, and the others run', async () => {
     const runCase: TestRun['runCase'] = ({ env: _ }, { name }) =>
-      name === 'one' ? Promise.reject(new Error('no such thing')) : Promise.resolve(outcome(200));
+      name === 'one' ? Promise.reject(new Error('no such thing')) : Promise.resolve([outcome(200)]);
     const { told, results } = await run(tests(THREE), { runCase });
     expect(told).toEqual(['✗ one', '✗ two', '✓ three']);
     expect(results[0]?.failures[0]?.message).toBe('the case could not be run: no such thing');
@@ -92,7 +128,7 @@ describe('the cases of a folder', () => {
     const setups: RunnerSetup[] = [];
     const runCase: TestRun['runCase'] = (setup) => {
       setups.push(setup);
-      return Promise.resolve(outcome(200));
+      return Promise.resolve([outcome(200)]);
     };
     await run(
       {

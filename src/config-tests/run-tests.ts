@@ -1,6 +1,7 @@
 import type { Clock } from '../plugin/index.ts';
 import { sortDiagnostics, type Diagnostic } from '../settings/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../settings/files.ts';
+import type { Path } from '../settings/pointer.ts';
 import { loadSettings, type LoadResult } from '../settings/load.ts';
 import { checkTests } from './check-tests.ts';
 import { compare, type Mismatch } from './compare.ts';
@@ -8,7 +9,8 @@ import { namesIn } from './names.ts';
 import type { Outcome } from './outcome.ts';
 import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
-import { type FullCase, type RunnerSetup } from './runner.ts';
+import { requestsOf, type FullCase } from './case-requests.ts';
+import { type RunnerSetup } from './runner.ts';
 import { SettingsRefused } from '../settings/refused.ts';
 
 export interface TestRun {
@@ -17,7 +19,8 @@ export interface TestRun {
   /** Should answer the same all the time: ./once-files.ts. */
   readonly files: SettingsFiles;
   readonly clock: Pick<Clock, 'now'>;
-  readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<Outcome>;
+  /** Gives what came of each request, up to one that has no end. */
+  readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly Outcome[]>;
   /** Only cases with this text in `FILE: NAME`, in capitals or not. */
   readonly filter?: string | undefined;
   /** End with the first case that fails. */
@@ -121,28 +124,49 @@ async function runAll(chosen: readonly Chosen[], run: TestRun): Promise<TestsEnd
 async function runOne(chosen: Chosen, run: TestRun): Promise<CaseResult> {
   const { file, testCase, index } = chosen;
   const began = run.clock.now();
-  const mismatches = await mismatchesOf(chosen, run);
+  const { step, mismatches } = await firstMismatches(chosen, run);
   return {
     file: file.path,
     name: testCase.name,
     place: file.placeOf(['cases', index, 'name']),
     failures: mismatches.map(({ path, ...mismatch }): Failure => {
-      // What the case itself got wrong is nearest to what it says about its upstreams.
-      const at = path.length > 0 ? ['expect', ...path] : [testCase.upstream ? 'upstream' : 'name'];
-      return { ...file.placeOf(['cases', index, ...at]), what: pathText(path), ...mismatch };
+      const at = [...step, ...(path.length > 0 ? ['expect', ...path] : besideExpect(testCase, step))];
+      const what = pathText(path.length > 0 ? [...step, ...path] : step);
+      return { ...file.placeOf(['cases', index, ...at]), what, ...mismatch };
     }),
     ms: run.clock.now() - began,
   };
 }
 
-async function mismatchesOf({ setup, testCase }: Chosen, { runCase }: TestRun): Promise<readonly Mismatch[]> {
+/** What the case itself got wrong is nearest to what it says about its upstreams. */
+function besideExpect(testCase: FullCase, [, index]: Path): Path {
+  const said = typeof index === 'number' ? testCase.next?.[index] : testCase;
+  if (said?.upstream) return ['upstream'];
+  return said === testCase ? ['name'] : [];
+}
+
+interface Mismatches {
+  /** Where the request stands in its case: nowhere special, or `next[0]`. */
+  readonly step: Path;
+  readonly mismatches: readonly Mismatch[];
+}
+
+/** Of the first request that is not as expected: what comes behind it follows from it. */
+async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun): Promise<Mismatches> {
   try {
-    return compare(testCase.expect, await runCase(setup, testCase));
+    const outcomes = await runCase(setup, testCase);
+    for (const [index, { expect }] of requestsOf(testCase).entries()) {
+      const outcome = outcomes[index];
+      const mismatches = outcome ? compare(expect, outcome) : [{ path: [], message: NOT_MADE }];
+      if (mismatches.length > 0) return { step: index === 0 ? [] : ['next', index - 1], mismatches };
+    }
+    return { step: [], mismatches: [] };
   } catch (error) {
     if (error instanceof SettingsRefused) throw error;
     // The others can still be run.
-    return [
-      { path: [], message: `the case could not be run: ${error instanceof Error ? error.message : String(error)}` },
-    ];
+    const message = `the case could not be run: ${error instanceof Error ? error.message : String(error)}`;
+    return { step: [], mismatches: [{ path: [], message }] };
   }
 }
+
+const NOT_MADE = 'the request was not made: the one before has no end';

@@ -1,6 +1,7 @@
 import { memoryFiles } from '../settings/files.ts';
 import type { Outcome } from './outcome.ts';
-import { runCase, type FullCase, type RunnerSetup } from './runner.ts';
+import type { FullCase } from './case-requests.ts';
+import { runCase, type RunnerSetup } from './runner.ts';
 
 /** Settings as JSON, which is YAML. */
 export interface TestedSettings {
@@ -53,6 +54,10 @@ export function caseOf({ path, method, body = {}, ...rest }: CaseParts = {}): Fu
   return { name: 'a case', configId: 'prod', expect: {}, ...rest, request };
 }
 
-/** Of the gateway config `prod`. */
-export const run = (config: object, parts: CaseParts = {}, others: TestedSettings = {}): Promise<Outcome> =>
+/** Each request of a case of the gateway config `prod`. */
+export const runAll = (config: object, parts: CaseParts, others: TestedSettings = {}): Promise<readonly Outcome[]> =>
   runCase(setupOf({ ...others, gateway: { prod: config, ...others.gateway } }), caseOf(parts));
+
+/** Of a case with one request. */
+export const run = async (config: object, parts: CaseParts = {}, others: TestedSettings = {}): Promise<Outcome> =>
+  (await runAll(config, parts, others))[0]!;

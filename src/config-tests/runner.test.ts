@@ -230,9 +230,9 @@ describe('what is told', () => {
       { status: 503, body: quoting('canary-openai-key') },
       { status: 503, body: quoting('canary-anthropic-key') },
     ];
-    const outcome = await runCase(setup, caseOf({ key: 'team', upstream }));
+    const [outcome] = await runCase(setup, caseOf({ key: 'team', upstream }));
     expect(outcome).toMatchObject({ status: 503, faults: [], attempts: [{}, {}] });
-    expect(outcome.text).toContain('Incorrect key');
+    expect(outcome?.text).toContain('Incorrect key');
     expect(JSON.stringify(outcome)).not.toContain('canary');
   });
 });

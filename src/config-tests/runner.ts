@@ -1,13 +1,16 @@
-import type { ConfigTestCase } from '../../schemas/types.generated.ts';
-import type { Clock, KeyRing } from '../plugin/index.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
 import type { SettingsFiles } from '../settings/files.ts';
-import { digestOf } from '../settings/key-digest.ts';
-import { createKeyRing } from '../settings/key-ring.ts';
 import { loadSettings, type LoadResult, type Settings } from '../settings/load.ts';
-import { ANYBODY, UnknownKey } from '../server/explain/supposed-caller.ts';
-import type { HeaderNames } from '../server/headers.ts';
 import { Calls } from './calls.ts';
+import {
+  drawFrom,
+  requestIdOf,
+  requestsOf,
+  supposedKeys,
+  toClientRequest,
+  type CaseRequest,
+  type FullCase,
+} from './case-requests.ts';
 import { startCaseGateway, type CaseGateway } from './case-gateway.ts';
 import { passTime, startTime, type CaseTime } from './case-time.ts';
 import { ask, type ClientReply, type ClientRequest } from './client.ts';
@@ -25,40 +28,90 @@ export interface RunnerSetup {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A case with what its file leaves out filled in. */
-export interface FullCase extends ConfigTestCase {
-  /** Undefined: the request names none. */
-  readonly configId: string | undefined;
-}
-
 /** When cases happen that do not say when. */
 const SOME_MOMENT = '2026-01-01T00:00:00Z';
 
-/** Runs cases against one folder of settings, each in a gateway of its own. Throws SettingsRefused, and UnknownKey. */
-export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<Outcome> {
+/**
+ * Runs cases against one folder of settings, each in a gateway of its own. Gives what came of each request of the case, up to one that
+ * has no end. Throws SettingsRefused, and UnknownKey.
+ */
+export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<readonly Outcome[]> {
   const { loaded, settings } = await settingsOf(setup);
-  const wall = Date.parse(testCase.at ?? SOME_MOMENT);
   let foreign = false;
-  const time = startTime(new Traffic(), wall, () => foreign);
-  const calls = new Calls(testCase.upstream ?? []);
-  const keys = supposedKeys(testCase, settings, time.clock);
+  const time = startTime(new Traffic(), Date.parse(testCase.at ?? SOME_MOMENT), () => foreign);
+  const now = new Now();
   const gateway = await startCaseGateway({
     loaded,
     configs: setup.configs,
     env: setup.env,
     time,
-    calls,
-    draw: drawFrom(testCase.draws ?? []),
-    requestId: requestIdOf(testCase),
-    keys,
+    calls: () => now.calls,
+    draw: () => now.draw(),
+    newId: () => now.requestId,
+    keys: supposedKeys(testCase, settings, time.clock),
     onForeignPlugin: () => void (foreign = true),
   });
   if (!gateway) throw broken(setup, loaded.diagnostics);
+  const outcomes = await askAll(testCase, now, { settings, gateway, time });
+  const [last] = outcomes.splice(-1);
+  return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
+}
+
+/** What the request that is being made has given to it. */
+class Now {
+  calls = new Calls([]);
+  draw: () => number = () => 0;
+  requestId: string | undefined;
+
+  begin(request: CaseRequest, index: number): void {
+    this.calls = new Calls(request.upstream ?? []);
+    this.draw = drawFrom(request);
+    this.requestId = requestIdOf(request, index);
+  }
+}
+
+interface Running {
+  readonly settings: Settings;
+  readonly gateway: CaseGateway;
+  readonly time: CaseTime;
+}
+
+async function askAll(testCase: FullCase, now: Now, running: Running): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const [index, request] of requestsOf(testCase).entries()) {
+    now.begin(request, index);
+    const { outcome, isOver } = await askOne(request, now, running);
+    outcomes.push(outcome);
+    if (!isOver) break;
+  }
+  return outcomes;
+}
+
+async function askOne(
+  request: CaseRequest,
+  { calls }: Now,
+  { settings, gateway, time }: Running,
+): Promise<{ readonly outcome: Outcome; readonly isOver: boolean }> {
+  const late = await waitFor(request.afterMs, time);
+  const wall = time.clock.wall();
+  const earlier = gateway.served.length;
   const before = countersOf(await gateway.metrics.snapshot('cumulative'));
-  const { reply, fault } = await exchange(gateway, time, requestOf(testCase, gateway.snapshot.headerNames));
+  const { reply, fault } = await exchange(gateway, time, toClientRequest(request, gateway.snapshot.headerNames));
   const counted = countedBetween(before, countersOf(await gateway.metrics.snapshot('cumulative')));
-  const faults = [...(fault === undefined ? [] : [fault]), ...(await close(gateway, time))];
-  return tellOutcome({ settings, calls, reply, served: gateway.served.at(-1), wall, counted, faults });
+  const faults = [late, fault].filter((one) => one !== undefined);
+  const served = gateway.served[earlier];
+  return {
+    outcome: tellOutcome({ settings, calls, reply, served, wall, counted, faults }),
+    isOver: fault === undefined,
+  };
+}
+
+async function waitFor(ms: number, time: CaseTime): Promise<string | undefined> {
+  if (ms === 0) return undefined;
+  let over = false;
+  time.clock.after(ms, () => (over = true));
+  const fault = await passTime(time, () => over, { mostMs: ms });
+  return fault && `what is done between the requests has no end: ${fault}`;
 }
 
 interface Exchanged {
@@ -110,52 +163,4 @@ async function load({ configs, files, env }: RunnerSetup): Promise<Loaded> {
 function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): SettingsRefused {
   known.delete(setup);
   return new SettingsRefused(diagnostics);
-}
-
-/** Nobody's: it opens nothing anywhere else. */
-const SUPPOSED_KEY = 'the-key-of-this-case';
-
-/** Who has the key of a case, as the gateway's own key ring says it: a key that has expired by then is refused. */
-function supposedKeys({ key }: FullCase, { keys: { keys } }: Settings, clock: Pick<Clock, 'wall'>): KeyRing {
-  if (key === undefined) return { find: (given) => (given === SUPPOSED_KEY ? ANYBODY : undefined) };
-  const entry = keys.find(({ id }) => id === key);
-  if (!entry) throw new UnknownKey(key, { keys });
-  // A case asks from no address: wherever the key may be used from, it does.
-  const { networks: _, ...own } = entry;
-  return createKeyRing({ keys: [{ ...own, digest: digestOf(SUPPOSED_KEY) }] }, clock);
-}
-
-/** The last one stands for all behind it. */
-function drawFrom(draws: readonly number[]): () => number {
-  let at = 0;
-  return () => draws[Math.min(at++, draws.length - 1)] ?? 0;
-}
-
-const REQUEST_ID = 'x-request-id';
-
-/** The same in every run, unless the client gives one. */
-function requestIdOf({ headers = {} }: FullCase): string | undefined {
-  const given = Object.keys(headers).some((name) => name.toLowerCase() === REQUEST_ID);
-  return given ? undefined : '00000000-0000-7000-8000-000000000001';
-}
-
-/**
- * The gateway's own header for the key stands over whatever else may hold one: `Authorization` stays what the caller sends upstream.
- * A case that writes that header itself asks with the key in it.
- */
-function requestOf({ request, headers = {}, configId }: FullCase, names: HeaderNames): ClientRequest {
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  // A schema of JSON has no type for "any value".
-  const body: unknown = request.body;
-  const own: Record<string, string> = {};
-  if (body !== undefined) own['content-type'] = 'application/json';
-  if (names.read(given, 'api-key') === undefined) own[names.nameFor(given, 'api-key')] = SUPPOSED_KEY;
-  if (configId !== undefined && names.read(given, 'config') === undefined)
-    own[names.nameFor(given, 'config')] = configId;
-  return {
-    method: request.method ?? 'POST',
-    path: request.path ?? '/v1/chat/completions',
-    headers: { ...own, ...given },
-    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
-  };
 }

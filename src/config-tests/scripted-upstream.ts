@@ -11,7 +11,7 @@ import { writeAnswer } from './write-answer.ts';
 export const lookUpAnything = (): Promise<readonly string[]> => Promise.resolve(['8.8.8.8']);
 
 /** Every upstream there is, in memory: each call gets the answer that the case has for it, on a connection of its own. */
-export function createScriptedUpstream(calls: Calls, time: CaseTime): Wire {
+export function createScriptedUpstream(calls: () => Calls, time: CaseTime): Wire {
   const server = createServer((req, res) => void serve(req, res));
   // Nothing of node:http's own ends a request of this clock.
   Object.assign(server, { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, timeout: 0, maxHeadersCount: 0 });
@@ -19,7 +19,7 @@ export function createScriptedUpstream(calls: Calls, time: CaseTime): Wire {
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     res.on('error', () => {});
     const body = await read(req);
-    const call = body === undefined ? undefined : calls.arrive(req.url ?? '', body);
+    const call = body === undefined ? undefined : calls().arrive(req.url ?? '', body);
     if (!call?.answer) return void res.destroy();
     await new Play(res, call, time).run(body ?? '');
   }
@@ -27,7 +27,7 @@ export function createScriptedUpstream(calls: Calls, time: CaseTime): Wire {
   return {
     connect({ hostname, port }) {
       const [near, far] = MemorySocket.pair(time.traffic);
-      const call = calls.dial(hostname, port);
+      const call = calls().dial(hostname, port);
       const refused = call && (!call.answer || call.answer.fault === 'refuse');
       const stand = (): void => {
         if (near.destroyed) return;

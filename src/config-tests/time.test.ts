@@ -113,7 +113,7 @@ describe('what never ends', () => {
     const told = await passTime(
       startTime(traffic, 0, () => false),
       () => false,
-      20,
+      { mostRealMs: 20 },
     );
     goesOn = false;
     expect(told).toBe('it did not end within 0.02 s of real time');

@@ -96,7 +96,10 @@ export interface Target {
   /** `@slug` or a provider name. */
   readonly provider: string | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
+  /** All of them in one: to be read. */
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
+  /** Those of the config, of its groups and of the target, in this order: each is laid over what those before it made of the request. */
+  readonly overrideLevels: readonly Readonly<Record<string, unknown>>[];
   /** Paths of fields that are taken out, after the overrides. */
   readonly dropParams: readonly (readonly string[])[];
   /** Lower-case names of request headers that go on to the upstream. */

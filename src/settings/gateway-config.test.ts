@@ -24,6 +24,7 @@ describe('compileGatewayConfig', () => {
         provider: '@a',
         defaultParams: undefined,
         overrideParams: undefined,
+        overrideLevels: [],
         dropParams: [],
         forwardHeaders: [],
         cache: undefined,
@@ -150,6 +151,15 @@ describe('what a target leaves out', () => {
     expect(first?.overrideParams).toEqual({ model: 'm', temperature: 0 });
     expect(second?.overrideParams).toEqual({ model: 'm' });
     expect(second?.timeouts).toEqual({});
+  });
+
+  test('keeps override_params level by level, from the config to the target', () => {
+    const [near, far] = compile({
+      override_params: { a: null },
+      targets: [{ targets: [{ override_params: { a: { b: 1 } } }] }, {}],
+    });
+    expect(near?.overrideLevels).toEqual([{ a: null }, { a: { b: 1 } }]);
+    expect(far?.overrideLevels).toEqual([{ a: null }]);
   });
 
   test('keeps keys with the names of objects’ own members', () => {

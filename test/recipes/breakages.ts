@@ -25,6 +25,9 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
   ],
   'cached-embeddings': [
     { what: 'nothing is kept', edit: ['mode: exact', 'mode: off'] },
+    { what: 'each key keeps its own', edit: without(', scope: config') },
+    { what: 'kept for a day', edit: ['max_age: 604800', 'max_age: 86400'] },
+    { what: 'kept longer than vectors are good for', edit: ['max_age: 604800', 'max_age: 6048000'] },
     { what: 'another model', edit: ['gemini-embedding-001', 'text-embedding-005'] },
     { what: 'vectors as long as the model makes them', edit: without(', dimensions: 768') },
     { what: 'applications choose the length', edit: ['override_params', 'default_params'] },
@@ -85,6 +88,11 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     drawn,
     { what: 'Anthropic has another model', edit: ['claude-sonnet-4-5-20250929', 'claude-haiku-4-5'] },
     { what: 'Google is asked only once', edit: ['attempts: 1', 'attempts: 0'] },
+    {
+      what: 'a Google that fails is asked all the same',
+      edit: without('circuit_breaker: { failures: 5, cooldown: 30s }\n'),
+    },
+    { what: 'and is left alone for a minute', edit: ['cooldown: 30s', 'cooldown: 60s'] },
     { what: 'Google is waited for', edit: ['max_delay: 2s', 'max_delay: 20s'] },
     {
       what: 'nobody notices a silent Google',
@@ -163,16 +171,15 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     },
     {
       what: 'applications choose the shape',
-      edit: [
-        'override_params:\n      temperature: 0\n      response',
-        'default_params:\n      temperature: 0\n      response',
-      ],
+      edit: ['override_params:\n      response', 'default_params:\n      response'],
     },
     { what: 'the shape is a wish', edit: ['strict: true', 'strict: false'] },
     { what: 'a ticket may lack its urgency', edit: ['[title, urgent]', '[title]'] },
     { what: 'tools may be called', edit: without('drop_params: [tools, tool_choice, parallel_tool_calls]\n') },
     { what: 'what goes with tools stays without them', edit: ['[tools, tool_choice, parallel_tool_calls]', '[tools]'] },
     { what: 'one API is asked in the words of the other', edit: ['then: messages', 'then: chat'] },
-    { what: 'another answer each time', edit: ['temperature: 0\n      output', 'temperature: 1\n      output'] },
+    { what: 'another answer each time', edit: ['temperature: 0', 'temperature: 1'] },
+    { what: 'schemas are mixed', edit: without(' response_format: null,') },
+    { what: 'schemas are mixed in the words of the other API', edit: without(', output_config: { format: null }') },
   ],
 };

@@ -22,6 +22,7 @@ export function createTarget(parts: Partial<Target> = {}): Target {
     provider: undefined,
     defaultParams: undefined,
     overrideParams: undefined,
+    overrideLevels: parts.overrideParams ? [parts.overrideParams] : [],
     dropParams: [],
     forwardHeaders: [],
     cache: undefined,

@@ -61,6 +61,23 @@ drop_params:
     ]);
   });
 
+  it('names the line that deletes what a nearer one writes anew', async () => {
+    const prod = `override_params: { response_format: null }
+targets:
+  - provider: "@sim"
+    override_params:
+      response_format: { type: json_schema, json_schema: { name: ours } }
+`;
+    const theirs = { type: 'json_schema', json_schema: { name: 'theirs', strict: true } };
+    expect(
+      await changes({ gateway: { prod } }, { config: 'prod', json: { model: 'm', response_format: theirs } }),
+    ).toEqual([
+      `response_format removed: ${JSON.stringify(theirs)} →  ← configs/gateway/prod.yaml:1:20 override_params.response_format`,
+      'response_format.type set: "json_schema" → "json_schema" ← configs/gateway/prod.yaml:5:26 targets.0.override_params.response_format.type',
+      'response_format.json_schema.name set: "theirs" → "ours" ← configs/gateway/prod.yaml:5:60 targets.0.override_params.response_format.json_schema.name',
+    ]);
+  });
+
   it('says nothing of what was so already, or not there to be taken out', async () => {
     const json = {
       model: 'steady',
@@ -91,16 +108,16 @@ targets:
     const parts: AskParts = { config: 'nested', json: { model: 'm', seed: 1, user: 'u' } };
     expect(await changes({ gateway: { nested } }, parts)).toEqual([
       'model set: "m" → "outer" ← configs/gateway/nested.yaml:4:3 override_params.model',
-      'metadata.team set:  → "b" ← configs/gateway/nested.yaml:9:19 targets.0.override_params.metadata.team',
       'metadata.env set:  → "prod" ← configs/gateway/nested.yaml:5:24 override_params.metadata.env',
+      'metadata.team set:  → "b" ← configs/gateway/nested.yaml:9:19 targets.0.override_params.metadata.team',
       'seed removed: 1 →  ← configs/gateway/nested.yaml:6:15 drop_params.0',
       'user removed: "u" →  ← configs/gateway/nested.yaml:10:19 targets.0.drop_params.0',
     ]);
     expect(await changes({ gateway: { nested } }, parts, 1)).toEqual([
       'top_p default:  → 0.1 ← configs/gateway/nested.yaml:12:23 targets.1.default_params.top_p',
-      'model set: "m" → "inner" ← configs/gateway/nested.yaml:11:24 targets.1.override_params.model',
       'metadata.team set:  → "a" ← configs/gateway/nested.yaml:5:15 override_params.metadata.team',
       'metadata.env set:  → "prod" ← configs/gateway/nested.yaml:5:24 override_params.metadata.env',
+      'model set: "m" → "inner" ← configs/gateway/nested.yaml:11:24 targets.1.override_params.model',
       'seed removed: 1 →  ← configs/gateway/nested.yaml:13:19 targets.1.drop_params.0',
     ]);
   });
