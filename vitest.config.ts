@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const setupFiles = ['./test/support/vitest-setup.ts'];
@@ -6,6 +7,8 @@ const setupFiles = ['./test/support/vitest-setup.ts'];
 // loaded machine may stretch a timeout that is part of the behaviour: in CI such a test has a second try, and is named.
 export default defineConfig({
   test: {
+    // Tests across rooms wait more than they compute: vitest's own choice, one for each processor but one, is half as fast on a machine with two.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       { test: { name: 'unit', setupFiles, include: ['src/**/*.test.ts', 'plugins/**/*.test.ts'] } },
       {
