@@ -10,7 +10,15 @@ export default defineConfig({
     // Tests across rooms wait more than they compute: vitest's own choice, one for each processor but one, is half as fast on a machine with two.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      { test: { name: 'unit', setupFiles, include: ['src/**/*.test.ts', 'plugins/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          setupFiles,
+          include: ['src/**/*.test.ts', 'plugins/**/*.test.ts'],
+          // Properties try hundreds of cases: a busy machine must not fail them.
+          testTimeout: 30_000,
+        },
+      },
       {
         test: {
           name: 'crossing',

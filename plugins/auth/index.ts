@@ -23,8 +23,7 @@ export default definePlugin({
     };
   },
   create({ host }) {
-    return async function auth(ctx, next) {
-      const { exchange } = ctx;
+    return function auth({ exchange }, next) {
       const authorization = bearer(exchange.request.headers.authorization);
       const found = findCaller(host.keys, exchange, authorization);
       exchange.caller = found.caller;
@@ -32,7 +31,7 @@ export default definePlugin({
       const left = authorization !== undefined && authorization !== found.key;
       if (left && !host.keys.find(authorization, exchange.request.remoteAddress))
         exchange.upstreamToken = new Secret(authorization, 'caller');
-      await next();
+      return next();
     };
   },
 });

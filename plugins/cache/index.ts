@@ -2,6 +2,7 @@ import {
   definePlugin,
   type AttemptContext,
   type CachedReply,
+  type CacheSettings,
   type CacheStatus,
   type Exchange,
   type RequestBody,
@@ -27,10 +28,8 @@ export default definePlugin({
   create({ host }) {
     const { clock } = host;
     const flights = new Flights(clock);
-    return async function cache(ctx, next) {
+    const lookUp = async (ctx: AttemptContext, next: () => Promise<void>, settings: CacheSettings): Promise<void> => {
       const { attempt, exchange } = ctx;
-      const settings = attempt.target.cache;
-      if (!settings) return next();
       const { refresh, namespace } = readWishes(exchange.request);
       if (!isCacheable(exchange, attempt.body)) {
         attempt.cache = 'bypass';
@@ -51,6 +50,10 @@ export default definePlugin({
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
       attempt.cache = 'miss';
       await (attempt.body.value('stream') === true ? ask(job) : askTogether(job, flights));
+    };
+    return function cache(ctx, next) {
+      const settings = ctx.attempt.target.cache;
+      return settings ? lookUp(ctx, next, settings) : next();
     };
   },
 });

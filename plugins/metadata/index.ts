@@ -32,8 +32,7 @@ export default definePlugin({
   },
   create({ options }) {
     const { max_keys: maxKeys = 16, max_length: maxLength = 128 } = options;
-    return async function metadata(ctx, next) {
-      const { exchange } = ctx;
+    return function metadata({ exchange }, next) {
       const header = exchange.request.header('metadata');
       if (header !== undefined)
         exchange.metadata = readMetadata(header, { maxKeys, maxLength, request: exchange.request });
@@ -42,7 +41,7 @@ export default definePlugin({
         checkRules(exchange.metadata, rules, exchange.request);
         exchange.labels = labelsOf(exchange.metadata, rules);
       }
-      await next();
+      return next();
     };
   },
 });

@@ -15,11 +15,12 @@ export default definePlugin({
   },
   create({ host }) {
     const answers: Readonly<Record<string, Answer | undefined>> = { 'models.list': list, 'models.retrieve': retrieve };
-    return async function models(ctx, next) {
+    return function models(ctx, next) {
       const { exchange } = ctx;
       const answer = answers[exchange.operation?.id ?? ''];
       if (!answer) return next();
       exchange.reply = toReply(answer(host.models, exchange, ctx.querystring), exchange);
+      return Promise.resolve();
     };
   },
 });

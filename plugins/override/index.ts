@@ -25,8 +25,7 @@ export default definePlugin({
   },
   create() {
     const compiled = new WeakMap<Target, Compiled>();
-    return async function override(ctx, next) {
-      const { attempt, exchange } = ctx;
+    return function override({ attempt, exchange }, next) {
       const { target } = attempt;
       if (changes(target)) {
         let edits = compiled.get(target);
@@ -35,7 +34,7 @@ export default definePlugin({
         attempt.body = body.edit([...edits.beneath.filter(({ path }) => isUnsaid(body, path)), ...edits.laidOver]);
         if (exchange.operation) check(exchange.operation, attempt.body, target);
       }
-      await next();
+      return next();
     };
   },
 });

@@ -18,11 +18,10 @@ export default definePlugin({
   },
   create({ host }) {
     const { clock, random } = host;
-    return async function retry(ctx, next) {
-      const { attempt, exchange } = ctx;
+    return function retry({ attempt, exchange }, next) {
       const { attempts } = attempt.target.retry;
       if (attempts === 0) return next();
-      await pRetry(next, {
+      return pRetry(next, {
         retries: attempts,
         // p-retry itself does not wait: the wait is the clock's, so that tests own it and a client that leaves ends it.
         minTimeout: 0,

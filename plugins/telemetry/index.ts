@@ -9,12 +9,11 @@ export default definePlugin({
   provides: ['telemetry'],
   explain: () => ({ does: 'records the request when its reply has left' }),
   create({ host }) {
-    return async function telemetry(ctx, next) {
-      const { exchange } = ctx;
+    return function telemetry({ exchange }, next) {
       const recording = host.recorder.open(exchange);
       // Not after `next`: that returns with the reply in hand and nothing sent.
       exchange.onEnd((end) => recording.close(end));
-      await next();
+      return next();
     };
   },
 });

@@ -97,6 +97,20 @@ describe('a composed chain', () => {
     expect(unhandled).toEqual([]);
   });
 
+  it('gives who calls next() a promise, also of a plugin that throws before it makes one', async () => {
+    const log: string[] = [];
+    const catcher = plugin('catcher', (ctx, next) =>
+      next().catch((error: Error) => void logOf(ctx).push(error.message)),
+    );
+    const thrower = plugin('thrower', () => {
+      throw new Error('broken at once');
+    });
+    const between = plugin('between', (_, next) => next());
+    const own = [between, thrower].map((instance) => ({ ...instance, builtin: true }));
+    expect(await run([catcher, ...own], log)).toEqual(['broken at once']);
+    await expect(run(own)).rejects.toThrow('broken at once');
+  });
+
   it('passes an error up through every plugin', async () => {
     const log: string[] = [];
     const catcher = plugin('catcher', async (ctx, next) =>

@@ -5,6 +5,8 @@ export interface Instance {
   /** Name in logs and errors. */
   readonly name: string;
   readonly repeats: boolean;
+  /** It is known to keep the rules of a chain: not watched, it costs a request 0.7 KB less. */
+  readonly builtin?: boolean;
   readonly middleware: Middleware;
 }
 
@@ -22,10 +24,19 @@ const end: Chain = () => Promise.resolve();
  * `repeats` (retry, fallback and hedging need just that); koa-compose 4 refuses it always, and notices a forgotten `await` never.
  */
 export function compose(instances: readonly Instance[]): Chain {
-  return instances.reduceRight<Chain>((downstream, instance) => link(instance, downstream), end);
+  const whole = instances.reduceRight<Chain>(
+    (downstream, instance) => (instance.builtin ? plainLink : watchedLink)(instance, downstream),
+    end,
+  );
+  return (ctx) => started(whole, ctx);
 }
 
-function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain {
+const plainLink =
+  ({ middleware }: Instance, downstream: Chain): Chain =>
+  (ctx) =>
+    middleware(ctx, () => downstream(ctx));
+
+function watchedLink({ name, repeats, middleware }: Instance, downstream: Chain): Chain {
   return async (ctx) => {
     let calls = 0;
     let running = 0;
@@ -38,7 +49,7 @@ function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain
       calls += 1;
       if (calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
       running += 1;
-      const done = downstream(ctx);
+      const done = started(downstream, ctx);
       // Hears the failure of what follows, too: where a plugin forgets its `await`, it would be unhandled, the end of the process.
       done.then(settled, settled);
       return done;
@@ -50,6 +61,15 @@ function link({ name, repeats, middleware }: Instance, downstream: Chain): Chain
     }
     if (running > 0) throw new ChainFault(`plugin "${name}" did not await next()`);
   };
+}
+
+/** A plugin may throw before it makes a promise; who calls `next()` is promised one. */
+function started(chain: Chain, ctx: GatewayContext): Promise<void> {
+  try {
+    return chain(ctx);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** A rejection that is not the end of the process when nobody awaits it. */

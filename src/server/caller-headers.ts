@@ -6,10 +6,13 @@ import { NOTHING, namesIn } from './outbound-headers.ts';
 
 /** The features a caller asks for: in the API's own header, or in the gateway's (service.md, section 4.2). */
 function featuresOf({ request }: Exchange, { header, ownHeaders }: ModelFeatures): readonly string[] {
-  const lists = [request.headers[header], ...ownHeaders.map((name) => request.header(name))].flat();
-  const given = lists.filter((list) => list !== undefined);
-  return given.length === 0 ? given : namesIn(given);
+  const spoken = request.headers[header];
+  if (spoken === undefined && ownHeaders.every((name) => request.header(name) === undefined)) return NONE;
+  const lists = [spoken, ...ownHeaders.map((name) => request.header(name))].flat();
+  return namesIn(lists.filter((list) => list !== undefined));
 }
+
+const NONE: readonly never[] = [];
 
 /**
  * What a caller says in headers to the API that is spoken at the target. Features count on every route: they are the model's. The

@@ -70,20 +70,22 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   constructor(req: IncomingMessage, { operation, clientFormat, params, snapshot, clock, id }: ExchangeSetup) {
     super();
     const asked = req.headers['x-request-id'];
-    this.id = id ?? (typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : uuidv7(clock.wall()));
+    this.id = id ?? (isName(asked, REQUEST_ID, req.headers, snapshot) ? asked : uuidv7(clock.wall()));
     this.startedAt = clock.now();
     this.deadline = this.startedAt + snapshot.server.deadlineMs;
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;
     this.request = new HttpRequest(req, params, snapshot.headerNames);
-    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace() ?? traceId() };
+    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace(snapshot) ?? traceId() };
   }
 
   /** A trace the caller names without being part of it: `x-gateway-trace-id`, in W3C's form or as a UUID. */
-  #askedTrace(): string | undefined {
-    const asked = this.request.header('trace-id')?.replaceAll('-', '').toLowerCase();
-    return asked !== undefined && TRACE_ID.test(asked) ? asked : undefined;
+  #askedTrace(snapshot: Pick<Snapshot, 'headerNames'>): string | undefined {
+    const asked = this.request.header('trace-id');
+    if (!isName(asked, /^[\w-]+$/, this.request.headers, snapshot)) return undefined;
+    const id = asked.replaceAll('-', '').toLowerCase();
+    return TRACE_ID.test(id) ? id : undefined;
   }
 
   /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */
@@ -105,6 +107,18 @@ export class HttpExchange extends ReplyHolder implements Exchange {
       }
     }
   }
+}
+
+/** What a caller calls its request or trace stands in logs, records and replies: none of the keys it sends, by mistake, is taken for it. */
+function isName(
+  asked: string | string[] | undefined,
+  form: RegExp,
+  headers: IncomingMessage['headers'],
+  { headerNames }: Pick<Snapshot, 'headerNames'>,
+): asked is string {
+  if (typeof asked !== 'string' || !form.test(asked)) return false;
+  const keys = [headerNames.read(headers, 'api-key'), headers['x-api-key'], headers.authorization];
+  return !keys.some((key) => key === asked || key?.toString().endsWith(` ${asked}`));
 }
 
 /**

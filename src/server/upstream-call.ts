@@ -70,14 +70,17 @@ interface Outcome {
 async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
   const { setup, exchange, attempt, outbound, entry } = job;
   const { upstream, clock, limits } = setup;
-  const { number, ...what } = call;
-  const record = newTry(number, clock.now());
+  const { body, stream, openReader, cancellation } = call;
+  const record = newTry(call.number, clock.now());
   attempt.tries.push(record);
   try {
     const credentials = await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
     const errors = { provider: entry.provider.slug, secrets: secretsOf(credentials) };
     const request: OutboundRequest = {
-      ...what,
+      body,
+      stream,
+      openReader,
+      cancellation,
       origin: {
         url: outbound.origin,
         allowInsecure: entry.provider.allowInsecure,

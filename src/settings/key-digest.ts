@@ -17,5 +17,3 @@ export function keyDigest({ digest, key }: GatewayKey): string {
   if (key === undefined) throw new TypeError('A key needs `digest` or `key`.');
   return digestOf(key.reveal());
 }
-
-export const digestBytes = (digest: string): Buffer => Buffer.from(digest.slice(PREFIX.length), 'hex');

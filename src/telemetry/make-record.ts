@@ -43,6 +43,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
   const durationMs = endedAt - exchange.startedAt;
   const firstContentAt = attempts.at(-1)?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
+  const { status, outcomeStatus, outcome, errorCode, errorType, disconnectStage, rejection } = resultOf(exchange, end);
   return {
     id: exchange.id,
     explainId: exchange.explainId,
@@ -64,7 +65,13 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     durationMs,
     overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
     firstContentMs: firstContentAt === undefined ? undefined : firstContentAt - exchange.startedAt,
-    ...resultOf(exchange, end),
+    status,
+    outcomeStatus,
+    outcome,
+    errorCode,
+    errorType,
+    disconnectStage,
+    rejection,
     stream: isStream(exchange),
     bytesIn: request.bodyBytes,
     bytesOut: end.bytes,
@@ -274,6 +281,8 @@ function isStream({ attempts, reply, request }: Exchange): boolean {
 
 /** Length of the union of the attempts' spans from first try to last byte, and of waits for another's: they may overlap. */
 function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
+  const [only] = attempts;
+  if (only && attempts.length === 1 && !only.wait) return triedMs(only.tries, endedAt);
   const spans = attempts
     .flatMap(({ wait, tries }) => [
       ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
@@ -287,6 +296,12 @@ function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
     covered = Math.max(covered, to);
   }
   return waited;
+}
+
+/** From the first try to the last byte. */
+function triedMs(tries: readonly TryRecord[], endedAt: number): number {
+  const [first] = tries;
+  return first ? Math.max(0, (tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
 }
 
 const cutIfAny = (text: string | undefined): string | undefined => (text === undefined ? undefined : cut(text));

@@ -77,7 +77,8 @@ const HEADERS = {
   authorization: `Bearer ${OWN_TOKEN}`,
   cookie: `session=${COOKIE}; b=2`,
   'x-team': ENV.USER_TOKEN,
-  'x-request-id': ENV.GATEWAY_KEY,
+  // The key alone is no name of a request, and would not be told at all.
+  'x-request-id': `of-${ENV.GATEWAY_KEY}`,
   'x-gateway-metadata': JSON.stringify({ team: ENV.GATEWAY_KEY, [OWN_TOKEN]: COOKIE }),
 };
 
@@ -193,7 +194,7 @@ describe('no secret is in', () => {
     for (const asJson of [true, false]) {
       const { out, said } = capture();
       const lines = Object.entries({ ...HEADERS, ...headers }).map(([name, value]) => `${name}: ${value}`);
-      const input = () => Promise.resolve(JSON.stringify({ path, body: BODY }));
+      const input = () => Promise.resolve(Buffer.from(JSON.stringify({ path, body: BODY })));
       const code = await explainCommand({
         configs,
         env: ENV,
@@ -220,7 +221,7 @@ describe('no secret is in', () => {
     ]) {
       const { out, said } = capture();
       const { body, ...flags } = options;
-      const input = () => Promise.resolve(body);
+      const input = () => Promise.resolve(Buffer.from(body));
       const code = await explainCommand({
         configs,
         env: ENV,
