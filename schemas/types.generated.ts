@@ -1516,7 +1516,7 @@ export interface TestAnswer {
   fault?: 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
 }
 /**
- * What must be so; what is not said may be anything.
+ * What must be so; what is not said may be anything, but an error of the gateway's own must be said with `status` or `body`.
  */
 export interface TestExpectation {
   /**
@@ -1524,7 +1524,7 @@ export interface TestExpectation {
    */
   target?: string;
   /**
-   * How many targets were tried, or which ones, in order.
+   * How many targets were tried, or which ones, in order; one that answered from its cache was, and so was one the key may not use.
    *
    * @maxItems 64
    */

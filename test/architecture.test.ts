@@ -172,4 +172,28 @@ describe('the rooms', () => {
     const naming = elsewhere.filter((file) => /['"`](vertex-ai|anthropic)['"`]/.test(code(file)));
     expect(naming).toEqual([]);
   });
+
+  it.each(['explain', 'explain-headers', 'validate'])(
+    'let the command %s start without what only serves: pools, metrics, traces, a router',
+    (command) => {
+      const packages = packagesOf([`src/cli/${command}.ts`, 'src/server/check-settings.ts']);
+      expect(['ajv', 'koa', 'yaml'].filter((name) => !packages.has(name))).toEqual([]);
+      const serving = ['undici', 'prom-client', '@opentelemetry/api', '@koa/router'];
+      expect(serving.filter((name) => packages.has(name))).toEqual([]);
+    },
+  );
 });
+
+/** Packages that are loaded with these modules: what is imported when it is needed is not among them. */
+function packagesOf(entries: readonly string[]): ReadonlySet<string> {
+  const modules = new Set(entries);
+  const packages = new Set<string>();
+  for (const file of modules) {
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [, to = ''] of text.matchAll(/^(?:import|export)\s+(?!type\b)(?:[^'";]*?from\s+)?'([^']+)'/gm)) {
+      if (to.startsWith('.')) modules.add(relative(root, join(root, dirname(file), to)));
+      else packages.add(to);
+    }
+  }
+  return packages;
+}

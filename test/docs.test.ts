@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSettings, startGateway, type Gateway } from '../src/server/gateway.ts';
+import { checkSettings } from '../src/server/check-settings.ts';
+import { startGateway, type Gateway } from '../src/server/gateway.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import { packageFile } from '../src/package-root.ts';
 

@@ -20,7 +20,9 @@ export default definePlugin({
   explain({ exchange }) {
     const { config, strict, strictParams, startedAt, deadline } = exchange;
     if (!config) return undefined;
-    const details = { config: config.id, hash: config.hash, strict, strictParams, deadlineMs: deadline - startedAt };
+    // The difference of two fractions of milliseconds.
+    const deadlineMs = Math.round(deadline - startedAt);
+    const details = { config: config.id, hash: config.hash, strict, strictParams, deadlineMs };
     return { does: wayTo(config, exchange), details };
   },
   create({ host }) {

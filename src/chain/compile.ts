@@ -46,9 +46,9 @@ export interface CompileSetup {
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
   /** Waits for what a plugin's `create` makes, but not for ever. */
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
-  /** Checks options against a plugin's schema and reports what is wrong; true when nothing is. */
+  /** Checks options against a plugin's schema and reports what is wrong; true when nothing is. `trusted`: the schema is our own. */
   readonly checkOptions: (
-    schema: object,
+    of: { readonly schema: object; readonly trusted: boolean },
     options: unknown,
     path: readonly (string | number)[],
     report: Report,
@@ -135,7 +135,8 @@ interface Context {
 function checkPlace(plugin: Plugin, place: Place, missing: readonly string[], { source, setup }: Context): boolean {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
-  const optionsFit = setup.checkOptions(plugin.options, place.options, [...place.path, 'options'], source.report);
+  const of = { schema: plugin.options, trusted: setup.registry.get(plugin.name)?.builtin ?? false };
+  const optionsFit = setup.checkOptions(of, place.options, [...place.path, 'options'], source.report);
   return missing.length === 0 && optionsFit;
 }
 
@@ -164,7 +165,7 @@ async function createInstance(
       plugin.create({ options, host: host(plugin, instance) }),
     );
     const middleware = await inTime(Promise.resolve(made));
-    return { name: instance, repeats: plugin.repeats, middleware };
+    return { name: instance, repeats: plugin.repeats, builtin, middleware };
   } catch (error) {
     report({
       path: place.namePath,

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import type { ExplainHeadersOptions } from './explain-headers.ts';
+import { nearest } from '../plugin/nearest.ts';
 import type { Output, Terminal } from './output.ts';
 
 // A command loads what it needs when it is called: most need a small part of the gateway, and `version` nothing of it.
@@ -20,7 +20,7 @@ export interface World extends Output {
   /** Undefined: results go to a file or another program. */
   readonly terminal: Terminal | undefined;
   /** All that comes in. */
-  readonly input: () => Promise<string>;
+  readonly input: () => Promise<Buffer>;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -70,7 +70,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const known = oneOf('format', format, ['pretty', 'json', 'github']);
         const [{ validateCommand }, { checkSettings }, { validateTests }] = await Promise.all([
           import('./validate.ts'),
-          import('../server/gateway.ts'),
+          import('../server/check-settings.ts'),
           import('../config-tests/validate-tests.ts'),
         ]);
         return validateCommand({
@@ -202,20 +202,19 @@ async function explain(args: string[], world: World): Promise<number> {
   const { configs: dir, request, header, headers, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
   const when = oneOf('color', color, ['auto', 'always', 'never']);
   const colour = when === 'always' || (when === 'auto' && showsColour(world));
-  if (headers) return explainHeaders(args, { ...world, configs: dir, json: flags.json, colour });
+  if (headers) {
+    // Nothing about one request can be said with it.
+    const stray = Object.entries({ request, header, draw, at, key: flags.key, method: flags.method, path: flags.path });
+    const [name] = stray.find(([, value]) => value !== undefined && value.length > 0) ?? [];
+    if (name !== undefined) throw new UsageError(`--${name} is about one request, --headers about all there may be`);
+    const { explainHeadersCommand } = await import('./explain-headers.ts');
+    return explainHeadersCommand({ ...world, configs: dir, json: flags.json, colour });
+  }
   if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');
   const draws = draw.map(readDraw);
   const moment = at === undefined ? undefined : readMoment(at);
   const { explainCommand } = await import('./explain.ts');
   return explainCommand({ ...world, ...flags, configs: dir, request, headers: header, draws, at: moment, colour });
-}
-
-/** Nothing about one request can be said with it. */
-async function explainHeaders(args: string[], options: ExplainHeadersOptions): Promise<number> {
-  const { configs: dir, headers, json, color } = EXPLAIN;
-  parse(args, { configs: dir, headers, json, color });
-  const { explainHeadersCommand } = await import('./explain-headers.ts');
-  return explainHeadersCommand(options);
 }
 
 const showsColour = ({ terminal, env }: World): boolean =>
@@ -273,7 +272,13 @@ function parse<const O extends Options>(args: string[], options: O, most = 0) {
     if (extra !== undefined) throw new Error(`Unexpected argument '${extra}'`);
     return parsed;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '--([^']+)'/.exec(message);
+    if (!unknown) throw new UsageError(message);
+    const meant = nearest(unknown[1]!, Object.keys(options));
+    throw new UsageError(
+      `there is no option --${unknown[1]}${meant === undefined ? '' : `; did you mean --${meant}?`}`,
+    );
   }
 }
 

@@ -14,6 +14,7 @@ describe('what a request file says', () => {
   it.each([
     ['a body', '{"model":"@a/b","messages":[]}'],
     ['a body with a field that is called like a part of a request', '{"body":{},"model":"@a/b"}'],
+    ['a body whose only field is like a part of a request', '{"pat":"/a"}'],
     ['an empty body', '{}'],
     ['a body with numbers that JavaScript would round, and spaces', '{ "seed": 12345678901234567890, "a": 1.0 }\n'],
   ])('%s is sent as it is written, to the chat route', (_, text) => {
@@ -55,6 +56,17 @@ describe('what a request file says', () => {
 describe('what is no request', () => {
   it.each<[string, string, readonly string[], { method?: string; path?: string }, string]>([
     ['text', `{"a": ${CANARY}}`, [], {}, 'r.json is not JSON'],
+    ['nothing', ' \n', [], {}, 'r.json is empty'],
+    ['half of a text', '{"a":', [], {}, 'r.json is not JSON: it ends too early'],
+    ['what an editor puts in front', '\ufeff{}', [], {}, 'r.json begins with a byte order mark'],
+    [
+      'a request with a slip',
+      '{"path":"/a","boddy":{}}',
+      [],
+      {},
+      '"boddy" in r.json is no part of a request; did you mean "body"?',
+    ],
+    ['headers in the singular', '{"header":{},"body":{}}', [], {}, 'did you mean "headers"?'],
     ['a list', '[]', [], {}, 'r.json holds no JSON object'],
     ['a number', '1', [], {}, 'r.json holds no JSON object'],
     ['a method that is no text', '{"method":1}', [], {}, '"method" in r.json must be text'],

@@ -1,4 +1,5 @@
 import { parseDocument } from 'yaml';
+import { nearest } from '../plugin/nearest.ts';
 import type { Question } from '../server/explain/question.ts';
 
 /** What stands on the command line; it wins over what the file says. */
@@ -45,7 +46,11 @@ function readEnvelope(text: string, name: string): Envelope {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadRequest(`${name} holds no JSON object`);
   const names = Object.keys(value);
-  if (names.length === 0 || names.some((one) => !MEMBERS.includes(one))) return { body: text };
+  const strange = names.filter((one) => !MEMBERS.includes(one));
+  if (names.length === 0 || strange.length > 0) {
+    refuseMisspelt(names, strange, name);
+    return { body: text };
+  }
   const { method, path, headers, body } = value as Readonly<Record<string, unknown>>;
   return {
     ...(method !== undefined && { method: textAt('method', method, name) }),
@@ -55,13 +60,27 @@ function readEnvelope(text: string, name: string): Envelope {
   };
 }
 
+/** What would be a whole request, were it not for a letter: taken for a body, it would be answered for what it lacks as one. */
+function refuseMisspelt(names: readonly string[], strange: readonly string[], file: string): void {
+  const free = MEMBERS.filter((one) => !names.includes(one));
+  const meant = strange.map((one) => nearest(one, free));
+  if (strange.length === names.length || meant.includes(undefined)) return;
+  throw new BadRequest(`"${strange[0]}" in ${file} is no part of a request; did you mean "${meant[0]}"?`);
+}
+
 function parse(text: string, name: string): unknown {
+  if (text.trim() === '')
+    throw new BadRequest(`${name} is empty; a request without a body is { "method": "GET", "path": "/v1/models" }`);
+  if (text.startsWith('\ufeff'))
+    throw new BadRequest(`${name} begins with a byte order mark, which JSON may not: save it without one`);
   try {
     return JSON.parse(text);
   } catch (error) {
     // Engines quote what they could not read, and that may be a prompt; where it stands is enough.
-    const at = /position \d+(?: \(line \d+ column \d+\))?/.exec(error instanceof Error ? error.message : '')?.[0];
-    throw new BadRequest(`${name} is not JSON${at === undefined ? '' : ` at ${at}`}`, { cause: error });
+    const said = error instanceof Error ? error.message : '';
+    const at = /position \d+(?: \(line \d+ column \d+\))?/.exec(said)?.[0];
+    const where = said.startsWith('Unexpected end') ? ': it ends too early' : at === undefined ? '' : ` at ${at}`;
+    throw new BadRequest(`${name} is not JSON${where}`, { cause: error });
   }
 }
 

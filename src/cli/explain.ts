@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { explanationJson, renderExplanation } from '../explain/render/explanation.ts';
 import { nearest, systemClock } from '../plugin/index.ts';
@@ -21,7 +22,7 @@ export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly draws: readonly number[];
   /** Milliseconds since 1970. */
   readonly at?: number | undefined;
-  readonly input: () => Promise<string>;
+  readonly input: () => Promise<Buffer>;
 }
 
 /**
@@ -54,17 +55,24 @@ async function readQuestion(options: ExplainOptions): Promise<Question> {
   const { request, key, draws, at } = options;
   const name = request === '-' ? 'the input' : request;
   return {
-    ...readRequest(await readText(options), name, options),
+    ...readRequest(await readText(options, name), name, options),
     as: key,
     draws,
     at: at === undefined ? undefined : { now: systemClock.now(), wall: at },
   };
 }
 
-async function readText({ request, input }: ExplainOptions): Promise<string> {
+async function readText(options: ExplainOptions, name: string): Promise<string> {
+  const bytes = await readBytes(options);
+  // Read as text it would be another body than the one that is sent.
+  if (!isUtf8(bytes)) throw new BadRequest(`${name} is not UTF-8 text, as JSON is`);
+  return bytes.toString();
+}
+
+async function readBytes({ request, input }: ExplainOptions): Promise<Buffer> {
   if (request === '-') return input();
   try {
-    return await readFile(request, 'utf8');
+    return await readFile(request);
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     throw new BadRequest(missing ? `there is no file ${request}` : `the file ${request} cannot be read`, {

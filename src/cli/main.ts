@@ -1,73 +1,7 @@
 #!/usr/bin/env node
-import { text } from 'node:stream/consumers';
-import { nearest } from '../plugin/index.ts';
-import { tellLastWords } from '../server/last-words.ts';
-import { commands, UsageError, type Command, type World } from './commands.ts';
+import { keepCompiledCode } from '../server/compiled-code.ts';
 
-const world: World = {
-  env: process.env,
-  terminal: process.stdout.isTTY ? { columns: process.stdout.columns } : undefined,
-  input: () => text(process.stdin),
-  out: (more) => void process.stdout.write(more),
-  err: (more) => void process.stderr.write(more),
-};
-
-tellLastWords();
-
-// Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
-
-const describe = ({ usage, help }: Command): string => `  ${usage}\n      ${help}\n`;
-
-/** Of the commands that begin with `words`; of all, without. */
-function usage(words = ''): string {
-  const chosen = [...commands].filter(([name]) => name === words || name.startsWith(`${words} `));
-  const shown = chosen.length > 0 ? chosen.map(([, command]) => command) : [...commands.values()];
-  return `Usage: gatehouse <command> [options]\n\n${shown.map(describe).join('')}`;
-}
-
-/** Two words where a command has two, as `keys list`. */
-function find(args: readonly string[]): { readonly command: Command; readonly rest: string[] } {
-  const [first = '', second = ''] = args;
-  const name = first.replace(/^--?(?=version$)/, '');
-  const two = commands.get(`${name} ${second}`);
-  if (two) return { command: two, rest: args.slice(2) };
-  const one = commands.get(name);
-  if (one) return { command: one, rest: args.slice(1) };
-  const actions = [...commands.keys()].filter((known) => known.startsWith(`${name} `));
-  if (name !== '' && actions.length > 0) throw new UsageError(`${name} needs an action: ${actions.join(', ')}`);
-  const meant = nearest(name, [...commands.keys()]);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  throw new UsageError(`there is no command ${JSON.stringify(first)}${hint}`);
-}
-
-const isHelp = (arg: string): boolean => arg === '-h' || arg === '--help';
-
-async function run(args: readonly string[]): Promise<number> {
-  const [first = 'help', ...words] = args;
-  if (first === 'help' || args.some(isHelp)) {
-    const asked =
-      first === 'help'
-        ? words
-        : args.slice(
-            0,
-            args.findIndex((arg) => arg.startsWith('-')),
-          );
-    world.out(usage(asked.join(' ')));
-    return 0;
-  }
-  try {
-    const { command, rest } = find(args);
-    return await command.run(rest, world);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    world.err(`gatehouse: ${error.message}\n\n${usage()}`);
-    return 2;
-  }
-}
-
-process.exitCode = await run(process.argv.slice(2));
-// Tests make plugins that nobody serves with: a timer that one of them has left running holds no CI job up.
-if (process.argv[2] === 'test') setTimeout(() => process.exit(), 500).unref();
+// First of all: what is imported statically is compiled before anything runs.
+keepCompiledCode();
+const { main } = await import('./command-line.ts');
+await main();

@@ -35,7 +35,12 @@ const writeTests = (text: string): void => void folder.write('gateway/prod.test.
 async function run(name: string, args: readonly string[], columns?: number) {
   const { said, ...output } = keepOutput();
   const terminal = columns === undefined ? undefined : { columns };
-  const world = { ...output, env: { NO_SUCH_KEY: 'sk-canary-0123456789' }, terminal, input: () => Promise.resolve('') };
+  const world = {
+    ...output,
+    env: { NO_SUCH_KEY: 'sk-canary-0123456789' },
+    terminal,
+    input: () => Promise.resolve(Buffer.alloc(0)),
+  };
   const code = await commands.get(name)!.run([...args], world);
   const short = (text: string): string => text.replaceAll(folder.path, 'DIR');
   return { code, out: short(said.out), err: short(said.err) };

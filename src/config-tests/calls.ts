@@ -78,6 +78,21 @@ export class Calls {
 
   /** What the case has got wrong. */
   get faults(): readonly string[] {
+    return [...this.#inAtOnce(), ...this.#countedWrong()];
+  }
+
+  /** Whether an answer comes as a stream is the call's to ask for. */
+  #inAtOnce(): readonly string[] {
+    return this.placed.flatMap(({ answer, spoken }, index) =>
+      answer?.pause === undefined || answer.stream !== undefined || spoken.stream
+        ? []
+        : [
+            `answer ${index + 1} has a \`pause\`, and call ${index + 1} asks for no stream: a late reply has a \`delay\``,
+          ],
+    );
+  }
+
+  #countedWrong(): readonly string[] {
     const { length } = this.#answers;
     const unanswered = this.placed.slice(length, length + MOST_TOLD).map(({ told }, index) => {
       const number = length + index + 1;

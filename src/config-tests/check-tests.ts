@@ -1,8 +1,9 @@
-import type { ConfigTestStep, TestAnswer } from '../../schemas/types.generated.ts';
+import type { ConfigTestStep, TestExpectation } from '../../schemas/types.generated.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
 import type { Path } from '../settings/pointer.ts';
-import { alternatives } from '../settings/words.ts';
+import { checkAnswer } from './check-answer.ts';
 import { checkMetrics } from './check-metrics.ts';
+import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';
 import { NO_CONFIG, type TestFile } from './read-tests.ts';
@@ -22,10 +23,12 @@ export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] 
   const seen = new Set<string>();
   return [
     ...checkOwnConfig(file, names),
+    ...checkEnv(file, names),
     ...file.cases.flatMap((one, index) => {
       const findings = [
         ...(seen.has(one.name) ? [twice(one)] : []),
         ...checkConfig(one, names),
+        ...checkMoment(one),
         ...checkRequest(one, one, names),
         ...(one.next ?? []).flatMap((step, at) =>
           checkRequest(step, one, names).map((finding) => ({ ...finding, path: ['next', at, ...finding.path] })),
@@ -54,6 +57,17 @@ function checkOwnConfig(file: TestFile, { configIds }: Names): readonly Diagnost
   return [diagnosticOf({ path: ['name'], message, ...meant(file.id, configIds) }, { file, index })];
 }
 
+/** A plugin may read one that no file refers to. */
+const checkEnv = ({ env, placeOf }: TestFile, { variables }: Names): readonly Diagnostic[] =>
+  Object.keys(env)
+    .filter((name) => !variables.includes(name))
+    .map((name) => ({
+      ...placeOf(['env', name], 'key'),
+      severity: 'warning',
+      message: `no file of the settings has \`\${env:${name}}\``,
+      ...meant(name, variables),
+    }));
+
 const twice = ({ name }: FullCase): Finding => ({
   path: ['name'],
   message: `there are two cases with the name ${JSON.stringify(name)}`,
@@ -67,19 +81,28 @@ function checkConfig({ config }: FullCase, { configIds }: Names): readonly Findi
   ];
 }
 
+/** RFC 3339 has a sixtieth second, which no clock here has. */
+const checkMoment = ({ at }: FullCase): readonly Finding[] =>
+  at !== undefined && Number.isNaN(Date.parse(at))
+    ? [{ path: ['at'], message: `${at} is a moment that no clock shows` }]
+    : [];
+
 /** What one request says itself: the case's own, or one behind it. */
 const checkRequest = (said: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly Finding[] => [
-  ...checkHeaders(said, testCase),
+  ...checkHeaders(said, testCase, names),
   ...checkKey(said, names),
   ...checkTargets(said, testCase, names),
-  ...checkMetrics(said.expect),
+  ...checkUntold(said.expect),
+  ...checkMetrics(said.expect, names),
   ...(said.upstream ?? []).flatMap(checkAnswer),
 ];
 
-const CONFIG_HEADER = 'x-gateway-config';
-
-function checkHeaders({ headers = {} }: ConfigTestStep, { config }: FullCase): readonly Finding[] {
-  const header = Object.keys(headers).find((name) => name.toLowerCase() === CONFIG_HEADER);
+function checkHeaders(
+  { headers = {} }: ConfigTestStep,
+  { config }: FullCase,
+  { configHeaders }: Names,
+): readonly Finding[] {
+  const header = Object.keys(headers).find((name) => configHeaders.includes(name.toLowerCase()));
   if (header === undefined || config === NO_CONFIG) return [];
   const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
   return [{ path: ['headers', header], on: 'key', message }];
@@ -108,20 +131,30 @@ function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names:
   });
 }
 
-const CONTENTS = ['answer', 'body', 'stream'] as const;
-/** What ends a call before an upstream has said anything of its own. */
-const WITHOUT_REPLY: ReadonlySet<string> = new Set(['refuse', 'reset', 'hang', 'garbage']);
+/** What a connection adds when a call leaves. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+]);
 
-function checkAnswer(answer: TestAnswer, index: number): readonly Finding[] {
-  const path: Path = ['upstream', index];
-  const given = CONTENTS.filter((name) => answer[name] !== undefined);
-  const [, second] = given;
-  if (second !== undefined)
-    return [{ path: [...path, second], on: 'key', message: `give either ${quoted(CONTENTS)}, not two of them` }];
-  const idle = [...given, ...(['status', 'headers'] as const).filter((name) => answer[name] !== undefined)][0];
-  const { fault } = answer;
-  if (idle === undefined || fault === undefined || !WITHOUT_REPLY.has(fault)) return [];
-  return [{ path: [...path, idle], on: 'key', message: `\`${idle}\` is never sent with \`fault: ${fault}\`` }];
+/** Headers that nobody looks at: that there is none of them would be true of every case. */
+function checkUntold({ headers, outbound }: TestExpectation): readonly Finding[] {
+  const calls = [outbound ?? []].flat();
+  const at = (index: number): Path => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
+  return [
+    ...untold(headers, LEFT_OUT, []),
+    ...calls.flatMap((call, index) => untold(call.headers, NOT_SENT, at(index))),
+  ];
 }
 
-const quoted = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
+const untold = (headers: object | undefined, left: ReadonlySet<string>, path: Path): readonly Finding[] =>
+  Object.keys(headers ?? {})
+    .filter((name) => left.has(name.toLowerCase()))
+    .map((name) => ({
+      path: ['expect', ...path, 'headers', name],
+      on: 'key',
+      message: `\`${name}\` belongs to the connection and cannot be expected`,
+    }));

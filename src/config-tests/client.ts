@@ -51,7 +51,7 @@ function receive(response: IncomingMessage, reply: ClientReply): void {
 }
 
 /** They belong to the connection, or tell the time of day where the test runs. */
-const LEFT_OUT = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
+export const LEFT_OUT: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
 
 const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(

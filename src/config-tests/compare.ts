@@ -1,7 +1,7 @@
 import type { TestExpectation, TestOutbound, TestStream } from '../../schemas/types.generated.ts';
 import { valueAt, type Path } from '../settings/pointer.ts';
 import { compareMetrics } from './compare-metrics.ts';
-import { differ, differences, meant, type Mismatch } from './differences.ts';
+import { differ, differences, expectedPart, meant, type Mismatch } from './differences.ts';
 import type { AttemptOutcome, Outcome } from './outcome.ts';
 import { show, showBoth } from './show-values.ts';
 
@@ -10,23 +10,31 @@ export type { Mismatch } from './differences.ts';
 /** Everything that is not as a case expects it; first what likely explains the rest. */
 export function compare(expected: TestExpectation, outcome: Outcome): readonly Mismatch[] {
   const found = mismatches(expected, outcome);
-  const { attempts, status } = outcome;
+  const { calls, status } = outcome;
   // Refused by the gateway itself: whatever else is told follows from that.
-  const isRefused = found.length > 0 && attempts.length === 0 && status >= 400 && expected.status === undefined;
-  return isRefused ? [{ path: [], message: `the reply is ${replyText(outcome)}` }, ...found] : found;
+  const isRefused = calls.length === 0 && status >= 400 && expected.status === undefined;
+  if (!isRefused) return found;
+  const message = `the reply is ${replyText(outcome)}`;
+  if (found.length > 0) return [{ path: [], message }, ...found];
+  // That nothing was sent or counted is true of whatever is refused: for a misspelt path as well as for what the case is about.
+  return 'body' in expected ? [] : [{ path: [], message: `${message}; where that is meant, say so with \`status\`` }];
 }
+
+const NO_CONNECTION = 502;
 
 function mismatches(expected: TestExpectation, outcome: Outcome): readonly Mismatch[] {
   const { target, attempts, outbound, status, headers, body, stream, dropped, metrics } = expected;
+  const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
+  const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
   return [
-    ...(status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)]),
-    ...outcome.faults.map((message): Mismatch => ({ path: [], message })),
+    // A call without an answer gets no connection, and its status follows from that; else the status explains how many there were.
+    ...(outcome.status === NO_CONNECTION ? [...faults, ...wrong] : [...wrong, ...faults]),
     ...(target === undefined ? [] : compareTarget(target, outcome)),
     ...(attempts === undefined ? [] : compareAttempts(attempts, outcome.attempts)),
     ...(outbound === undefined ? [] : compareOutbound(outbound, outcome.attempts)),
     ...compareHeaders(headers, outcome.headers, ['headers']),
     // Without a body of its own in the file there is no key either.
-    ...('body' in expected ? compareBody(body, outcome.text) : []),
+    ...('body' in expected ? compareBody(body, outcome) : []),
     ...(stream === undefined ? [] : compareStream(stream, outcome)),
     ...(dropped === undefined ? [] : compareDropped(dropped, outcome.dropped)),
     ...(metrics === undefined ? [] : compareMetrics(metrics, outcome.metrics)),
@@ -39,9 +47,7 @@ function compareTarget(expected: string, { attempts, status }: Outcome): readonl
   // What breaks after it has begun to leave was answered all the same.
   const answered = last && (last.error === undefined || status < 400) ? last : undefined;
   if (answered && isCalled(answered, expected)) return [];
-  const known = attempts.flatMap(namesOf);
-  const got = answered ? nameOf(answered) : `no target${tried(attempts)}`;
-  return [{ path: ['target'], expected, got, ...meant(expected, known) }];
+  return [{ path: ['target'], expected, got: answered ? nameOf(answered) : `no target${tried(attempts)}` }];
 }
 
 const tried = (attempts: readonly AttemptOutcome[]): string =>
@@ -67,8 +73,7 @@ function compareAttempts(expected: number | readonly string[], got: readonly Att
   if (expected.length !== got.length) return [{ path, expected: expected.join(', ') || 'none', got: list }];
   return expected.flatMap((name, index) => {
     const attempt = got[index]!;
-    if (isCalled(attempt, name)) return [];
-    return [{ path: [...path, index], expected: name, got: nameOf(attempt), ...meant(name, namesOf(attempt)) }];
+    return isCalled(attempt, name) ? [] : [{ path: [...path, index], expected: name, got: nameOf(attempt) }];
   });
 }
 
@@ -141,7 +146,8 @@ function compareHeaders(
   path: Path,
 ): readonly Mismatch[] {
   return Object.entries(expected ?? {}).flatMap(([name, value]) => {
-    const found = got[name.toLowerCase()];
+    const lower = name.toLowerCase();
+    const found = Object.hasOwn(got, lower) ? got[lower] : undefined;
     // An empty one is there, too.
     if (value !== null && found !== undefined && fitsPattern(value, found)) return [];
     const missing = found === undefined ? meant(name, Object.keys(got)) : {};
@@ -149,9 +155,10 @@ function compareHeaders(
   });
 }
 
-function compareBody(expected: unknown, text: string): readonly Mismatch[] {
+function compareBody(expected: unknown, { text, stream }: Outcome): readonly Mismatch[] {
   const path: Path = ['body'];
   if (typeof expected === 'string') return expected === text ? [] : [{ path, ...showBoth(expected, text) }];
+  if (stream) return [{ path, message: 'the reply is a stream of events: expect it with `stream`', got: show(text) }];
   const got = parsed(text);
   if (got === undefined && (expected !== null || text !== ''))
     return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is no JSON', got: show(text) }];
@@ -199,7 +206,8 @@ function noSuchEvent(
   const where = from === 0 ? `among ${got.length} events` : `behind event ${from} of ${got.length}`;
   const closest = rest.toSorted((a, b) => differences(event, a, []).length - differences(event, b, []).length)[0];
   const message = `there is no such event ${where}`;
-  return { path, message, expected: show(event), ...(closest !== undefined && { got: `${show(closest)} at best` }) };
+  const best = closest !== undefined && { got: `${show(expectedPart(event, closest))} at best` };
+  return { path, message, expected: show(event), ...best };
 }
 
 function compareDropped(expected: readonly string[], got: readonly string[]): readonly Mismatch[] {

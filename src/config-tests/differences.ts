@@ -41,6 +41,15 @@ function ofObjects(expected: JsonObject, got: JsonObject, path: Path): readonly 
   });
 }
 
+/** What stands where something is expected; the rest would only hide it. */
+export function expectedPart(expected: unknown, got: unknown): unknown {
+  if (Array.isArray(expected) && Array.isArray(got))
+    return got.map((item: unknown, index) => (index < expected.length ? expectedPart(expected[index], item) : item));
+  if (!isObject(expected) || !isObject(got)) return got;
+  const keys = Object.keys(expected).filter((key) => Object.hasOwn(got, key));
+  return keys.length === 0 ? got : Object.fromEntries(keys.map((key) => [key, expectedPart(expected[key], got[key])]));
+}
+
 export function meant(word: string, known: Iterable<string>): { readonly suggestion?: string } {
   const suggestion = nearest(word, known);
   return suggestion === undefined ? {} : { suggestion };

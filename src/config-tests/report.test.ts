@@ -59,6 +59,19 @@ configs/other.test.yaml
     expect([text.split('expected').length - 1, text.includes('      and 10 more\n')]).toEqual([20, true]);
   });
 
+  test('has one line for a name of several, and no character that a terminal would obey', () => {
+    const nasty = 'a name\nof \u001B[31mtwo\u009B2J lines\u202E\n';
+    const failure = { ...FAILURE, what: nasty, expected: '"\u009B2J"', got: '"\u202E"' };
+    const text = report('pretty', [{ ...failed, name: nasty, failures: [failure] }]);
+    expect(text.split('\n').slice(1, 5)).toEqual([
+      expect.stringMatching(/^ {2}✗ a name of .*two.* lines\S*$/),
+      expect.stringMatching(/^ {6}configs.*:12:9: a name of .*two.* lines.*; did you mean "max_tokens"\?$/),
+      expect.stringMatching(/^ {8}expected "/),
+      expect.stringMatching(/^ {8}got {6}"/),
+    ]);
+    expect([...text].filter((character) => '\u001B\u009B\u202E'.includes(character))).toEqual([]);
+  });
+
   test('has colours only where they are asked for', () => {
     // oxlint-disable-next-line no-control-regex -- that is what a colour is
     const escapes = /\u001B\[\d+m/g;

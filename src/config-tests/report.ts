@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from '../explain/render/layout.ts';
 import { formatDiagnostics, type Diagnostic } from '../settings/diagnostic.ts';
 import { diffOf, headOf, placeOf } from './failure-text.ts';
 import { junitBroken, junitReport } from './report-junit.ts';
@@ -37,15 +38,16 @@ function pretty(color: boolean): Reporter {
     each(result) {
       const title = result.file === file ? '' : `${file === undefined ? '' : '\n'}${paint('bold', result.file)}\n`;
       file = result.file;
-      const { name, failures } = result;
+      const { failures } = result;
+      const name = inOneLine(result.name);
       const line = hasFailed(result) ? `${paint('red', '✗')} ${paint('bold', name)}` : `${paint('green', '✓')} ${name}`;
       const shown = failures
         .slice(0, MOST_SHOWN)
         .flatMap((failure) => [
-          `      ${paint('dim', `${placeOf(failure)}:`)} ${paint('red', headOf(failure))}`,
+          `      ${paint('dim', `${placeOf(failure)}:`)} ${paint('red', inOneLine(headOf(failure)))}`,
           ...diffOf(failure).map(
             ([word, text]) =>
-              `        ${word.padEnd('expected'.length)} ${paint(word === 'got' ? 'red' : 'green', text)}`,
+              `        ${word.padEnd('expected'.length)} ${paint(word === 'got' ? 'red' : 'green', printable(text))}`,
           ),
         ]);
       const more = failures.length - MOST_SHOWN;
@@ -71,6 +73,9 @@ const github: Reporter = {
   end: (summary) => `${summaryOf(summary)}\n`,
   broken: (diagnostics) => `${formatDiagnostics(diagnostics, 'github')}${NOTHING_RUN}\n`,
 };
+
+/** Names end with a line end where they are written as a block. */
+const inOneLine = (text: string): string => printable(text.trim().replaceAll(/\s+/g, ' '));
 
 const NOTHING_RUN = 'no test was run: these mistakes come first';
 

@@ -84,11 +84,11 @@ async function mistakesAround(
   const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
     folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
   );
-  const misnamed = tests.flatMap((file) => {
+  const misnamed = tests.map(async (file) => {
     const { settings } = loads.get(keyOf(file.env))!;
-    return settings ? checkTests(file, namesIn(settings)) : [];
+    return settings ? checkTests(file, await namesIn(settings, files)) : [];
   });
-  return [...mistakes, ...misnamed];
+  return [...mistakes, ...(await Promise.all(misnamed)).flat()];
 }
 
 /** Files that would be left out in silence. */

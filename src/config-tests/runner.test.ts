@@ -135,6 +135,13 @@ describe('what a case gets wrong', () => {
     expect(outcome.faults).toEqual(['`upstream` has 2 answers, and there was 1 call']);
   });
 
+  it('is a pause between events, where the call asks for none', async () => {
+    const upstream = [{ answer: 'Hello', pause: '3s' }];
+    const { faults } = await run(TARGETS.openai, { upstream });
+    expect(faults).toEqual(['answer 1 has a `pause`, and call 1 asks for no stream: a late reply has a `delay`']);
+    expect((await run(TARGETS.openai, { upstream, body: { stream: true } })).faults).toEqual([]);
+  });
+
   it('is no call at all', async () => {
     const outcome = await run(TARGETS.openai, { body: { messages: 'Hi' }, upstream: [{ answer: 'One' }] });
     expect(outcome).toMatchObject({ status: 400, attempts: [] });

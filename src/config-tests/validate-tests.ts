@@ -11,6 +11,6 @@ export async function validateTests(
   files: SettingsFiles = diskFiles,
 ): Promise<void> {
   const tests = await readTests(loaded.folder, files);
-  const names = namesIn(settings);
+  const names = await namesIn(settings, files);
   loaded.add([...tests.diagnostics, ...tests.files.flatMap((file) => checkTests(file, names))]);
 }

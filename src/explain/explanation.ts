@@ -229,12 +229,15 @@ export interface FieldTold {
 }
 
 export interface CacheTold {
+  /** Empty where it is not known. */
   readonly key: string;
   /** What went into it, by name. Credentials are told as `[secret]`. */
   readonly parts: Readonly<Record<string, unknown>>;
   readonly maxAgeMs: number;
   readonly scope: string;
   readonly source: Source;
+  /** A kept reply is given, and nobody is asked. */
+  readonly hit: boolean;
   /** What would happen now. */
   readonly now: string;
 }

@@ -1,5 +1,6 @@
-import { readFileSync, existsSync } from 'node:fs';
+import { globSync, readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../package-root.ts';
 import { bodySchema } from './body-schema.ts';
@@ -7,6 +8,15 @@ import { bodySchema } from './body-schema.ts';
 const validate = bodySchema('chat-completions');
 const messages = [{ role: 'user', content: 'hi' }];
 const body = (more: object) => ({ model: 'm', messages, ...more });
+
+describe('the schemas of the package', () => {
+  // Nobody checks them when they are used.
+  it.each(globSync('*.json', { cwd: packageFile('schemas') }).toSorted())('are draft-07: %s', (file) => {
+    const ajv = new Ajv({ strict: false });
+    const schema = JSON.parse(readFileSync(packageFile(`schemas/${file}`), 'utf8')) as object;
+    expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
+  });
+});
 
 describe('the schema of chat requests', () => {
   it.each<[string, unknown, { message: string; param: string | null; missing?: boolean }]>([

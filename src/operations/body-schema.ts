@@ -18,7 +18,8 @@ export function bodySchema(name: string): (body: unknown) => BodyFault | undefin
 
 function compile(name: string): ValidateFunction {
   const schema = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8')) as object;
-  const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+  // The package's own, which a test holds to draft-07: to compile that draft first takes longer than the schema itself.
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateSchema: false, meta: false });
   return ajv.compile(schema);
 }
 

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../plugin/index.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../settings/files.ts';
 import { loadSettled } from '../settings/load-settled.ts';
-import type { LoadResult, Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load.ts';
 import { compileServerSettings } from '../settings/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/watch.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -83,19 +83,6 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   /** As the primary says, whose settings may have changed a moment ago. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
 };
-
-/** What checking settings needs of the world: the same compilation as a start, but nothing is opened and nothing listens. */
-export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
-  const clock = systemClock;
-  const log = createLogger({ level: 'silent' });
-  const metrics = createMetrics({ clock, build: version(), routes: [], process: false });
-  const upstream = createUpstream({ clock });
-  // Nothing is opened: what entries leave to the environment is not asked for.
-  const parts: Parts = { configs, env: {}, clock, log, metrics, upstream, tracing: undefined, random: Math.random };
-  const snapshot = await compileWith(createLasting(parts), loaded, configs);
-  await snapshot?.close();
-  await upstream.close();
-}
 
 export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });
 

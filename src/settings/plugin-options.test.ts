@@ -19,7 +19,8 @@ const SCHEMA = {
 
 function problemsOf(options: unknown, schema: object = SCHEMA): readonly Problem[] {
   const problems: Problem[] = [];
-  const fine = checkOptions(schema, options, ['chains', 'request', 0, 'options'], (problem) => problems.push(problem));
+  const of = { schema, trusted: false };
+  const fine = checkOptions(of, options, ['chains', 'request', 0, 'options'], (problem) => problems.push(problem));
   expect(fine).toBe(problems.length === 0);
   return problems;
 }

@@ -138,13 +138,16 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
+const SCALARS: ReadonlySet<string> = new Set(['integer', 'number', 'boolean', 'string']);
+
 function wrongType(error: ErrorObject, place: Place): Finding {
   const { path } = place;
-  const types: string[] = [error.params['type']].flat();
+  const types = [error.params['type']].flat().filter((type): type is string => type !== 'null');
   const name = nameOf(path);
   if (error.data === null) return { path, message: `${name} is empty; give it a value or remove it` };
   // Times and sizes take a number or text: an example says more than the two types.
-  const example = types.length > 1 && !types.includes('object') ? examplesOf(error.parentSchema) : undefined;
+  const isEither = types.length > 1 && types.every((type) => SCALARS.has(type));
+  const example = isEither ? examplesOf(error.parentSchema) : undefined;
   const wanted = example
     ? `must look like ${example}`
     : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;

@@ -1,9 +1,7 @@
 import { CounterFamily, OTHER } from './families.ts';
 import { knownParam } from './known-params.ts';
-import { openFamilies, UNMATCHED_ROUTE, type Metrics } from './registry.ts';
+import { openFamilies, UNMATCHED_ROUTE, type Families } from './open-families.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from './record.ts';
-
-type Families = Metrics['families'];
 
 interface ModelLabels {
   readonly provider: string;

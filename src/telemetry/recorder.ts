@@ -6,7 +6,8 @@ import { boundRecord } from './bounded-record.ts';
 import { recordRequest } from './record-metrics.ts';
 import type { OpenRequest, RecordStore } from './record-store.ts';
 import { recordOf } from './make-record.ts';
-import { UNMATCHED_ROUTE, type Metrics } from './registry.ts';
+import { UNMATCHED_ROUTE } from './open-families.ts';
+import type { Metrics } from './registry.ts';
 import { openServerSpan, type ServerSpan } from './spans.ts';
 
 export interface RecorderOptions {

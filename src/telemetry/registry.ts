@@ -8,8 +8,8 @@ import {
 import type { CacheStatus, Clock, TargetHealth } from '../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { REJECTION_REASONS } from './error-types.ts';
-import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
-import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
+import { METRICS } from './metrics.ts';
+import { openFamilies, UNMATCHED_ROUTE, type Families } from './open-families.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** What this module asks of a metric, one of ours or of prom-client's. */
@@ -18,13 +18,6 @@ interface Collected {
   readonly type: string;
   get(): Promise<FamilySnapshot>;
 }
-type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
-type FamilyOf<K extends MetricKey> = {
-  counter: CounterFamily<LabelOf<K>>;
-  gauge: GaugeFamily<LabelOf<K>>;
-  histogram: HistogramFamily<LabelOf<K>>;
-}[(typeof METRICS)[K]['type']];
-type Families = { readonly [K in MetricKey]: FamilyOf<K> };
 
 export interface MetricsOptions {
   readonly clock: Clock;
@@ -71,9 +64,6 @@ interface TargetLabels {
 
 const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
-/** Route of requests that no operation serves: what clients type never becomes a label. */
-export const UNMATCHED_ROUTE = 'unmatched';
-
 const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 
 /** Gauges that prom-client calls `_total`, which promtool refuses; handles and requests are in the resources' sum anyway. */
@@ -102,23 +92,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     snapshot: (which) => snapshotOf(registry, which),
     ...createRecorders(families, options.clock),
   };
-}
-
-/** All of them, with nothing recorded yet. */
-export function openFamilies(): Families {
-  let overflow: CounterFamily<'metric'> | undefined;
-  const open = (spec: MetricSpec): CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string> => {
-    const onOverflow = (): void => overflow?.add({ metric: spec.name });
-    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow);
-    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow);
-    return new HistogramFamily(spec, onOverflow);
-  };
-  // Each family's labels are its spec's; fromEntries cannot say so.
-  const families = Object.fromEntries(
-    Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
-  ) as unknown as Families;
-  overflow = families.labelOverflow;
-  return families;
 }
 
 /** Outcomes that are known beforehand start at zero: an alert on a rate needs a first value before the first failure. */

@@ -1,4 +1,5 @@
 import {
+  createTraceState,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -34,8 +35,7 @@ const MAX_LOSSES = 20;
  */
 export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: number): ServerSpan {
   const time = (msAfter: number): HrTime => toHrTime(receivedAt + msAfter);
-  const remote = readTraceparent(exchange.request.headers);
-  const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
+  const parent = remoteContext(exchange);
   const options = {
     kind: SpanKind.SERVER,
     attributes: serverAttributes(exchange),
@@ -55,6 +55,14 @@ export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: n
       span.end(endTime);
     },
   };
+}
+
+function remoteContext({ request }: Exchange): Context {
+  const remote = readTraceparent(request.headers);
+  if (!remote) return ROOT_CONTEXT;
+  const { tracestate, ...place } = remote;
+  const state = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
+  return trace.setSpanContext(ROOT_CONTEXT, { ...place, isRemote: true, ...state });
 }
 
 function toHrTime(ms: number): HrTime {

@@ -12,7 +12,7 @@ describe('traceparent', () => {
     // A later version may say more; what this one knows still counts.
     [`cc-${TRACE}-${PARENT}-01-what-the-future-will-be-like`, 1],
   ])('%j is a remote parent', (traceparent, traceFlags) => {
-    expect(readTraceparent({ traceparent })).toEqual({ traceId: TRACE, spanId: PARENT, traceFlags, isRemote: true });
+    expect(readTraceparent({ traceparent })).toEqual({ traceId: TRACE, spanId: PARENT, traceFlags });
   });
 
   it.each([
@@ -32,9 +32,8 @@ describe('traceparent', () => {
 
   it('brings its tracestate along, up to what must be carried', () => {
     const traceparent = `00-${TRACE}-${PARENT}-01`;
-    expect(readTraceparent({ traceparent, tracestate: 'vendor=1,other=2' })?.traceState?.serialize()).toBe(
-      'vendor=1,other=2',
-    );
-    expect(readTraceparent({ traceparent, tracestate: `a=${'x'.repeat(600)}` })?.traceState).toBeUndefined();
+    const tracestate = 'vendor=1,other=2';
+    expect(readTraceparent({ traceparent, tracestate })?.tracestate).toBe(tracestate);
+    expect(readTraceparent({ traceparent, tracestate: `a=${'x'.repeat(600)}` })?.tracestate).toBeUndefined();
   });
 });

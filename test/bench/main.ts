@@ -214,7 +214,7 @@ async function main(): Promise<void> {
     );
     console.log(table('1 KB chat, not streamed', results.get(false)!));
     console.log(table('Stream of 200 events, a write each', results.get(true)!));
-    console.log(coldStarts(configs, Math.max(3, REPETITIONS)));
+    console.log(coldStarts(configs, Math.max(10, REPETITIONS)));
     console.log(`Explained in the running gateway: ${median(explains).toFixed(1)} ms each.\n`);
   } finally {
     for (const child of children) child.kill('SIGKILL');

@@ -84,6 +84,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
+function writeBytes(name: string, bytes: Buffer): string {
+  writeFileSync(join(dir, name), bytes);
+  return join(dir, name);
+}
+
 function write(folder: string, files: Readonly<Record<string, string>>): string {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, folder, name)), { recursive: true });
@@ -104,7 +109,7 @@ async function explain(options: Partial<ExplainOptions> = {}) {
     json: false,
     colour: false,
     terminal: { columns: 110 },
-    input: () => Promise.resolve(''),
+    input: () => Promise.resolve(Buffer.alloc(0)),
     out: (text) => void (out += text),
     err: (text) => void (err += text),
     ...options,
@@ -153,7 +158,9 @@ describe('what is explained, exit code 0', () => {
   it('what comes in, for the file -', async () => {
     const input = () =>
       Promise.resolve(
-        '{"method":"POST","path":"/v1/messages","body":{"model":"@claude/claude-sonnet-4-5","max_tokens":5,"messages":[]}}',
+        Buffer.from(
+          '{"method":"POST","path":"/v1/messages","body":{"model":"@claude/claude-sonnet-4-5","max_tokens":5,"messages":[]}}',
+        ),
       );
     const told = await explained({ request: '-', input });
     expect([told.request.operation, told.targets[0]?.provider?.slug]).toEqual(['messages', 'claude']);
@@ -218,7 +225,21 @@ describe('what cannot be explained', () => {
     ['there is no such folder', () => ({ configs: join(dir, 'none') }), 'none:1:1: there is no such folder'],
     ['there is no such file', () => ({ request: join(dir, 'none.json') }), 'there is no file none.json'],
     ['a folder is no file', () => ({ request: dir }), 'cannot be read'],
-    ['it is not JSON', () => ({ request: '-', input: () => Promise.resolve('{') }), 'the input is not JSON'],
+    [
+      'it is not JSON',
+      () => ({ request: '-', input: () => Promise.resolve(Buffer.from('{')) }),
+      'the input is not JSON',
+    ],
+    [
+      'bytes are no text',
+      () => ({ request: writeBytes('latin1.json', Buffer.from('{"a":"\xe9"}', 'latin1')) }),
+      'is not UTF-8 text',
+    ],
+    [
+      'what comes in is no text',
+      () => ({ request: '-', input: () => Promise.resolve(Buffer.from('{"a":"\xe9"}', 'latin1')) }),
+      'the input is not UTF-8 text',
+    ],
     ['a header is none', () => ({ headers: ['x'] }), "a header is written 'name: value'"],
     ['there is no such key', () => ({ key: 'serch' }), 'there is no key with the id "serch"; did you mean "search"?'],
     ['there is no key like it', () => ({ key: 'zzz' }), 'there is no key with the id "zzz"; there are search, billing'],
@@ -275,7 +296,7 @@ async function call(args: readonly string[], parts: Partial<World> = {}): Promis
   const world: World = {
     env: {},
     terminal: undefined,
-    input: () => Promise.resolve(JSON.stringify(REQUEST)),
+    input: () => Promise.resolve(Buffer.from(JSON.stringify(REQUEST))),
     out: (text) => void (out += text),
     err: () => {},
     ...parts,
@@ -358,6 +379,8 @@ describe('gatehouse explain', () => {
     const { code, out, err } = await run(['--key', 'search']);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^gatehouse: explain needs --request FILE, or --headers\n\nUsage: gatehouse/);
+    // Of this command alone: the message is not to be looked for above those of all.
+    expect(err.match(/^ {2}\S.*$/gm)).toEqual([expect.stringMatching(/^ {2}explain /)]);
   });
 
   it.each<[readonly string[], string]>([
@@ -366,8 +389,10 @@ describe('gatehouse explain', () => {
     [['--request', 'request.json', '--color', 'blue'], '--color must be auto, always, never, not blue'],
     [['--request', 'request.json', '--draw', '1'], '--draw must be a number from 0 to less than 1, not 1'],
     [['--request', 'request.json', '--at', 'noon'], '--at must be a moment'],
-    [['--reqest', 'request.json'], 'reqest'],
-    [['--headers', '--key', 'search'], 'key'],
+    [['--reqest', 'request.json'], 'there is no option --reqest; did you mean --request?'],
+    [['--zzzzzz'], 'there is no option --zzzzzz'],
+    [['--headers', '--key', 'search'], '--key is about one request, --headers about all'],
+    [['--headers', '--draw', '0.5'], '--draw is about one request'],
   ])('cannot be called as %j', async (args, message) => {
     await expect(call(args)).rejects.toSatisfy(
       (error) => error instanceof UsageError && error.message.includes(message),

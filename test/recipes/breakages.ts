@@ -39,6 +39,10 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'no canary', edit: ['weight: 5\n', 'weight: 0\n'] },
     { what: 'users change models', edit: without('  sticky: { hash_fields: [metadata.user], ttl: 24h }\n') },
     { what: 'everybody with the same key together', edit: ['metadata.user', 'caller'] },
+    {
+      what: 'users change models with each conversation',
+      edit: ['[metadata.user]', '[metadata.user, metadata.session]'],
+    },
     { what: 'users change models before the day is over', edit: ['ttl: 24h', 'ttl: 1h'] },
     { what: 'another canary', edit: ['gemini-3.5-flash', 'gemini-2.5-flash-lite'] },
     {
@@ -55,6 +59,13 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
       edit: without('    retry: { attempts: 2, on_status_codes: [429], max_delay: 10s }\n'),
     },
     { what: 'a rate limit is waited for without end', edit: ['max_delay: 10s', 'max_delay: 60s'] },
+    {
+      what: 'a rate limit is paid for once it is over',
+      edit: [
+        'name: Cheap first\n',
+        'name: Cheap first\ncircuit_breaker: { failures: 1, min_requests: 1, cooldown: 60s }\n',
+      ],
+    },
     { what: 'the long model is said to take no more', edit: ['context_window: 1048576', 'context_window: 200000'] },
     { what: 'the cheap model is another', edit: ['claude-haiku-4-5', 'claude-opus-4-1'] },
     { what: 'Claude has no limit', edit: ['default_params: { max_tokens: 4096 }', 'default_params: {}'] },
@@ -117,6 +128,12 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     drawn,
     { what: 'silence is borne for long', edit: ['first_content: 4s', 'first_content: 30s'] },
     { what: 'silence ends it', edit: ['mode: fallback', 'mode: fallback\n  stop_on_errors: [timeout_first_content]'] },
+    {
+      what: 'everybody waits for a silent target',
+      edit: without('circuit_breaker: { failures: 3, min_requests: 3, cooldown: 30s }\n'),
+    },
+    { what: 'one silence is enough', edit: ['{ failures: 3, min_requests: 3', '{ failures: 1, min_requests: 1'] },
+    { what: 'a target is left alone for a minute', edit: ['cooldown: 30s', 'cooldown: 60s'] },
     { what: 'nothing leaves before the end', edit: ['commit: first_content', 'commit: complete'] },
     { what: 'the spare one has no time', edit: without('    timeouts: { first_content: 20s }\n') },
     { what: 'the deadline is before the spare one', edit: ['deadline: 60s', 'deadline: 10s'] },

@@ -64,7 +64,7 @@ async function explain(args: string[], body: string): Promise<string> {
     env: {},
     terminal: undefined,
     // As `echo` ends it.
-    input: () => Promise.resolve(`${body}\n`),
+    input: () => Promise.resolve(Buffer.from(`${body}\n`)),
     out: (text) => void (said += text),
     err: (text) => void (complaint += text),
   });

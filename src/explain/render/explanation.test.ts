@@ -121,6 +121,64 @@ describe('the text of an explanation', () => {
     }
   });
 
+  it('never ends a line with an arrow: what it leads to stands behind it', () => {
+    for (const width of [60, 80, 110])
+      expect(
+        render(createExplanation({ config: { ...createExplanation().config!, name: 'x'.repeat(40) } }), width),
+      ).not.toMatch(/←\n/);
+  });
+
+  it('is aligned for texts whose letters take two columns, or none', () => {
+    const source = { kind: 'header', name: 'x' } as const;
+    const changes = ['plain', '模型', 'e\u0301a', '🎉'].map((value) => ({
+      path: 'user',
+      action: 'set' as const,
+      value,
+      source,
+    }));
+    const text = part(render(createExplanation({ targets: [createTarget({ changes })] })), 'target 1');
+    expect(text.split('\n').filter((line) => line.includes('user: '))).toEqual([
+      '  body        user: "plain"  ← the header x',
+      '              user: "模型"   ← the header x',
+      '              user: "e\u0301a"     ← the header x',
+      '              user: "🎉"     ← the header x',
+    ]);
+  });
+
+  it('says of a target that has the answer in its cache that nobody is asked', () => {
+    const cache = { ...gemini().cache!, hit: true, now: 'hit: kept 3 s ago' };
+    const text = render(createExplanation({ targets: [createTarget({ cache })] }));
+    expect(text.split('\n')[0]).toBe('goes to     @gpt/gpt-5-mini  "fast"  answered from the cache');
+  });
+
+  it('shows no key of a cache where it is not known', () => {
+    const cache = { ...gemini().cache!, key: '', now: 'not known: it is so' };
+    expect(render(createExplanation({ targets: [createTarget({ cache })] }))).toMatch(
+      /not known: it is so\n +made of\n +caller/,
+    );
+  });
+
+  it('names the header that chose the config as the request wrote it', () => {
+    const config = {
+      ...createExplanation().config!,
+      found: 'header',
+      source: { kind: 'header', name: 'x-acme-config' },
+    } as const;
+    expect(render(createExplanation({ config }))).toContain('prod  "Production"  named by x-acme-config\n');
+  });
+
+  it('does not name a list of the same name again', () => {
+    const source = { kind: 'settings', at: { file: 'c.yaml', line: 2, column: 3 }, setting: 'x' } as const;
+    const outbound = {
+      ...createTarget().outbound!,
+      body: { stop: ['a', 'b'] },
+      fields: [0, 1].map((index) => ({ path: `stop.${index}`, sources: [source] })),
+    } as const;
+    const changes = [{ path: 'stop', action: 'set', value: ['a', 'b'], source }] as const;
+    const text = part(render(createExplanation({ targets: [createTarget({ outbound, changes })] })), 'target 1');
+    expect(text).toContain('  fields      stop: ["a","b"]  ← c.yaml:2:3\n');
+  });
+
   it('in colour says the same', () => {
     const coloured = renderExplanation(createExplanation(), { width: 110, colour: true });
     expect(coloured).toContain('\u001b[');

@@ -26,11 +26,12 @@ const print = (sections: readonly Section[], page: Page, depth = 0): string[] =>
 
 function verdict({ answer, targets }: Explanation): Row[] {
   if (answer) return answerRows(answer);
-  return targets.map(({ provider, target, name, refused }, index) =>
+  return targets.map(({ provider, target, name, cache, refused }, index) =>
     row([
       span(index === 0 ? '' : 'then '),
       span(provider ? `@${provider.slug}/${provider.model}` : target, 'value'),
       ...(name === undefined ? [] : [span(`  ${JSON.stringify(name)}`, 'aside')]),
+      ...(cache?.hit ? [span('  answered from the cache', 'good')] : []),
       ...(refused ? [span(`  ${refused.code ?? refused.status}`, 'bad')] : []),
     ]),
   );

@@ -84,9 +84,12 @@ function tellGroup({ path, group, value }: Group, changes: readonly ChangeTold[]
   const inList = group.some((field) => field.path !== path);
   const apart = inList && group.length > 1 ? group.filter(({ sources }) => sources.some(isNoClients)) : [];
   const ownTexts = new Set(apart.map((field) => insideText(field, changes)));
-  // All of it has been put there by one line: it says so once.
-  if (apart.length === group.length && ownTexts.size === 1)
-    return [{ row: row([span(`${path}: `), span(groupValue(value, inList), 'value')], sourcesLine([...ownTexts])) }];
+  // All of it has been put there by one line: it says so once, and a field of the same name is not named again.
+  if (apart.length === group.length && ownTexts.size === 1) {
+    const own = `${path} ← `;
+    const texts = [...ownTexts].map((text) => (text.startsWith(own) ? text.slice(own.length) : text));
+    return [{ row: row([span(`${path}: `), span(groupValue(value, inList), 'value')], sourcesLine(texts)) }];
+  }
   const sources = group.filter((field) => !apart.includes(field)).flatMap((field) => field.sources);
   const texts = [...new Set(sources.map((source) => chainText(source, { path, changes, inList })))];
   return [

@@ -43,7 +43,7 @@ function callerRows({ key, found, at: place, ...may }: CallerTold): Row[] {
 }
 
 const FOUND = {
-  header: 'named by x-gateway-config',
+  header: 'named by',
   inline: 'came with the request',
   key: 'the default of the key',
   server: 'the default of the server',
@@ -51,8 +51,10 @@ const FOUND = {
 } as const satisfies Record<ConfigTold['found'], string>;
 
 function configRows({ id, hash, name, found, source }: ConfigTold, settings: Explanation['settings']): Row[] {
+  const named = found === 'header' && source.kind === 'header' ? ` ${source.name}` : '';
   const title = name === undefined ? [] : [aside(`  ${JSON.stringify(name)}`)];
-  const head = found === 'none' ? [span(FOUND.none)] : [span(id, 'value'), ...title, aside(`  ${FOUND[found]}`)];
+  const head =
+    found === 'none' ? [span(FOUND.none)] : [span(id, 'value'), ...title, aside(`  ${FOUND[found]}${named}`)];
   const source_ = found === 'none' || source.kind === 'header' ? [] : arrow(sourceText(source));
   return [row(head, source_), row([aside(`hash ${hash}, of all settings ${settings.hash} (${settings.folder})`)])];
 }

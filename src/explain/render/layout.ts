@@ -81,23 +81,42 @@ function layRow({ left, right, whole }: Row, { room, column }: { room: number; c
   const [gap] = gaps;
   if (gap !== undefined) return [[...left, span(' '.repeat(gap)), ...right]];
   // What does not fit beside it stands below it; a place must stay whole, or no editor opens it.
-  return [...leftLines, ...wrap(right, room - 4).map((line) => [span('    '), ...line])];
+  const indent = ' '.repeat(Math.max(4, leadOf(left) + 2));
+  return [...leftLines, ...wrap(right, room - indent.length).map((line) => [span(indent), ...line])];
 }
 
+/** Spaces that a line begins with: what belongs to it stands further in. */
+const leadOf = (line: Line): number => /^ */.exec(line.map(({ text }) => text).join(''))?.[0].length ?? 0;
+
 const widthOf = (line: Line): number => line.reduce((sum, { text }) => sum + lengthOf(text), 0);
-const lengthOf = (text: string): number => [...printable(text)].length;
+
+/** In columns of a terminal: what is written in East Asia, and emoji, take two; marks over a letter none. */
+const lengthOf = (text: string): number => {
+  const shown = printable(text);
+  // Nearly all of it is plain.
+  if (/^[\x20-\x7e\u2190-\u2193]*$/.test(shown)) return shown.length;
+  let length = 0;
+  for (const character of shown) length += WIDE.test(character) ? 2 : Number(!COMBINING.test(character));
+  return length;
+};
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const COMBINING = /[\p{Mn}\p{Me}]/u;
 
 /** Breaks at spaces only; what holds none stays whole. */
 export function wrap(line: Line, room: number): Line[] {
   if (widthOf(line) <= room) return [line];
+  const indent = ' '.repeat(leadOf(line) + 2);
   const lines: Span[][] = [[]];
   let used = 0;
   for (const { text, tone } of line) {
-    for (const word of text.split(/(?<= )/)) {
+    // An arrow stays with what it leads to.
+    for (const word of text.split(/(?<=(?<!←) )/)) {
       const length = lengthOf(word);
       if (used > 0 && used + lengthOf(word.trimEnd()) > room) {
-        lines.push([span('  ')]);
-        used = 2;
+        lines.push([span(indent)]);
+        used = indent.length;
       }
       lines.at(-1)!.push(tone ? { text: word, tone } : { text: word });
       used += length;

@@ -119,7 +119,7 @@ function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheTold): Row
   return [
     row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
     ...(now === '' ? [] : [row(now)]),
-    row([aside(`key ${shortText(key, 80)}`)]),
+    row([aside(key === '' ? 'made of' : `key ${shortText(key, 80)}`)]),
     ...Object.entries(parts).map(([name, value]) => row([aside(`  ${name}: ${valueText(value, 80)}`)])),
   ];
 }
@@ -136,7 +136,7 @@ function nextRow({ nextAfter: { kinds, statusCodes } }: TargetTold, next: Target
   if (kinds.length + statusCodes.length === 0) return row([aside('its failure is the answer')]);
   const isDefault = kinds.length === BY_DEFAULT.length && BY_DEFAULT.every((kind) => kinds.some((one) => one === kind));
   const statuses = statusCodes.length === 0 ? [] : [`the status ${statusText(statusCodes)}`];
-  const after = [...(isDefault ? ['any failure that another target may do better'] : kindTexts(kinds)), ...statuses];
+  const after = [...(isDefault ? ['any failure that another target may not have'] : kindTexts(kinds)), ...statuses];
   const whom = next ? `target ${next.number + 1}` : 'the next one, if there were any';
   return row([span(`after ${listed(after, 'or')}: `), span(whom, next ? 'value' : 'aside')]);
 }

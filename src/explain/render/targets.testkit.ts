@@ -158,6 +158,7 @@ export const gemini = (parts: Partial<TargetTold> = {}): TargetTold =>
       maxAgeMs: 600_000,
       scope: 'key',
       source: settings(prod(25, 3), 'cache'),
+      hit: false,
       now: 'nothing is kept under it',
     },
     ...parts,

@@ -114,6 +114,18 @@ describe('fieldSources', () => {
       { mode: ['tools'] },
     ],
     [
+      'what is there because a word is, whatever it says',
+      { body: { effort: 'low', seed: 1 } },
+      ({ body }) => thinking(body as Json),
+      { seed: ['body.seed'], 'thinking.type': ['body.effort'], 'thinking.budget': ['body.effort'] },
+    ],
+    [
+      'what the choice among things brings, and not the things it chooses from',
+      { tools: [{ type: 'function', name: 'f' }], choice: { type: 'function', name: 'f' } },
+      ({ tools, choice }) => ({ ...chosen(tools as Json[], choice as Json | undefined) }),
+      { 'tools.0': ['tools.0.name', 'choice.name'], mode: ['choice'] },
+    ],
+    [
       'JSON in a string',
       { args: '{"city":"Bonn","days":2,"now":true}' },
       ({ args }) => ({ args: JSON.parse(String(args)) }),
@@ -189,6 +201,19 @@ describe('fieldSources', () => {
     expect(dotted({ input: { type: 'text', text: 'Hi' }, write: writer })).toEqual({ text: ['text'] });
   });
 });
+
+const thinking = ({ effort, seed }: Json) => ({
+  seed,
+  ...(effort !== undefined && { thinking: { type: 'enabled', budget: BUDGETS[String(effort)] ?? fail() } }),
+});
+
+/** Without tools there is nothing to choose; one that is not among them is refused. */
+function chosen(tools: readonly Json[] = [], choice: Json | undefined) {
+  const names = tools.flatMap(({ type, name }) => (type === 'function' ? [name] : []));
+  if (names.length === 0) return {};
+  if (!choice) return { tools: names };
+  return choice['type'] === 'function' && names.includes(choice['name']) ? { tools: names, mode: 'ANY' } : fail();
+}
 
 const BUDGETS: Record<string, number> = { low: 1, medium: 2, high: 3 };
 const KINDS: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg' };

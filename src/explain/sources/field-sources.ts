@@ -53,6 +53,7 @@ class Search {
     this.#ids = new Map(places.filter(([value, { length }]) => length > 1 && isId(value)));
     for (const group of groupsOf(leaves)) this.#mark(group);
     this.#markTogether();
+    this.#markSame();
     const asked = [...this.#alone, ...leaves.filter((leaf) => saysItsKind(leaf))];
     for (const leaf of asked) this.#change(leaf);
     this.#removeWholes();
@@ -92,6 +93,19 @@ class Search {
         for (const { path } of ids[number]?.[1] ?? []) this.#findings.flows(key, path);
     }
     this.#alone = this.#alone.filter(({ value }) => !this.#ids.has(value));
+  }
+
+  /** What stands in a few places may have to agree, too, be it a mere word: a tool's name, and the choice of it. */
+  #markSame(): void {
+    for (const [value, same] of Map.groupBy(this.#alone, (leaf) => leaf.value)) {
+      if (typeof value !== 'string' || same.length < 2 || same.length > MOST_SAME) continue;
+      const [mark] = markedAll([value]) ?? [];
+      const seen = this.#probes.with(same.map(({ path }) => ({ path, value: mark })));
+      if (!seen?.difference.sameShape) continue;
+      const keys = seen.difference.keys.filter((key) => seen.after.get(key) === mark);
+      for (const key of keys) for (const { path } of same) this.#findings.flows(key, path);
+      if (keys.length > 0) this.#alone = this.#alone.filter((leaf) => leaf.value !== value);
+    }
   }
 
   #setApart(leaves: readonly Leaf[], seen: Seen | undefined): void {
@@ -156,27 +170,24 @@ class Search {
   }
 
   #loosely({ difference }: Seen, { path }: Leaf): void {
-    for (const key of difference.keys) this.#findings.loose(key, path);
+    this.#findings.loose(difference.keys, path);
   }
 
-  /** What no leaf accounts for may be there because something whole is: tools, a list of rules. */
+  /** What no leaf accounts for may be there because something whole is: tools, the choice among them, a level of effort. */
   #removeWholes(): void {
     for (const path of wholesOf(this.#input)) {
-      const keys = this.#probes.before
-        .keys()
-        .filter((key) => !this.#findings.isExplained(key))
-        .toArray();
-      if (keys.length === 0) return;
+      if (this.#findings.allSettled()) return;
       const seen = this.#probes.with([{ path, value: REMOVED }]);
-      if (!seen) continue;
-      const changed = new Set(seen.difference.keys);
-      for (const key of keys) if (changed.has(key)) this.#findings.loose(key, path);
+      if (seen) this.#findings.whole(seen.difference.keys, path);
     }
   }
 }
 
 /** With a digit, or of several parts: no word of an API that many fields say. */
 const isId = (value: unknown): boolean => typeof value === 'string' && value.length <= 256 && /[\d_-]/.test(value);
+
+/** In more places it is a word of the API. */
+const MOST_SAME = 4;
 
 /** With so many like it in vain, a leaf is not tried. */
 const MAX_VAIN = 3;
@@ -192,15 +203,13 @@ interface Experience {
   worked: number | undefined;
 }
 
-/** Objects and lists that stand at the first two levels. */
+/** What stands at the second level, and the objects and lists of the first. */
 function wholesOf(input: unknown): readonly Path[] {
-  const within = (value: unknown, path: Path): readonly Path[] =>
-    isObject(value)
-      ? Object.entries(value).flatMap(([name, one]) =>
-          typeof one === 'object' && one !== null ? [[...path, name]] : [],
-        )
-      : [];
-  const first = within(input, []);
-  const second = first.flatMap((path) => within(isObject(input) ? input[String(path[0])] : undefined, path));
-  return [...second, ...first];
+  if (!isObject(input)) return [];
+  const first = Object.keys(input).filter((name) => typeof input[name] === 'object' && input[name] !== null);
+  const second = first.flatMap((name) => {
+    const inner = input[name];
+    return isObject(inner) ? Object.keys(inner).map((one) => [name, one]) : [];
+  });
+  return [...second, ...first.map((name) => [name])];
 }

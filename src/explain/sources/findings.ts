@@ -31,6 +31,8 @@ export class Findings {
   readonly #direct = new Map<string, Map<string, Path>>();
   /** It was there, or stood elsewhere, because of them. */
   readonly #loose = new Map<string, Map<string, Path>>();
+  /** How many fields changed with a loose source of this one, at least. */
+  readonly #narrowest = new Map<string, number>();
 
   constructor(fields: Leaves) {
     this.#fields = fields;
@@ -44,12 +46,29 @@ export class Findings {
     add(this.#direct, key, source);
   }
 
-  loose(key: string, source: Path): void {
-    add(this.#loose, key, source);
+  loose(keys: readonly string[], source: Path): void {
+    for (const key of keys) {
+      add(this.#loose, key, source);
+      this.#narrowest.set(key, Math.min(this.#narrowest.get(key) ?? Infinity, keys.length));
+    }
   }
 
-  isExplained(key: string): boolean {
-    return this.#sure(key) !== undefined || this.#loose.has(key);
+  /**
+   * Something whole was taken away, and these fields went or changed with it. Of those that nothing sure is known of it is the source, unless
+   * what is known has changed as few: tools take much with them, the choice among them only what it says.
+   */
+  whole(keys: readonly string[], source: Path): void {
+    for (const key of keys) {
+      if (this.#sure(key) || keys.length >= (this.#narrowest.get(key) ?? Infinity)) continue;
+      this.#loose.delete(key);
+      add(this.#loose, key, source);
+      this.#narrowest.set(key, keys.length);
+    }
+  }
+
+  /** Nothing whole could say any more of any field. */
+  allSettled(): boolean {
+    return this.#fields.keys().every((key) => this.#sure(key) !== undefined || this.#narrowest.get(key) === 1);
   }
 
   /** The sources of each field, in the order of the fields. */

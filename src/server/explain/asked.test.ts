@@ -69,7 +69,12 @@ describe('a question', () => {
     expect(() => readQuestion(bytes, LIMITS)).toThrow(BadQuestion);
   });
 
-  it('needs no body for a method that has none', () => {
-    expect(read({ method: 'GET', path: '/v1/models' }).body).toBe('');
+  it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS'])('needs no body for %s, which has none', (method) => {
+    expect(read({ method, path: '/v1/models' }).body).toBe('');
+  });
+
+  it.each(['POST', 'PUT', 'PATCH'])('needs a body for %s, which may be empty text', (method) => {
+    expect(() => read({ method })).toThrow('`body` is missing');
+    expect(read({ method, body: '' }).body).toBe('');
   });
 });

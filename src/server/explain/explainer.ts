@@ -3,14 +3,7 @@ import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
 import type { Explanation } from '../../explain/explanation.ts';
-import {
-  toGatewayError,
-  type Clock,
-  type Exchange,
-  type GatewayConfig,
-  type Recorder,
-  type Target,
-} from '../../plugin/index.ts';
+import { toGatewayError, type Clock, type Exchange, type GatewayConfig, type Target } from '../../plugin/index.ts';
 import type { SettingsFiles } from '../../settings/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/load.ts';
 import type { Environment } from '../../settings/resolve-references.ts';
@@ -29,7 +22,7 @@ import { WELL, type FrozenHealth, type HealthThen } from './frozen-health.ts';
 import { inboundContext, routed } from './inbound.ts';
 import type { Observation } from './observation.ts';
 import type { Question } from './question.ts';
-import { NO_UPSTREAM, NoTokens, standIns } from './stand-ins.ts';
+import { NO_RECORDER, NO_UPSTREAM, NoTokens, standIns } from './stand-ins.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { tellExplanation } from './tell/index.ts';
 import { watchPlugins } from './watch.ts';
@@ -229,5 +222,3 @@ const elsewhere = ({ remoteAddress }: Question, { error, request }: Exchange): r
 /** One line, however many there are. */
 const stoodIn = ({ stoodIn: names }: LoadResult): readonly string[] =>
   names.length === 0 ? [] : [`not set here, so stood in for: ${names.join(', ')}`];
-
-const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };

@@ -3,7 +3,7 @@ import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
 import type { HealthStore } from '../../state/target-health.ts';
 import { uuidv7 } from '../ids.ts';
-import { credentialsIn } from './credentials.ts';
+import { credentialsIn, STAND_IN_CREDENTIAL } from './credentials.ts';
 import { freezeHealth } from './frozen-health.ts';
 import type { KeptRequests } from './kept.ts';
 import type { Question } from './question.ts';
@@ -64,8 +64,6 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
 /** A small body may be a piece of the 64 KiB that node:http has read at once. */
 const ownBytes = (body: Buffer): Buffer => (body.length * 2 < body.buffer.byteLength ? Buffer.from(body) : body);
 
-const STAND_IN = 'Bearer upstream-token-of-the-caller';
-
 /** Without credentials, wherever they stand; that the caller brought its own for the upstream is to be seen. */
 function headersOf(
   { request: { headers }, upstreamToken }: Exchange,
@@ -79,6 +77,6 @@ function headersOf(
     for (const credential of credentials) text = text.replaceAll(credential, '[secret]');
     kept[name] = text;
   }
-  if (upstreamToken) kept['authorization'] = STAND_IN;
+  if (upstreamToken) kept['authorization'] = `Bearer ${STAND_IN_CREDENTIAL}`;
   return kept;
 }

@@ -9,6 +9,7 @@ import {
   type FailureKind,
   type GatewayConfig,
   type KeyRing,
+  type Recorder,
   type Sender,
   type Target,
   type Translator,
@@ -127,6 +128,9 @@ const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
 );
+
+/** Nothing is counted, and nothing told. */
+export const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };
 
 /** In the place of every access token. */
 export const STAND_IN_TOKEN = 'access-token';

@@ -3,6 +3,7 @@ import type { CacheTold, TargetTold } from '../../../explain/explanation.ts';
 import type { CachedReply } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { ReplyStores } from '../../cached-replies.ts';
+import { STAND_IN_CREDENTIAL } from '../credentials.ts';
 import { createExplainer, explain, questionOf, type AskParts } from '../explain.testkit.ts';
 
 const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };
@@ -163,7 +164,7 @@ describe('a store that serves', () => {
   it('is looked into: a hit, and its age', async () => {
     const { clock, tell } = await besideStore();
     await clock.advance(12_900);
-    expect(await tell()).toMatchObject({ now: 'hit: kept 12 s ago' });
+    expect(await tell()).toMatchObject({ now: 'hit: kept 12 s ago', hit: true });
     expect(await tell({ headers: { 'x-gateway-cache-force-refresh': 'true' } })).toMatchObject({
       now: 'refresh: the request wants a new answer',
     });
@@ -176,6 +177,22 @@ describe('a store that serves', () => {
     const { tell } = await besideStore(storedAt, maxAgeMs);
     expect(await tell({ at: { now, wall: 0 } })).toMatchObject({ now: 'miss: nothing is kept under this key' });
     expect(await tell({ at: { now: storedAt + 1, wall: 0 } })).toMatchObject({ now: 'hit: kept 0 s ago' });
+  });
+
+  it('has no hit where the request wants a new answer', async () => {
+    const { tell } = await besideStore();
+    const headers = { 'x-gateway-cache-force-refresh': 'true' };
+    expect(await tell({ headers })).toMatchObject({ now: 'refresh: the request wants a new answer', hit: false });
+  });
+
+  it('says that a key is not known which was made of a credential that is not kept', async () => {
+    const headers = {
+      authorization: `Bearer ${STAND_IN_CREDENTIAL}`,
+      'x-gateway-api-key': 'gatehouse-test-key-0123456789',
+    };
+    const cache = await cacheOf({ headers });
+    expect(cache).toMatchObject({ key: '', hit: false, now: expect.stringMatching(/^not known: /) });
+    expect(cache!.parts).toMatchObject({ upstreamToken: '[secret]' });
   });
 
   it('has no hit in what cannot be told in the form that is asked for', async () => {

@@ -284,10 +284,11 @@ describe('the deadline', () => {
   it('is the same at any moment', async () => {
     const explainer = createExplainer(settings());
     for (const now of [0.1, 1107.0620330849856, 1234.5678, 987_654_321.123_456]) {
-      const { deadline } = await explainer.explain(
+      const { deadline, plugins } = await explainer.explain(
         questionOf({ json: { model: 'm' }, config: 'quick', at: { now, wall: 1e12 } }),
       );
       expect(deadline.ms).toBe(3000);
+      expect(plugins.find(({ name }) => name === 'config')?.details).toMatchObject({ deadlineMs: 3000 });
     }
   });
 });

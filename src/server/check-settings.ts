@@ -1,0 +1,38 @@
+import { builtinPlugins } from '../../plugins/index.ts';
+import { ModelLabels } from '../catalog/model-labels.ts';
+import { PluginRegistry } from '../chain/registry.ts';
+import { systemClock } from '../plugin/index.ts';
+import type { LoadResult } from '../settings/load.ts';
+import { HealthStore } from '../state/target-health.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { ReplyStores } from './cached-replies.ts';
+import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './explain/stand-ins.ts';
+import { InFlight } from './in-flight.ts';
+import { loadPluginModules } from './plugin-modules.ts';
+import { compileSnapshot } from './snapshot.ts';
+
+/**
+ * Compiles settings as a start does, for what that finds; nothing is opened and nothing listens. Apart from what serves them: a
+ * command that checks loads no part of it that only serves.
+ */
+export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
+  const clock = systemClock;
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
+  const snapshot = await compileSnapshot(loaded, {
+    clock,
+    // Nothing is opened: what entries leave to the environment is not asked for.
+    env: {},
+    log: createLogger({ level: 'silent' }),
+    random: Math.random,
+    upstream: NO_UPSTREAM,
+    tokens: new NoTokens(clock),
+    replies: new ReplyStores({ clock }),
+    health: new HealthStore({ clock }),
+    inFlight: new InFlight(),
+    tokenFetched() {},
+    recorder: NO_RECORDER,
+    labels: new ModelLabels(),
+    registry,
+  });
+  await snapshot?.close();
+}

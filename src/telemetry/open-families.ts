@@ -1,0 +1,33 @@
+import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
+import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
+
+// Apart from the registry that prints them: what only counts, as explain, does not load prom-client.
+
+type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
+type FamilyOf<K extends MetricKey> = {
+  counter: CounterFamily<LabelOf<K>>;
+  gauge: GaugeFamily<LabelOf<K>>;
+  histogram: HistogramFamily<LabelOf<K>>;
+}[(typeof METRICS)[K]['type']];
+/** All metrics of requests, by their key. */
+export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
+
+/** Route of requests that no operation serves: what clients type never becomes a label. */
+export const UNMATCHED_ROUTE = 'unmatched';
+
+/** All of them, with nothing recorded yet. */
+export function openFamilies(): Families {
+  let overflow: CounterFamily<'metric'> | undefined;
+  const open = (spec: MetricSpec): CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string> => {
+    const onOverflow = (): void => overflow?.add({ metric: spec.name });
+    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow);
+    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow);
+    return new HistogramFamily(spec, onOverflow);
+  };
+  // Each family's labels are its spec's; fromEntries cannot say so.
+  const families = Object.fromEntries(
+    Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
+  ) as unknown as Families;
+  overflow = families.labelOverflow;
+  return families;
+}
