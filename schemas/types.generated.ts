@@ -274,7 +274,7 @@ export interface Admin {
    */
   hosts?: string[];
   /**
-   * Requests that can be explained after they were served, the latest 100 in each worker: those whose gateway config asks for it (`reply_headers`), all, or none. Their bodies are kept for that, up to 1 MiB each.
+   * Which requests can be explained after they were served. asked: those whose gateway config asks for it (`reply_headers`). The latest 100 in each worker are kept for that, with their bodies, up to 1 MiB each.
    */
   explain?: 'asked' | 'all' | 'none';
   /**
@@ -822,7 +822,7 @@ export interface GatewayFile {
   commit?: 'first_content' | 'complete';
   deadline?: Duration;
   /**
-   * What replies say about how they came about. server_timing: where the time went (`Server-Timing`). config_hash: `x-gateway-config-hash`, which tells the config's content. explain_id: `x-gateway-explain-id`, under which the admin listener explains the request afterwards; its body is kept for that, and a config that comes with a request may not ask for it.
+   * Headers by which replies say how they came about; none unless set. server_timing: `Server-Timing`, where the time went. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, under which the admin listener explains the request afterwards; its body is kept for that, and a config that comes with a request may not ask for it.
    *
    * @minItems 1
    */
@@ -1394,12 +1394,12 @@ export interface ChatFunction {
   [k: string]: unknown;
 }
 /**
- * NAME.test.yaml: Requests to a gateway config, what upstreams answer, and what should come of it. Run by `gatehouse test`, with a clock of its own and no network. Here `${…}` is plain text.
+ * NAME.test.yaml: Requests to a gateway config, what the upstreams answer, and what should come of it. `gatehouse test` runs them on a clock of their own, without a network. Here `${…}` is plain text.
  */
 export interface ConfigTestFile {
   env?: TestEnvironment;
   /**
-   * Each runs by itself: nothing of one is left for the next.
+   * Each case runs by itself, with a gateway of its own.
    *
    * @minItems 1
    * @maxItems 1000
@@ -1407,14 +1407,14 @@ export interface ConfigTestFile {
   cases: ConfigTestCase[];
 }
 /**
- * Values for `${env:NAME}` in the settings. What is not said here has a stand-in, and nothing is read from the process's own environment.
+ * Values for `${env:NAME}` in the settings. Those not listed here get stand-ins; the environment of the process is not read.
  */
 export interface TestEnvironment {
   [k: string]: string;
 }
 export interface ConfigTestCase {
   /**
-   * A sentence: what should happen.
+   * What should happen, as a sentence.
    */
   name: string;
   /**
@@ -1422,7 +1422,7 @@ export interface ConfigTestCase {
    */
   config?: string;
   /**
-   * Id of the key in keys.yaml that asks, from an address it may be used from; refused if it has expired by `at`. Default: one that may do everything.
+   * Id of the key in keys.yaml that the request is sent with, from an address where it is valid; refused if it has expired by `at`. Default: a key that may do everything.
    */
   key?: string;
   /**
@@ -1433,7 +1433,7 @@ export interface ConfigTestCase {
   };
   request: TestRequest;
   /**
-   * Random numbers that load balances are drawn by, 0 ≤ x < 1; the last one stands for all behind it. Default: 0, the first target that has a weight.
+   * Random numbers (0 ≤ x < 1) that load balances draw by, one for each draw; the last one stands for all further draws. Default: 0, the first target that has a weight.
    *
    * @minItems 1
    * @maxItems 64
@@ -1444,14 +1444,14 @@ export interface ConfigTestCase {
    */
   at?: string;
   /**
-   * What upstreams answer: the first call gets the first answer. A call for which there is none fails the case, and so does an answer that nobody asks for.
+   * What the upstreams answer, in the order of the calls. A call without an answer fails the case, and so does an answer that is never asked for.
    *
    * @maxItems 100
    */
   upstream?: TestAnswer[];
   expect: TestExpectation;
   /**
-   * Further requests to the same gateway, one after the other: with what its cache, breakers and plugins have kept of those before.
+   * Further requests to the same gateway, one after the other. Its cache, breakers and plugins keep what they have from the requests before.
    *
    * @minItems 1
    * @maxItems 100
@@ -1471,16 +1471,16 @@ export interface TestRequest {
    */
   path?: string;
   /**
-   * As JSON is, or text that is sent as it stands.
+   * A value, sent as JSON; or text, sent as it stands.
    */
   body?: unknown;
 }
 /**
- * What one call of an upstream gets. With `answer` it is written in the API that is spoken there, as a stream where one is asked for.
+ * What one call to an upstream gets. `answer` is put into the API that the upstream speaks, as a stream if the call asks for one.
  */
 export interface TestAnswer {
   /**
-   * The text of a complete, good answer. For embeddings any text will do: the vectors are made up.
+   * The text of a complete and successful answer. For embeddings any text will do: the vectors are made up.
    */
   answer?: string;
   /**
@@ -1488,17 +1488,17 @@ export interface TestAnswer {
    */
   status?: number;
   /**
-   * Of the reply.
+   * Headers of the reply.
    */
   headers?: {
     [k: string]: string;
   };
   /**
-   * As JSON is, or text that is sent as it stands.
+   * A value, sent as JSON; or text, sent as it stands.
    */
   body?: unknown;
   /**
-   * Server-sent events: each an object that becomes the event's data, or text that is sent as it stands.
+   * Server-sent events: each an object, sent as the data of an event, or text, sent as it stands.
    *
    * @maxItems 1000
    */
@@ -1516,7 +1516,7 @@ export interface TestAnswer {
   fault?: 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
 }
 /**
- * What must be so; what is not said may be anything, but an error of the gateway's own must be said with `status` or `body`.
+ * What must be so. Whatever is left out may be anything, but an error made by the gateway itself must be expected with `status` or `body`.
  */
 export interface TestExpectation {
   /**
@@ -1524,36 +1524,36 @@ export interface TestExpectation {
    */
   target?: string;
   /**
-   * How many targets were tried, or which ones, in order; one that answered from its cache was, and so was one the key may not use.
+   * How many targets were tried, or which ones, in order. A target that answered from its cache counts, and so does one that the key may not use.
    *
    * @maxItems 64
    */
   attempts?: number | string[];
   /**
-   * What was sent: to the last target that was sent anything, or to each of them in order; of retries the last.
+   * What was sent. An object: to the last target that was called. A list: to each target that was called, in order. Of retries, the last one.
    */
   outbound?: TestOutbound | TestOutbound[];
   /**
-   * Of the reply to the client.
+   * Status of the reply to the client.
    */
   status?: number;
   /**
-   * Of the reply: these must be among them; a `*` stands for any text. null: there is no such header.
+   * Headers that the reply must have; `*` stands for any text. null: there is no such header.
    */
   headers?: {
     [k: string]: string | null;
   };
   /**
-   * Of the reply: these fields must be in it, with these values; null stands for a field that is null or missing. A list has as many items, each compared in its place. Text stands for the whole reply.
+   * Body of the reply. An object: these fields must be in it, with these values; null means null or missing. A list must have as many items, each compared in its place. A text must be the whole reply.
    */
   body?: unknown;
   stream?: TestStream;
   /**
-   * Parameters the target could not express, all of them, in any order.
+   * All parameters that the target could not express, in any order.
    */
   dropped?: string[];
   /**
-   * Counters that were counted up, among others.
+   * Counters that must have gone up; others may have, too.
    *
    * @minItems 1
    * @maxItems 100
@@ -1561,7 +1561,7 @@ export interface TestExpectation {
   metrics?: TestMetric[];
 }
 /**
- * One call of an upstream; credentials are `[secret]`.
+ * One call to an upstream. Credentials are `[secret]`.
  */
 export interface TestOutbound {
   /**
@@ -1569,17 +1569,17 @@ export interface TestOutbound {
    */
   method?: string;
   /**
-   * Its whole address; a `*` stands for any text.
+   * Its whole URL; `*` stands for any text.
    */
   url?: string;
   /**
-   * These must be among them; a `*` stands for any text. null: there is no such header.
+   * Headers that must be among those sent; `*` stands for any text. null: there is no such header.
    */
   headers?: {
     [k: string]: string | null;
   };
   /**
-   * These fields must be in it, with these values; null stands for a field that is null or missing. A list has as many items, each compared in its place.
+   * These fields must be in it, with these values; null means null or missing. A list must have as many items, each compared in its place.
    */
   body?: unknown;
 }
@@ -1592,7 +1592,7 @@ export interface TestStream {
    */
   text?: string;
   /**
-   * Events that must come, in this order, others between them: fields of their data.
+   * Events that must come, in this order; others may come between them. Each lists fields of the event's data.
    *
    * @minItems 1
    * @maxItems 100
@@ -1601,51 +1601,51 @@ export interface TestStream {
     [k: string]: unknown;
   }[];
   /**
-   * complete: as the API ends a stream. error: with an error event. cut: without a word.
+   * How it ends. complete: as the API ends a stream. error: with an error event. cut: the connection just ends.
    */
   ends?: 'complete' | 'error' | 'cut';
 }
 export interface TestMetric {
   /**
-   * As /metrics names it.
+   * Name of the counter, as in /metrics.
    */
   name: string;
   /**
-   * These must be among its labels.
+   * Labels that it must have; it may have others.
    */
   labels?: {
     [k: string]: string;
   };
   /**
-   * By how much, all that fit together. Default: more than 0.
+   * By how much it went up, all series with these labels together. Default: more than 0.
    */
   value?: number;
 }
 /**
- * One more request. What it does not say is as in the case, but for what upstreams answer.
+ * One more request. What it leaves out is as in the case, except for what the upstreams answer.
  */
 export interface ConfigTestStep {
   after?: Duration;
   /**
-   * Id of the key in keys.yaml that asks. Default: the case's.
+   * Id of the key in keys.yaml that the request is sent with. Default: the case's.
    */
   key?: string;
   /**
-   * Headers of the request, all of them. Default: the case's.
+   * Headers of the request, in place of all the case's. Default: the case's.
    */
   headers?: {
     [k: string]: string;
   };
   request?: TestRequest;
   /**
-   * Random numbers that load balances are drawn by. Default: the case's, from the first on.
+   * Random numbers that load balances draw by. Default: the case's, from the first on.
    *
    * @minItems 1
    * @maxItems 64
    */
   draws?: number[];
   /**
-   * What upstreams answer to this request. Default: nothing, so that a call fails the case.
+   * What the upstreams answer to this request. Default: nothing, so any call fails the case.
    *
    * @maxItems 100
    */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../src/cli/commands.ts';
 import { checkSettings } from '../src/server/check-settings.ts';
 import { startGateway, type Gateway } from '../src/server/gateway.ts';
 import { loadSettings } from '../src/settings/load.ts';
@@ -133,6 +134,14 @@ function isThere(path: string, heading: string | undefined): boolean {
 }
 
 describe('configs/README.md', () => {
+  it('lists every command', () => {
+    const settings = readFileSync(join(root, 'configs/README.md'), 'utf8');
+    const [, table = ''] = /^\| Command \| \|\n([^]*?)\n\n/m.exec(settings) ?? [];
+    const named = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell]) => cell!.split(', '));
+    const names = named.map((name) => name.replaceAll(/`|gatehouse | (?:\[DIR\]|KIND)/g, ''));
+    expect(names.toSorted()).toEqual([...commands.keys(), 'help'].toSorted());
+  });
+
   it('has curl lines that work as they stand, one after the other', async () => {
     const settings = readFileSync(join(root, 'configs/README.md'), 'utf8');
     const lines = fences(settings, 'sh')

@@ -11,7 +11,13 @@ const world: World = {
   err: (more) => void process.stderr.write(more),
 };
 
-const describe = ({ usage, help }: Command): string => `  ${usage}\n      ${help}\n`;
+const describe = ({ usage, help }: Command): string => `${indent(usage, 2)}${indent(help, 6)}`;
+
+const indent = (text: string, by: number): string =>
+  text
+    .split('\n')
+    .map((line) => `${' '.repeat(by)}${line}\n`)
+    .join('');
 
 /** Of the commands that begin with `words`; of all, without. */
 function usage(words = ''): string {

@@ -1,5 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { readMoment } from '../plugin/moment.ts';
 import { nearest } from '../plugin/nearest.ts';
+import { EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import type { Output, Terminal } from './output.ts';
 
 // A command loads what it needs when it is called: most need a small part of the gateway, and `version` nothing of it.
@@ -8,7 +10,7 @@ import type { Output, Terminal } from './output.ts';
 export class UsageError extends Error {}
 
 export interface Command {
-  /** As it is written, with its options. */
+  /** As it is written, with its options; one that can be called in several ways has several lines. */
   readonly usage: string;
   readonly help: string;
   run(args: string[], world: World): number | Promise<number>;
@@ -44,8 +46,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'serve',
     {
-      usage: 'serve [--configs DIR] [--workers N|auto]',
-      help: 'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs. --workers: so many processes serve, auto: one for each processor. Exit code 0: stopped, 1: mistakes, or requests were cut, 2: wrong usage, 3: it cannot listen',
+      ...SERVE_HELP,
       async run(args, { env, out }) {
         const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
         const [{ serveCommand }, { MAX_WORKERS, readWorkers }] = await Promise.all([
@@ -86,17 +87,14 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'explain',
     {
-      usage:
-        "explain --request FILE [--configs DIR] [--header 'NAME: VALUE']... [--key ID] [--method METHOD] [--path PATH] [--draw 0.5]... [--at MOMENT] [--json] [--color auto|always|never]",
-      help: 'Say where a request would go and what would be sent, calling nobody. FILE is a body in JSON, or a request: { "method", "path", "headers", "body" }; - reads the input. explain --headers: which headers of requests can reach which provider. Exit code 0: explained, 1: mistakes in the settings, 2: wrong usage',
+      ...EXPLAIN_HELP,
       run: (args, world) => explain(args, world),
     },
   ],
   [
     'test',
     {
-      usage: 'test [DIR] [--filter TEXT] [--bail] [--reporter pretty|junit|github] [--watch]',
-      help: 'Run the tests beside the settings (*.test.yaml), without a network. --filter: only cases with TEXT in their name or file; --bail: end with the first failure; --watch: again whenever a file changes. Default: configs. Exit code 0: all passed, 1: some failed, or mistakes, 2: wrong usage, or no tests',
+      ...TEST_HELP,
       run: (args, world) => test(args, world),
     },
   ],
@@ -206,13 +204,13 @@ async function explain(args: string[], world: World): Promise<number> {
     // Nothing about one request can be said with it.
     const stray = Object.entries({ request, header, draw, at, key: flags.key, method: flags.method, path: flags.path });
     const [name] = stray.find(([, value]) => value !== undefined && value.length > 0) ?? [];
-    if (name !== undefined) throw new UsageError(`--${name} is about one request, --headers about all there may be`);
+    if (name !== undefined) throw new UsageError(`--headers is about all requests, so --${name} cannot go with it`);
     const { explainHeadersCommand } = await import('./explain-headers.ts');
     return explainHeadersCommand({ ...world, configs: dir, json: flags.json, colour });
   }
   if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');
   const draws = draw.map(readDraw);
-  const moment = at === undefined ? undefined : readMoment(at);
+  const moment = at === undefined ? undefined : readAt(at);
   const { explainCommand } = await import('./explain.ts');
   return explainCommand({ ...world, ...flags, configs: dir, request, headers: header, draws, at: moment, colour });
 }
@@ -225,9 +223,9 @@ function readDraw(text: string): number {
   throw new UsageError(`--draw must be a number from 0 to less than 1, not ${text}`);
 }
 
-function readMoment(text: string): number {
-  const moment = Date.parse(text);
-  if (!Number.isNaN(moment)) return moment;
+function readAt(text: string): number {
+  const moment = readMoment(text);
+  if (moment !== undefined) return moment;
   throw new UsageError(`--at must be a moment such as 2027-01-01T00:00:00Z, not ${text}`);
 }
 
@@ -242,7 +240,7 @@ async function test(args: string[], world: World): Promise<number> {
   const { values, positionals } = parse(args, TEST, 1);
   const { filter, bail, watch } = values;
   const reporter = oneOf('reporter', values.reporter, ['pretty', 'junit', 'github']);
-  if (watch && reporter !== 'pretty') throw new UsageError('--watch goes with --reporter pretty');
+  if (watch && reporter !== 'pretty') throw new UsageError('--watch works only with --reporter pretty');
   // A gateway and upstreams of its own, which no other command needs.
   const [{ testCommand, watchTestsCommand }, { runCase }, { stopSignal }, { systemClock }] = await Promise.all([
     import('./test.ts'),
@@ -284,6 +282,7 @@ function parse<const O extends Options>(args: string[], options: O, most = 0) {
 
 function oneOf<const T extends string>(option: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === value);
-  if (found === undefined) throw new UsageError(`--${option} must be ${allowed.join(', ')}, not ${value}`);
+  if (found === undefined)
+    throw new UsageError(`--${option} must be ${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}, not ${value}`);
   return found;
 }

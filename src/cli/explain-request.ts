@@ -31,9 +31,9 @@ export function readRequest(text: string, name: string, flags: RequestFlags): As
     headers: { ...headers, ...Object.fromEntries(flags.headers.map(readHeader)) },
     body: Buffer.from(body ?? ''),
   };
-  if (!/^[A-Z]+$/.test(asked.method)) throw new BadRequest(`${JSON.stringify(asked.method)} is no method`);
+  if (!/^[A-Z]+$/.test(asked.method)) throw new BadRequest(`${JSON.stringify(asked.method)} is not an HTTP method`);
   if (!/^\/[\x21-\x7e]*$/.test(asked.path))
-    throw new BadRequest(`the path must begin with / and hold no space, as /v1/messages does`);
+    throw new BadRequest(`the path must begin with / and have no spaces, such as /v1/messages`);
   if (body === undefined) return asked;
   return { ...asked, headers: { 'content-type': 'application/json', ...asked.headers } };
 }
@@ -44,7 +44,7 @@ const MEMBERS = ['method', 'path', 'headers', 'body'];
 function readEnvelope(text: string, name: string): Envelope {
   const value = parse(text, name);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new BadRequest(`${name} holds no JSON object`);
+    throw new BadRequest(`${name} is not a JSON object`);
   const names = Object.keys(value);
   const strange = names.filter((one) => !MEMBERS.includes(one));
   if (names.length === 0 || strange.length > 0) {
@@ -65,14 +65,14 @@ function refuseMisspelt(names: readonly string[], strange: readonly string[], fi
   const free = MEMBERS.filter((one) => !names.includes(one));
   const meant = strange.map((one) => nearest(one, free));
   if (strange.length === names.length || meant.includes(undefined)) return;
-  throw new BadRequest(`"${strange[0]}" in ${file} is no part of a request; did you mean "${meant[0]}"?`);
+  throw new BadRequest(`"${strange[0]}" in ${file} is not part of a request; did you mean "${meant[0]}"?`);
 }
 
 function parse(text: string, name: string): unknown {
   if (text.trim() === '')
     throw new BadRequest(`${name} is empty; a request without a body is { "method": "GET", "path": "/v1/models" }`);
   if (text.startsWith('\ufeff'))
-    throw new BadRequest(`${name} begins with a byte order mark, which JSON may not: save it without one`);
+    throw new BadRequest(`${name} begins with a byte order mark, which JSON must not have: save it without one`);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -120,9 +120,8 @@ function readHeader(text: string): readonly [string, string] {
 
 /** Neither name nor value is repeated: a key may stand in either. */
 function checkHeader(name: string, value: string): readonly [string, string] {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-    throw new BadRequest('what stands before the colon of a header is no name of one');
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new BadRequest('the name of a header is not valid');
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-    throw new BadRequest(`the value of the header ${name} holds a character that no header can`);
+    throw new BadRequest(`the value of the header ${name} has a character that is not allowed there`);
   return [name.toLowerCase(), value];
 }

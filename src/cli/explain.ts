@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { explanationJson, renderExplanation } from '../explain/render/explanation.ts';
 import { nearest, systemClock } from '../plugin/index.ts';
-import { Explainer } from '../server/explain/explainer.ts';
+import { Explainer, ExplainHangs } from '../server/explain/explainer.ts';
 import type { Question } from '../server/explain/question.ts';
 import { UnknownKey } from '../server/explain/supposed-caller.ts';
+import { withinTime } from '../server/time-limit.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { diskFiles } from '../settings/files.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -25,6 +26,9 @@ export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly input: () => Promise<Buffer>;
 }
 
+/** More than the explainer gives plugins, and less than anybody waits. */
+const LIMIT_MS = 300_000;
+
 /**
  * `gatehouse explain`. Exit code 0: it is explained, also where the gateway would refuse it; 1: the settings have mistakes; 2: there is no
  * such folder, file or key, or what is there is no request.
@@ -34,7 +38,8 @@ export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2
   const log = createLogger({ level: 'silent' });
   const explainer = new Explainer({ configs, env, files: diskFiles, clock: systemClock, log, standIns: true });
   try {
-    const told = await explainer.explain(await readQuestion(options));
+    // A plugin that hangs may be all there is: Node would end without a word before the explainer has one.
+    const told = await withinTime(explainer.explain(await readQuestion(options)), LIMIT_MS, systemClock);
     const { json, out } = options;
     out(json ? explanationJson(told) : renderExplanation(told, pageFor(options)));
     return 0;
@@ -42,6 +47,10 @@ export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2
     if (error instanceof SettingsRefused) {
       err(formatDiagnostics(error.diagnostics, 'pretty'));
       return (await isFolder(configs)) ? 1 : 2;
+    }
+    if (error instanceof ExplainHangs) {
+      err(`gatehouse: ${error.message}\n`);
+      return 1;
     }
     if (!(error instanceof BadRequest) && !(error instanceof UnknownKey)) throw error;
     err(`gatehouse: ${error instanceof UnknownKey ? unknownKey(options.key, error) : error.message}\n`);
@@ -65,7 +74,7 @@ async function readQuestion(options: ExplainOptions): Promise<Question> {
 async function readText(options: ExplainOptions, name: string): Promise<string> {
   const bytes = await readBytes(options);
   // Read as text it would be another body than the one that is sent.
-  if (!isUtf8(bytes)) throw new BadRequest(`${name} is not UTF-8 text, as JSON is`);
+  if (!isUtf8(bytes)) throw new BadRequest(`${name} is not UTF-8 text, which JSON must be`);
   return bytes.toString();
 }
 
@@ -83,7 +92,7 @@ async function readBytes({ request, input }: ExplainOptions): Promise<Buffer> {
 
 function unknownKey(id = '', { asked, known }: UnknownKey): string {
   const meant = nearest(id, known);
-  const hint = meant === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean "${meant}"?`;
+  const hint = meant === undefined ? `keys.yaml has ${known.join(', ') || 'none'}` : `did you mean "${meant}"?`;
   return `there is no key with ${asked}; ${hint}`;
 }
 

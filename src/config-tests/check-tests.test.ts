@@ -103,7 +103,7 @@ test('a config in a header is known by every name it may have', async () => {
 
 test('a moment that no clock shows is none', async () => {
   const said = await saidOf('at: 2026-06-30T23:59:60Z\n    expect: { status: 200 }');
-  expect(said).toEqual(['4:9: 2026-06-30T23:59:60Z is a moment that no clock shows']);
+  expect(said).toEqual(['4:9: 2026-06-30T23:59:60Z is not a moment that a clock can show']);
 });
 
 test('a number where text or null may stand wants quotes, and of two forms both are named', async () => {

@@ -53,7 +53,7 @@ function diagnosticOf(
 function checkOwnConfig(file: TestFile, { configIds }: Names): readonly Diagnostic[] {
   const index = configIds.includes(file.id) ? -1 : file.cases.findIndex(({ config }) => config === undefined);
   if (index === -1) return [];
-  const message = `there is no gateway/${file.id}.yaml that these tests could be of; give each case a \`config\` (\`${NO_CONFIG}\`: the request names none)`;
+  const message = `there is no gateway/${file.id}.yaml for these tests; give each case a \`config\` (\`${NO_CONFIG}\`: the request names none)`;
   return [diagnosticOf({ path: ['name'], message, ...meant(file.id, configIds) }, { file, index })];
 }
 
@@ -84,7 +84,7 @@ function checkConfig({ config }: FullCase, { configIds }: Names): readonly Findi
 /** RFC 3339 has a sixtieth second, which no clock here has. */
 const checkMoment = ({ at }: FullCase): readonly Finding[] =>
   at !== undefined && Number.isNaN(Date.parse(at))
-    ? [{ path: ['at'], message: `${at} is a moment that no clock shows` }]
+    ? [{ path: ['at'], message: `${at} is not a moment that a clock can show` }]
     : [];
 
 /** What one request says itself: the case's own, or one behind it. */

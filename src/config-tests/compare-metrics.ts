@@ -16,7 +16,7 @@ function compareMetric({ name, labels = {}, value }: TestMetric, got: readonly M
   if (same.length === 0) {
     if (value === 0) return [];
     const counted = new Set(got.map((metric) => metric.name));
-    return [{ path: ['name'], message: `\`${name}\` was not counted up`, ...meant(name, counted) }];
+    return [{ path: ['name'], message: `\`${name}\` did not go up`, ...meant(name, counted) }];
   }
   const fitting = same.filter((metric) => Object.entries(labels).every(([key, text]) => metric.labels[key] === text));
   const sum = fitting.reduce((total, one) => total + one.value, 0);

@@ -286,7 +286,7 @@ describe('what is not as expected is told', () => {
     ['a header is not there', { headers: { 'retry-after': null } }],
     ['nothing was counted', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],
   ])('a refusal, where a case only says that %s, as is true of each', (_, expected) => {
-    const message = 'the reply is 400: "No model."; where that is meant, say so with `status`';
+    const message = 'the reply is 400: "No model."; if that is meant, expect it with `status`';
     expect(compare(expected, REFUSED)).toEqual([{ path: [], message }]);
     expect(compare({ ...expected, status: 400 }, REFUSED)).toEqual([]);
     expect(compare({ ...expected, body: { error: { message: 'No model.' } } }, REFUSED)).toEqual([]);

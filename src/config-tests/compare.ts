@@ -17,7 +17,7 @@ export function compare(expected: TestExpectation, outcome: Outcome): readonly M
   const message = `the reply is ${replyText(outcome)}`;
   if (found.length > 0) return [{ path: [], message }, ...found];
   // That nothing was sent or counted is true of whatever is refused: for a misspelt path as well as for what the case is about.
-  return 'body' in expected ? [] : [{ path: [], message: `${message}; where that is meant, say so with \`status\`` }];
+  return 'body' in expected ? [] : [{ path: [], message: `${message}; if that is meant, expect it with \`status\`` }];
 }
 
 const NO_CONNECTION = 502;

@@ -184,7 +184,7 @@ group('mistakes in tests are told at their places', () => {
   test('a file without its config, once', async () => {
     const problems = await problemsOf({ 'gateway/prd.test.yaml': `cases:\n${oneCase('a')}${oneCase('b')}` });
     expect(problems).toEqual([
-      'configs/gateway/prd.test.yaml:2:11: there is no gateway/prd.yaml that these tests could be of; give each case a `config` (`none`: the request names none); did you mean "prod"?',
+      'configs/gateway/prd.test.yaml:2:11: there is no gateway/prd.yaml for these tests; give each case a `config` (`none`: the request names none); did you mean "prod"?',
     ]);
   });
 });

@@ -77,7 +77,7 @@ const github: Reporter = {
 /** Names end with a line end where they are written as a block. */
 const inOneLine = (text: string): string => printable(text.trim().replaceAll(/\s+/g, ' '));
 
-const NOTHING_RUN = 'no test was run: these mistakes come first';
+const NOTHING_RUN = 'no test was run: mend these mistakes first';
 
 const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 

@@ -146,7 +146,7 @@ describe('nothing runs', () => {
   test('where there are no tests', async () => {
     expect((await run({})).end).toEqual({
       kind: 'nothing',
-      message: 'there are no tests in configs: those of gateway/NAME.yaml stand in gateway/NAME.test.yaml',
+      message: 'there are no tests in configs: tests of gateway/NAME.yaml belong in gateway/NAME.test.yaml',
     });
   });
 

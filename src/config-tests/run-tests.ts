@@ -61,7 +61,7 @@ const isAsked = (text: string, filter: string | undefined): boolean =>
 
 async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> {
   const listed = await files.list(folder);
-  const none = `there are no tests in ${folder}: those of gateway/NAME.yaml stand in gateway/NAME.test.yaml`;
+  const none = `there are no tests in ${folder}: tests of gateway/NAME.yaml belong in gateway/NAME.test.yaml`;
   return { kind: 'nothing', message: 'names' in listed ? none : noFolder(folder, listed) };
 }
 

@@ -3,7 +3,7 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 import { failure, methodNotAllowed, notFound, type Answer } from './admin-answer.ts';
 import { BadQuestion, readQuestion } from './explain/asked.ts';
 import type { ExplainOutcome, ExplainSource } from './explain/source.ts';
-import { explanationText } from './explain/text.ts';
+import { explanationText } from './explain/explanation-text.ts';
 
 export const EXPLAIN = '/admin/v1/explain';
 
@@ -66,7 +66,8 @@ async function explained(request: IncomingMessage, source: ExplainSource, id: st
   const outcome = await source.explained(id);
   if (outcome) return answerOf(outcome, request);
   return notFound(
-    'No request is kept under this id: nobody asked for it (`reply_headers`, `admin.explain`), or others came after it.',
+    'No request is kept under this id. It is the one in `x-gateway-explain-id`, not that of the request; the latest 100 in each process are ' +
+      'kept until that process ends, where `reply_headers` or `admin.explain` asks for it.',
   );
 }
 

@@ -13,7 +13,7 @@ import { createMetrics, type Metrics } from '../telemetry/registry.ts';
 import { startTracing } from '../telemetry/tracing.ts';
 import { createUpstream, type Lookup, type Upstream } from '../upstream/index.ts';
 import type { DrainTimes } from './drain.ts';
-import type { ExplainDesk } from './explain/desk.ts';
+import type { ExplainService } from './explain/explain-service.ts';
 import type { ExplainSource } from './explain/source.ts';
 import { compileWith, createLasting, type Parts } from './lasting.ts';
 import type { Address } from './listeners.ts';
@@ -59,9 +59,9 @@ export interface Gateway {
   /** Its latest requests, one line each. */
   records(query: RecordQuery): readonly object[];
   /** What would become of a request, with the settings in force and the targets as they do now. Calls nobody. */
-  explain: ExplainDesk['explain'];
+  explain: ExplainService['explain'];
   /** Why what became of a request of this process did, by the id in its `x-gateway-explain-id`. */
-  explained: ExplainDesk['explained'];
+  explained: ExplainService['explained'];
   /** Reads the settings anew. Never rejects: what is wrong with them is in the result, and those before them still serve. */
   reload(): Promise<ReloadResult>;
   /**
@@ -79,7 +79,7 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   targets(): readonly string[];
   /** What its primary asks. */
   readonly explains: ExplainSource;
-  readonly keeps: ExplainDesk['keeps'];
+  readonly keeps: ExplainService['keeps'];
   /** As the primary says, whose settings may have changed a moment ago. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
 };

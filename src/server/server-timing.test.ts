@@ -73,13 +73,17 @@ describe('the times of plugins', () => {
     expect(times.header(exchange)).toBe('plugin-retry;dur=5.00, plugin-send;dur=20.00, total;dur=25.00');
   });
 
-  it('of an attempt are those of the last one', async () => {
+  it('of an attempt are those of the last one, and what those before it took is told as one', async () => {
     const clock = createFakeClock();
-    const { times, run } = await timed(clock, { send: () => clock.advance(10) });
+    const { times, run } = await timed(clock, { retry: (_, next) => next(), send: () => clock.advance(10) });
     const exchange = createExchange();
     await run(createContext(exchange, createAttempt(exchange)));
+    expect(times.header(exchange)).not.toContain('earlier');
     await run(createContext(exchange, createAttempt(exchange)));
-    expect(times.header(exchange)).toBe('plugin-send;dur=10.00, total;dur=20.00');
+    await run(createContext(exchange, createAttempt(exchange)));
+    expect(times.header(exchange)).toBe(
+      'earlier-attempts;dur=20.00, plugin-retry;dur=0.00, plugin-send;dur=10.00, total;dur=30.00',
+    );
   });
 
   it('end with the moments of the last try, counted from its start', () => {

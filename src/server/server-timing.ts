@@ -6,6 +6,8 @@ import type { Watch } from './workshop.ts';
 interface Times {
   readonly chain: Map<string, number>;
   attempt: Map<string, number>;
+  /** What the plugins of all attempts before it took together; undefined: there were none. */
+  earlier: number | undefined;
   /** Whose they are. */
   of: GatewayContext['attempt'];
   /** The innermost plugin that runs, and the time of those that ran inside it. */
@@ -51,10 +53,15 @@ export class PluginTimes {
     };
   }
 
-  /** Of a reply that is about to leave: milliseconds of each plugin, and of the last try since it began. */
+  /**
+   * Of a reply that is about to leave: milliseconds of each plugin, and of the last try since it began. What was lost on attempts before
+   * the last is told as one, so that what plugins took adds up.
+   */
   header(exchange: Exchange): string {
-    const { chain, attempt } = this.#times.get(exchange) ?? NONE;
-    const own = [...chain, ...attempt].map(([name, ms]) => metric(`plugin-${name}`, ms));
+    const { chain, attempt, earlier } = this.#times.get(exchange) ?? NONE;
+    const told = ([name, ms]: readonly [string, number]): string => metric(`plugin-${name}`, ms);
+    const lost = earlier === undefined ? [] : [metric('earlier-attempts', earlier)];
+    const own = [...[...chain].map(told), ...lost, ...[...attempt].map(told)];
     const last = exchange.attempts.at(-1)?.tries.at(-1);
     const total = metric('total', this.#clock.now() - exchange.startedAt);
     return [...own, ...(last ? upstreamMetrics(last) : []), total].join(', ');
@@ -90,8 +97,7 @@ export class PluginTimes {
 
   #timesOf(exchange: Exchange): Times {
     let times = this.#times.get(exchange);
-    if (!times)
-      this.#times.set(exchange, (times = { chain: new Map(), attempt: new Map(), of: undefined, running: undefined }));
+    if (!times) this.#times.set(exchange, (times = noTimes()));
     return times;
   }
 }
@@ -99,13 +105,22 @@ export class PluginTimes {
 function ownTimes(times: Times, attempt: GatewayContext['attempt']): Map<string, number> {
   if (!attempt) return times.chain;
   if (attempt !== times.of) {
+    if (times.of) times.earlier = times.attempt.values().reduce((sum, ms) => sum + ms, times.earlier ?? 0);
     times.attempt = new Map();
     times.of = attempt;
   }
   return times.attempt;
 }
 
-const NONE: Times = { chain: new Map(), attempt: new Map(), of: undefined, running: undefined };
+const noTimes = (): Times => ({
+  chain: new Map(),
+  attempt: new Map(),
+  earlier: undefined,
+  of: undefined,
+  running: undefined,
+});
+
+const NONE = noTimes();
 
 function upstreamMetrics({ startedAt, sentAt, firstByteAt, firstContentAt }: TryRecord): readonly string[] {
   const moments = [

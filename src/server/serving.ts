@@ -4,7 +4,7 @@ import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
 import { createAdminServer, listenAdmin } from './admin.ts';
 import { createDataServer, setTimeouts } from './data-server.ts';
 import { drain, type DrainTimes } from './drain.ts';
-import { createDesk } from './explain/desk.ts';
+import { createExplainService } from './explain/explain-service.ts';
 import type { ExplainSource } from './explain/source.ts';
 import type { Gateway, WorkerGateway } from './gateway.ts';
 import { healthLines } from './health-told.ts';
@@ -38,8 +38,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const { inFlight } = lasting.shared;
   const targets = () => healthLines(lasting.shared.health.reports());
-  const desk = createDesk(() => live.current.explainer, { ...lasting, clock });
-  const servers = createServers(parts, { live, crew, targets, explains: desk.explains });
+  const explaining = createExplainService(() => live.current.explainer, { ...lasting, clock });
+  const servers = createServers(parts, { live, crew, targets, explains: explaining.explains });
   const reloader = createReloader(parts, { live, crew }, ({ server }) => {
     lasting.apply(server);
     setTimeouts(servers.data, server);
@@ -80,7 +80,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     record: (id) => lasting.records.find(id),
     records: (query) => lasting.records.list(query),
     targets,
-    ...desk,
+    ...explaining,
     reload: reloader.reload,
     shutDown,
     drain({ delay = true } = {}) {

@@ -291,6 +291,7 @@ describe('the access line', () => {
         stream: true,
         config_hash: '0123456789abcdef',
         config_id: 'prod',
+        gateway_config_hash: 'test-config-hash',
         key_id: 'team-search',
         provider: 'vertex-eu',
         request_model: 'gemini-2.5-pro',

@@ -242,7 +242,11 @@ describe('what cannot be explained', () => {
     ],
     ['a header is none', () => ({ headers: ['x'] }), "a header is written 'name: value'"],
     ['there is no such key', () => ({ key: 'serch' }), 'there is no key with the id "serch"; did you mean "search"?'],
-    ['there is no key like it', () => ({ key: 'zzz' }), 'there is no key with the id "zzz"; there are search, billing'],
+    [
+      'there is no key like it',
+      () => ({ key: 'zzz' }),
+      'there is no key with the id "zzz"; keys.yaml has search, billing',
+    ],
   ])('because %s, exit code 2', async (_, options, message) => {
     expect(await explain(options())).toEqual({ code: 2, out: '', err: expect.stringContaining(message) as string });
   });
@@ -380,19 +384,24 @@ describe('gatehouse explain', () => {
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^gatehouse: explain needs --request FILE, or --headers\n\nUsage: gatehouse/);
     // Of this command alone: the message is not to be looked for above those of all.
-    expect(err.match(/^ {2}\S.*$/gm)).toEqual([expect.stringMatching(/^ {2}explain /)]);
+    expect(err.match(/^ {2}\S.*$/gm)).toEqual([
+      expect.stringMatching(/^ {2}explain --request /),
+      expect.stringMatching(/^ {2}explain --headers /),
+    ]);
   });
 
   it.each<[readonly string[], string]>([
     [[], 'explain needs --request FILE'],
     [['--request', 'request.json', '--draw', '-1'], 'draw'],
-    [['--request', 'request.json', '--color', 'blue'], '--color must be auto, always, never, not blue'],
+    [['--request', 'request.json', '--color', 'blue'], '--color must be auto, always or never, not blue'],
     [['--request', 'request.json', '--draw', '1'], '--draw must be a number from 0 to less than 1, not 1'],
     [['--request', 'request.json', '--at', 'noon'], '--at must be a moment'],
+    [['--request', 'request.json', '--at', '5'], '--at must be a moment such as 2027-01-01T00:00:00Z, not 5'],
+    [['--request', 'request.json', '--at', '2027-02-30'], '--at must be a moment'],
     [['--reqest', 'request.json'], 'there is no option --reqest; did you mean --request?'],
     [['--zzzzzz'], 'there is no option --zzzzzz'],
-    [['--headers', '--key', 'search'], '--key is about one request, --headers about all'],
-    [['--headers', '--draw', '0.5'], '--draw is about one request'],
+    [['--headers', '--key', 'search'], '--headers is about all requests, so --key cannot go with it'],
+    [['--headers', '--draw', '0.5'], 'so --draw cannot go with it'],
   ])('cannot be called as %j', async (args, message) => {
     await expect(call(args)).rejects.toSatisfy(
       (error) => error instanceof UsageError && error.message.includes(message),

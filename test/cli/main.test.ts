@@ -37,7 +37,9 @@ describe('gatehouse', () => {
       const { code, err } = await gatehouse(...args);
       expect([args, code, err.includes('Usage: gatehouse')]).toEqual([args, 2, true]);
     }
-    expect((await gatehouse('--help')).out).toContain('Usage: gatehouse');
+    const { out: help } = await gatehouse('--help');
+    expect(help).toContain('Usage: gatehouse');
+    expect(help.split('\n').filter((line) => line.length > 120)).toEqual([]);
     const one = await gatehouse('keys', 'list', '--configs', 'x', '--help');
     expect([one.code, one.out.match(/^ {2}\S.*$/gm)]).toEqual([0, [expect.stringMatching(/^ {2}keys list /)]]);
     expect((await gatehouse('version')).out.trim()).toBe(

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { Fleet, LONG_MS } from './workers.testkit.ts';
+import { Fleet, LONG_MS, type FleetSettings } from './workers.testkit.ts';
 
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
@@ -21,11 +21,26 @@ interface Crowd {
   readonly explainUrl: string;
 }
 
-async function start(): Promise<Crowd> {
+/** Never ends, and says so, where a request has `x-hang`. */
+const WAITS = `import { definePlugin } from 'gatehouse/plugin';
+export default definePlugin({
+  name: 'waits',
+  level: 'request',
+  options: { type: 'object', properties: {} },
+  pure: true,
+  create: () => async (ctx, next) => {
+    if (ctx.get('x-hang') === '') return next();
+    process.stdout.write('a plugin waits\\n');
+    await new Promise(() => {});
+  },
+});
+`;
+
+async function start({ server: more, files = {} }: Pick<FleetSettings, 'server' | 'files'> = {}): Promise<Crowd> {
   const upstream = await startUpstream((_, res) => json(res, openaiReply('hi')));
   ended.push(() => upstream.close());
-  const server = { reload: { watch: false } };
-  const fleet = new Fleet({ upstream: upstream.url, gateway: { it: config('one') }, server });
+  const server = { reload: { watch: false }, ...more };
+  const fleet = new Fleet({ upstream: upstream.url, gateway: { it: config('one') }, server, files });
   ended.push(() => fleet.end());
   const { url } = await fleet.listens();
   const [, adminUrl] = /\/admin\/v1\/requests\) on (\S+)/.exec(fleet.said)!;
@@ -115,5 +130,37 @@ describe('gatehouse serve --workers', () => {
     // The one that hangs may have it: to come back later is all that can be said.
     const unknown = await fetch(`${explainUrl}/nobody`);
     expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '1']);
+  });
+
+  it('explains what the others had when a worker has died, and says of its own that they are gone', async () => {
+    const { fleet, url, explainUrl } = await start();
+    const ids: string[] = [];
+    for (let round = 0; round < 4; round += 1) ids.push(await chat(url));
+    const workerOf = new Map<string, unknown>();
+    for (const id of ids) workerOf.set(id, (await explained(`${explainUrl}/${id}`))['worker']);
+    expect(new Set(workerOf.values())).toEqual(new Set([1, 2]));
+    const serves = (worker: number) =>
+      fleet.lines.find((line) => line['msg'] === 'a worker serves' && line['worker'] === worker);
+    process.kill(Number(serves(1)!['pid']), 'SIGKILL');
+    await until(() => serves(3) !== undefined, 'another takes its place', LONG_MS);
+    for (const [id, worker] of workerOf) {
+      const response = await fetch(`${explainUrl}/${id}`);
+      expect([worker, response.status]).toEqual([worker, worker === 1 ? 404 : 200]);
+      expect(await response.text()).toContain(worker === 1 ? 'until that process ends' : '"worker":2');
+    }
+  });
+
+  it('ends while a question is open, without killing anybody', async () => {
+    const server = { plugins: ['./waits.mjs'], chains: { request: ['metadata', 'waits', 'route'] } };
+    const { fleet, explainUrl } = await start({ server, files: { 'waits.mjs': WAITS } });
+    const open = fetch(explainUrl, question({ headers: { 'x-gateway-config': 'it', 'x-hang': '1' } })).then(
+      ({ status }) => status,
+      () => 'cut',
+    );
+    await until(() => fleet.said.includes('a plugin waits'), 'it is answered', LONG_MS);
+    fleet.signal('SIGTERM');
+    expect(await fleet.exited).toBe(0);
+    // Told to come back, or cut: the listener ends, too.
+    expect([503, 'cut']).toContain(await open);
   });
 });

@@ -259,7 +259,10 @@ describe('a request that was served', () => {
     const ids: string[] = [];
     for (let round = 0; round < 101; round += 1) ids.push((await call(gateway, { config: 'it' })).id);
     expect(new Set(ids).size).toBe(101);
-    expect(await admin(gateway, `${EXPLAIN}/${ids[0]}`)).toMatchObject({ status: 404 });
+    expect(await admin(gateway, `${EXPLAIN}/${ids[0]}`)).toMatchObject({
+      status: 404,
+      json: { error: { code: 'not_found', message: expect.stringContaining('the latest 100') } },
+    });
     for (const index of [1, 100]) await explainedAs(gateway, ids[index]!);
   });
 

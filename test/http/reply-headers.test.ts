@@ -73,6 +73,22 @@ describe('a reply', () => {
     expect(response.headers.get('x-gateway-config-hash')).toMatch(/^[0-9a-f]{16}$/);
   });
 
+  it('tells what was lost on targets before the one that answered, so that the times add up', async () => {
+    const script: Script = (seen, res) => {
+      if (seen.json['model'] !== 'busy') return json(res, openaiReply('Hello'));
+      setTimeout(() => json(res, { error: { message: 'busy' } }, 503), 60);
+    };
+    const targets = ['busy', 'gpt-4o'].map((model) => ({ ...target, override_params: { model } }));
+    const config = { strategy: { mode: 'fallback' }, targets, reply_headers: ['server_timing'] };
+    const { response } = await ask({ gateway: { it: config } }, { script });
+    const times = timesIn(response.headers.get('server-timing'));
+    expect(response.status).toBe(200);
+    expect(times.get('earlier-attempts')).toBeGreaterThan(50);
+    const parts = [...times].filter(([name]) => name.startsWith('plugin-') || name === 'earlier-attempts');
+    const unaccounted = times.get('total')! - parts.reduce((sum, [, ms]) => sum + ms, 0);
+    expect(unaccounted).toBeLessThan(times.get('earlier-attempts')!);
+  });
+
   it('has the same hash for the same config, and another for another', async () => {
     const { response, send } = await ask({ gateway: { it: all, same: all, other: { ...all, commit: 'complete' } } });
     const hashes = await Promise.all(

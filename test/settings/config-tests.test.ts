@@ -56,8 +56,8 @@ describe('the tests of the sample configs', () => {
 
 describe('the tests that configs/README.md shows', () => {
   const readme = readFileSync(packageFile('configs/README.md'), 'utf8');
-  const files = [...readme.matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```/gm)].map(
-    ([, name, text]) => [name!, text!] as const,
+  const files = [...readme.matchAll(/^```yaml\n(# (\S+\.yaml)\n[\s\S]*?)^```/gm)].map(
+    ([, text, name]) => [name!, text!] as const,
   );
   /** The files of its first example, and their tests. */
   const shown = ['catalog.yaml', 'keys.yaml', 'gateway/search.yaml', 'gateway/search.test.yaml'].map((name) => {

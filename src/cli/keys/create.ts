@@ -1,3 +1,4 @@
+import { readMoment } from '../../plugin/moment.ts';
 import { generateKey, type NewKey } from '../../settings/api-keys.ts';
 import type { Output } from '../output.ts';
 import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';
@@ -87,15 +88,7 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 
 function readExpiry(text: string, now: number): string | undefined {
   const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const isMoment =
-    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) && isDay(text.slice(0, 10));
-  const at = count === undefined ? Date.parse(isMoment ? text : '') : now + Number(count) * UNITS[unit!]!;
+  const at = count === undefined ? readMoment(text) : now + Number(count) * UNITS[unit!]!;
   // A date beyond the year 9999 has no RFC 3339 form.
-  return Number.isNaN(at) || at <= now || at > Date.UTC(9999, 0) ? undefined : new Date(at).toISOString();
-}
-
-/** The 30th of February would be read as the 2nd of March. */
-function isDay(text: string): boolean {
-  const day = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+  return at === undefined || at <= now || at > Date.UTC(9999, 0) ? undefined : new Date(at).toISOString();
 }

@@ -3,6 +3,7 @@ import { groupsOf, halves, isEnumeration, patternOf, type Group } from './groups
 import { isObject, leavesOf, REMOVED, type Leaf, type LeafValue, type Path } from './leaves.ts';
 import { alternativesTo, markedAll, marksIn, saysItsKind } from './marks.ts';
 import { Probes, type Seen, type Writing } from './probes.ts';
+import { toTheEnd, type Steps } from './steps.ts';
 
 export interface FieldSources {
   /** Of every leaf of what is written, in its order. `from` is empty where no part of the input has a say. */
@@ -21,13 +22,18 @@ export const MAX_PROBES = 600;
  * anything are marked many at a time; what a writer would refuse is changed alone, to another word of its kind.
  */
 export function fieldSources(writing: Writing, maxProbes: number = MAX_PROBES): FieldSources {
+  return toTheEnd(fieldSourcesInSteps(writing, maxProbes));
+}
+
+/** The same with a pause before each time that it is written anew, for whoever has something else to do in between. */
+export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): Steps<FieldSources> {
   let probes: Probes;
   try {
     probes = new Probes(writing, maxProbes);
   } catch {
     return { fields: [], probes: 0, complete: false };
   }
-  return new Search(writing.input, probes).run(maxProbes);
+  return yield* new Search(writing.input, probes).run(maxProbes);
 }
 
 class Search {
@@ -47,16 +53,16 @@ class Search {
     this.#findings = new Findings(probes.before);
   }
 
-  run(maxProbes: number): FieldSources {
+  *run(maxProbes: number): Steps<FieldSources> {
     const leaves = [...leavesOf(this.#input).values()].filter(({ path }) => path.length > 0);
     const places = [...Map.groupBy(leaves, ({ value }) => value)];
     this.#ids = new Map(places.filter(([value, { length }]) => length > 1 && isId(value)));
-    for (const group of groupsOf(leaves)) this.#mark(group);
-    this.#markTogether();
-    this.#markSame();
+    for (const group of groupsOf(leaves)) yield* this.#mark(group);
+    yield* this.#markTogether();
+    yield* this.#markSame();
     const asked = [...this.#alone, ...leaves.filter((leaf) => saysItsKind(leaf))];
-    for (const leaf of asked) this.#change(leaf);
-    this.#removeWholes();
+    for (const leaf of asked) yield* this.#change(leaf);
+    yield* this.#removeWholes();
     const complete = this.#probes.left > 0;
     return {
       fields: this.#findings.sources({ input: leavesOf(this.#input), complete }),
@@ -65,26 +71,28 @@ class Search {
     };
   }
 
-  #mark(group: Group): void {
+  *#mark(group: Group): Steps<void> {
     const { leaves } = group;
     const marks = markedAll(leaves.map(({ value }) => value));
     if (!marks) {
       this.#alone.push(...leaves);
       return;
     }
+    yield;
     const seen = this.#probes.with(leaves.map(({ path }, number) => ({ path, value: marks[number] })));
     if (seen?.difference.sameShape) this.#read(leaves, marks, seen);
     else if (leaves.length === 1 || isEnumeration(group) || leaves.every(({ value }) => this.#ids.has(value)))
       this.#setApart(leaves, seen);
-    else for (const half of halves(group)) this.#mark(half);
+    else for (const half of halves(group)) yield* this.#mark(half);
   }
 
   /** Ids stand in several places and must agree, or the writer refuses: they are marked in all of them at once. */
-  #markTogether(): void {
+  *#markTogether(): Steps<void> {
     const refused = new Set(this.#alone.map(({ value }) => value));
     const ids = [...this.#ids].filter(([value]) => refused.has(value));
     const marks = markedAll(ids.map(([id]) => id)) ?? [];
     const changes = ids.flatMap(([, same], number) => same.map(({ path }) => ({ path, value: marks[number] })));
+    yield;
     const seen = changes.length > 0 ? this.#probes.with(changes) : undefined;
     if (!seen?.difference.sameShape) return;
     for (const key of seen.difference.keys) {
@@ -96,10 +104,11 @@ class Search {
   }
 
   /** What stands in a few places may have to agree, too, be it a mere word: a tool's name, and the choice of it. */
-  #markSame(): void {
+  *#markSame(): Steps<void> {
     for (const [value, same] of Map.groupBy(this.#alone, (leaf) => leaf.value)) {
       if (typeof value !== 'string' || same.length < 2 || same.length > MOST_SAME) continue;
       const [mark] = markedAll([value]) ?? [];
+      yield;
       const seen = this.#probes.with(same.map(({ path }) => ({ path, value: mark })));
       if (!seen?.difference.sameShape) continue;
       const keys = seen.difference.keys.filter((key) => seen.after.get(key) === mark);
@@ -141,7 +150,7 @@ class Search {
   }
 
   /** One leaf, to one value after another, until something comes of it. */
-  #change(leaf: Leaf): void {
+  *#change(leaf: Leaf): Steps<void> {
     const { path } = leaf;
     const key = `${patternOf(leaf)} ${String(leaf.value).slice(0, 64)}`;
     const experience = this.#experience.get(key) ?? { vain: 0, loose: 0, worked: undefined };
@@ -150,6 +159,7 @@ class Search {
     const alternatives = alternativesTo(leaf);
     const tried = experience.worked === undefined ? alternatives : [alternatives[experience.worked]];
     for (const value of tried) {
+      yield;
       const seen = this.#probes.with([{ path, value }]);
       if (!seen || seen.difference.keys.length === 0) continue;
       experience.worked ??= alternatives.indexOf(value);
@@ -174,9 +184,10 @@ class Search {
   }
 
   /** What no leaf accounts for may be there because something whole is: tools, the choice among them, a level of effort. */
-  #removeWholes(): void {
+  *#removeWholes(): Steps<void> {
     for (const path of wholesOf(this.#input)) {
       if (this.#findings.allSettled()) return;
+      yield;
       const seen = this.#probes.with([{ path, value: REMOVED }]);
       if (seen) this.#findings.whole(seen.difference.keys, path);
     }

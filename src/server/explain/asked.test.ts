@@ -53,6 +53,17 @@ describe('a question', () => {
     expect(toQuestion(read({ body: {}, at }), { ...systemClock, now: () => 7 }).at).toEqual({ now: 7, wall });
   });
 
+  it.each([
+    '2026-02-31',
+    '2026-02-29T12:00:00Z',
+    '2026-04-31T12:00:00.5+02:00',
+    '2026-13-01',
+    '2026-01-01T25:00:00Z',
+    'today',
+  ])('is refused with %s, which is no moment', (at) => {
+    expect(() => read({ body: {}, at })).toThrow('`at` is a moment');
+  });
+
   it('has names of headers in lower case', () => {
     expect(read({ body: {}, headers: { 'X-Gateway-Config': 'Prod' } }).headers).toEqual({ 'x-gateway-config': 'Prod' });
   });

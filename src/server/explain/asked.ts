@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
+import { readMoment } from '../../plugin/moment.ts';
 import { scanTopLevel, type TopLevel } from '../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
 import type { Question } from './question.ts';
@@ -42,7 +43,7 @@ export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
     return span && JSON.parse(bytes.toString('utf8', span.from, span.to));
   };
   const method = readMethod(value('method'));
-  const [key, draws, at] = [readKey(value('key')), readDraws(value('draws')), readMoment(value('at'))];
+  const [key, draws, at] = [readKey(value('key')), readDraws(value('draws')), readAt(value('at'))];
   return {
     method,
     path: readPath(value('path')),
@@ -142,11 +143,9 @@ function readDraws(value: unknown): readonly number[] | undefined {
   throw new BadQuestion(`\`draws\` is a list of 1 to ${MAX_DRAWS} numbers x, 0 ≤ x < 1.`);
 }
 
-function readMoment(value: unknown): number | undefined {
+function readAt(value: unknown): number | undefined {
   if (value === undefined) return undefined;
-  const moment = typeof value === 'string' && ISO_8601.test(value) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(moment)) return moment;
+  const moment = typeof value === 'string' ? readMoment(value) : undefined;
+  if (moment !== undefined) return moment;
   throw new BadQuestion('`at` is a moment, such as 2026-01-01T12:00:00Z.');
 }
-
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;

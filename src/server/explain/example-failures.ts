@@ -12,7 +12,7 @@ import {
 } from '../../plugin/index.ts';
 import { targetsOf } from '../../state/target-health.ts';
 import type { SeenAttempt } from './observation.ts';
-import { isInUse, wayTo } from './tree.ts';
+import { isInUse, wayTo } from './way-to-target.ts';
 
 const CODES = {
   server_error: 'upstream_error',

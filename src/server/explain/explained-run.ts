@@ -10,12 +10,12 @@ export class ExplainedRun implements WatchedRun {
   readonly steps: Step[] = [];
   readonly notes: string[] = [];
   readonly #seen = new Map<Attempt, SeenAttempt>();
-  readonly #exchange: Exchange;
+  readonly exchange: Exchange;
   readonly #failures: NonNullable<Question['failures']>;
   readonly #healthOf: (target: Target) => HealthThen;
 
   constructor(exchange: Exchange, { failures = [] }: Question, healthOf: (target: Target) => HealthThen) {
-    this.#exchange = exchange;
+    this.exchange = exchange;
     this.#failures = failures;
     this.#healthOf = healthOf;
   }
@@ -38,16 +38,17 @@ export class ExplainedRun implements WatchedRun {
     const { state, retryAt, admits } = this.#healthOf(attempt.target);
     return {
       attempt,
-      config: this.#exchange.config!,
+      config: this.exchange.config!,
       body: attempt.body,
       written: undefined,
       resolved: attempt.resolved,
       outbound: attempt.outbound,
       sent: undefined,
       cache: undefined,
+      origins: undefined,
       supposed: undefined,
       health: { state, retryAt, admits },
-      nextAfter: nextAfterOf(this.#exchange, attempt),
+      nextAfter: nextAfterOf(this.exchange, attempt),
     };
   }
 }

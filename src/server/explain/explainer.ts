@@ -1,3 +1,4 @@
+import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
@@ -19,12 +20,14 @@ import type { ListedPlugin } from '../workshop.ts';
 import { ExplainedRun } from './explained-run.ts';
 import { FrozenClock } from './frozen-clock.ts';
 import { WELL, type FrozenHealth, type HealthThen } from './frozen-health.ts';
+import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
-import type { Observation } from './observation.ts';
+import type { Observation, Step } from './observation.ts';
 import type { Question } from './question.ts';
 import { NO_RECORDER, NO_UPSTREAM, NoTokens, standIns } from './stand-ins.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { tellExplanation } from './tell/index.ts';
+import { findOrigins } from './tell/outbound-fields.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 
@@ -48,10 +51,27 @@ export interface ExplainerSetup {
 
 /** Settings compiled to be asked, not to serve. */
 interface Compiled {
+  readonly clock: FrozenClock;
+  readonly asking: Asking;
   readonly loaded: LoadResult;
   readonly settings: Settings;
   readonly snapshot: Snapshot;
   readonly listed: readonly ListedPlugin[];
+}
+
+/** Of the question that is being answered: there is one at a time. */
+interface Asking {
+  draws: readonly number[];
+  supposed: Supposed | undefined;
+  health: FrozenHealth | undefined;
+}
+
+/** Nothing waits for anything while a request is explained, but a plugin from outside may. */
+const RUN_LIMIT_MS = 5_000;
+
+/** A plugin does not come to an end. Who asked is told which. */
+export class ExplainHangs extends Error {
+  override readonly name = 'ExplainHangs';
 }
 
 /**
@@ -61,31 +81,34 @@ interface Compiled {
  */
 export class Explainer {
   readonly #setup: ExplainerSetup;
-  readonly #clock: FrozenClock;
   readonly #inFlight = new InFlight();
   readonly #runs = new WeakMap<Exchange, ExplainedRun>();
   #compiled: Promise<Compiled> | undefined;
   #busy: Promise<unknown> = Promise.resolve();
-  // Of the question that is being answered: there is one at a time.
-  #draws: readonly number[] = [];
-  #supposed: Supposed | undefined;
-  #health: FrozenHealth | undefined;
 
   constructor(setup: ExplainerSetup) {
     this.#setup = setup;
-    this.#clock = new FrozenClock(setup.clock);
   }
 
-  /** Rejects with SettingsRefused. */
-  async explain(question: Question): Promise<Explanation> {
-    return tellExplanation(await this.observe(question));
+  /** Rejects with SettingsRefused and ExplainHangs. Requests that are served meanwhile have their turn. */
+  explain(question: Question): Promise<Explanation> {
+    return this.#inTurn(async () => {
+      const seen = await this.#observe(question);
+      await inSlices(findOrigins(seen), this.#setup.clock);
+      return tellExplanation(seen);
+    });
   }
 
-  /** What was seen, as the objects of the request path themselves. One at a time: they share plugins in which requests meet. */
+  /** What was seen, as the objects of the request path themselves. */
   observe(question: Question): Promise<Observation> {
-    const observation = this.#busy.then(() => this.#observe(question));
-    this.#busy = observation.catch(() => {});
-    return observation;
+    return this.#inTurn(() => this.#observe(question));
+  }
+
+  /** One at a time: they share plugins in which requests meet. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#busy.then(work);
+    this.#busy = done.catch(() => {});
+    return done;
   }
 
   /** Lets go of what plugins have opened. */
@@ -96,36 +119,28 @@ export class Explainer {
   }
 
   async #observe(question: Question): Promise<Observation> {
-    const { clock } = this.#setup;
-    this.#clock.stand(question.at ?? { now: clock.now(), wall: clock.wall() });
-    const { loaded, settings, snapshot, listed } = await (this.#compiled ??= this.#compile());
-    this.#draws = question.draws ?? [];
-    this.#health = question.health;
-    this.#supposed = suppose(question, { settings, snapshot });
-    const ctx = inboundContext(this.#supposed ? withKey(question, this.#supposed.key, snapshot) : question);
+    const { clock: real } = this.#setup;
+    const moment = question.at ?? { now: real.now(), wall: real.wall() };
+    const compiled = await (this.#compiled ??= this.#compile(moment.wall));
+    const { clock, asking, loaded, settings, snapshot, listed } = compiled;
+    clock.stand(moment);
+    asking.draws = question.draws ?? [];
+    asking.health = question.health;
+    const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
+    const ctx = inboundContext(supposed ? withKey(question, supposed.key, snapshot) : question);
     const { operation, params, format, refusal } = routed(ctx);
     const exchange = new HttpExchange(ctx.req, {
       operation,
       clientFormat: format,
       params,
       snapshot,
-      clock: this.#clock,
+      clock,
       id: question.id,
     });
-    const run = new ExplainedRun(exchange, question, (target) => this.#healthOf(exchange, target));
+    const run = new ExplainedRun(exchange, question, (target) => this.#healthOf(asking, exchange, target));
     this.#runs.set(exchange, run);
-    this.#inFlight.enter({ exchange, res: ctx.res, refused: false, settle() {} });
     exchange.error = refusal;
-    this.#clock.freeze();
-    try {
-      await snapshot.entry(Object.assign(ctx, { exchange, attempt: undefined }));
-      if (!exchange.reply) answerByStatus(ctx.response);
-    } catch (thrown) {
-      exchange.error = toGatewayError(thrown);
-    } finally {
-      this.#clock.thaw();
-      this.#inFlight.leave(exchange);
-    }
+    await this.#run(compiled, ctx, run);
     return {
       question,
       exchange,
@@ -133,42 +148,73 @@ export class Explainer {
       settings,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
-      supposedCaller: this.#supposed?.how,
+      supposedCaller: supposed?.how,
       steps: run.steps,
       listed,
       attempts: exchange.attempts.map((attempt) => run.seen(attempt)),
       notes: [
         ...stoodIn(loaded),
-        ...expired(question, settings, this.#clock.wall()),
+        ...expired(question, settings, clock.wall()),
         ...elsewhere(question, exchange),
         ...run.notes,
       ],
     };
   }
 
-  async #compile(): Promise<Compiled> {
-    const { configs, env, files, log, clock } = this.#setup;
+  /** Through the chains. Rejects with ExplainHangs alone. */
+  async #run({ clock, snapshot }: Compiled, ctx: Koa.Context, { exchange, steps }: ExplainedRun): Promise<void> {
+    this.#inFlight.enter({ exchange, res: ctx.res, refused: false, settle() {} });
+    clock.freeze();
+    const hangs = Promise.withResolvers<never>();
+    // Not `withinTime`: a gateway that stops does not stay for who asks something.
+    const giveUp = this.#setup.clock.after(RUN_LIMIT_MS, () => hangs.reject(this.#abandon(snapshot, steps)));
+    try {
+      await Promise.race([snapshot.entry(Object.assign(ctx, { exchange, attempt: undefined })), hangs.promise]);
+      if (!exchange.reply) answerByStatus(ctx.response);
+    } catch (thrown) {
+      if (thrown instanceof ExplainHangs) throw thrown;
+      exchange.error = toGatewayError(thrown);
+    } finally {
+      giveUp();
+      clock.thaw();
+      this.#inFlight.leave(exchange);
+    }
+  }
+
+  /** What hangs may go on at any moment, and must not meet another question: the next one has chains of its own. */
+  #abandon(snapshot: Snapshot, steps: readonly Step[]): ExplainHangs {
+    this.#compiled = undefined;
+    void snapshot.close().catch(() => {});
+    const hangs = steps.findLast(({ running }) => running)?.place.instance ?? 'nobody knows which';
+    return new ExplainHangs(`The plugin "${hangs}" did not end within ${RUN_LIMIT_MS / 1000} s.`);
+  }
+
+  async #compile(wall: number): Promise<Compiled> {
+    const { configs, env, files, log, clock: real } = this.#setup;
+    const clock = new FrozenClock(real);
+    clock.stand({ now: real.now(), wall });
+    const asking: Asking = { draws: [], supposed: undefined, health: undefined };
     const loaded = await loadSettings(configs, {
       env,
       files,
-      now: this.#clock.wall(),
+      now: wall,
       standIns: this.#setup.standIns ?? false,
     });
     const { settings } = loaded;
     if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
     const registry =
       this.#setup.registry ??
-      (await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock }));
+      (await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock: real }));
     const listed: ListedPlugin[] = [];
     const snapshot = await compileSnapshot(loaded, {
-      clock: this.#clock,
+      clock,
       env,
       log,
-      random: () => this.#draw(),
+      random: () => draw(asking),
       upstream: NO_UPSTREAM,
-      tokens: new NoTokens(this.#clock),
-      replies: this.#setup.replies ?? new ReplyStores({ clock }),
-      health: new HealthStore({ clock: this.#clock }),
+      tokens: new NoTokens(clock),
+      replies: this.#setup.replies ?? new ReplyStores({ clock: real }),
+      health: new HealthStore({ clock }),
       inFlight: this.#inFlight,
       tokenFetched() {},
       recorder: NO_RECORDER,
@@ -181,36 +227,36 @@ export class Explainer {
           (place) => void listed.push(place),
         ),
         grant: standIns({
-          clock: this.#clock,
+          clock,
           server: compileServerSettings(settings.server),
           runOf: (exchange) => this.#runOf(exchange),
-          supposedCaller: (key) => (this.#supposed?.key === key ? this.#supposed.caller : undefined),
-          health: (config, target) => this.#read(config, target),
+          supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
+          health: (config, target) => this.#read(asking, config, target),
         }),
       },
     });
     if (!snapshot) throw new SettingsRefused(loaded.diagnostics);
-    return { loaded, settings, snapshot, listed };
+    return { clock, asking, loaded, settings, snapshot, listed };
   }
 
   #runOf(exchange: Exchange): ExplainedRun {
     return this.#runs.get(exchange)!;
   }
 
-  #draw(): number {
-    const [next = 0, ...others] = this.#draws;
-    if (others.length > 0) this.#draws = others;
-    return next;
+  #healthOf(asking: Asking, { config }: Exchange, target: Target): HealthThen {
+    return (config && this.#read(asking, config, target)) ?? WELL;
   }
 
-  #healthOf({ config }: Exchange, target: Target): HealthThen {
-    return (config && this.#read(config, target)) ?? WELL;
-  }
-
-  #read(config: GatewayConfig, target: Target): HealthThen | undefined {
-    if (this.#health) return this.#health.get(target.path);
+  #read({ health }: Asking, config: GatewayConfig, target: Target): HealthThen | undefined {
+    if (health) return health.get(target.path);
     return this.#setup.health?.peek(config, target);
   }
+}
+
+function draw(asking: Asking): number {
+  const [next = 0, ...others] = asking.draws;
+  if (others.length > 0) asking.draws = others;
+  return next;
 }
 
 /** Nobody has said where the request comes from. */

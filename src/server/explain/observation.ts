@@ -1,3 +1,4 @@
+import type { FieldTold, Source } from '../../explain/explanation.ts';
 import type {
   Attempt,
   CachedReply,
@@ -43,6 +44,8 @@ export interface Step {
   readonly run: boolean;
   /** Of the attempt chain. */
   readonly attempt: Attempt | undefined;
+  /** It has not come to its end. */
+  running: boolean;
   words: PluginWords | undefined;
   /** What it threw; what a plugin behind it threw is told there. */
   refused: GatewayError | undefined;
@@ -61,11 +64,26 @@ export interface SeenAttempt {
   sent: OutboundRequest | undefined;
   /** Undefined where no cache was asked. */
   cache: SeenCache | undefined;
+  /** Where what would leave comes from; undefined until it is found out. */
+  origins: Origins | undefined;
   /** The failure it is supposed to have met, for `route` to show what comes next; undefined where it was refused before. */
   supposed: GatewayError | undefined;
   readonly health: HealthThen;
   /** Kinds of failure, and statuses, after which another target would be asked. */
   readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
+}
+
+/** Where what would leave comes from. */
+export interface Origins {
+  readonly fields: readonly FieldTold[];
+  /** Lists are told up to this length, because some are longer. */
+  readonly fieldsUpTo: number | undefined;
+  /** By the header's name; empty where nothing of the request has a say in it. */
+  readonly headers: ReadonlyMap<string, readonly Source[]>;
+  /** Where the model's name comes from. */
+  readonly model: readonly Source[];
+  /** Where it is said whether the reply is a stream. */
+  readonly stream: readonly Source[];
 }
 
 /** What a cache was asked for, and would have said. */

@@ -33,7 +33,7 @@ function watched(
 ): Middleware {
   return async (ctx, next) => {
     const watching = runOf(ctx.exchange);
-    const step: Step = { place, run, attempt: ctx.attempt, words: undefined, refused: undefined };
+    const step: Step = { place, run, attempt: ctx.attempt, running: true, words: undefined, refused: undefined };
     watching.steps.push(step);
     let behind: unknown;
     try {
@@ -51,6 +51,7 @@ function watched(
       if (thrown !== behind) step.refused = toGatewayError(thrown);
       throw thrown;
     } finally {
+      step.running = false;
       look(ctx, watching);
       if (run) step.words = wordsOf(place, ctx);
     }

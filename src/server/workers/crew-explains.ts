@@ -1,8 +1,8 @@
 import type { ExplainOutcome, ExplainSource } from '../explain/source.ts';
 import { NoAnswer, type Channel } from './ipc.ts';
 
-/** A worker that asks for the first time compiles its settings once more. */
-const EXPLAIN_LIMIT_MS = 15_000;
+/** A worker that asks for the first time compiles its settings once more, and a large request takes seconds. Below what the listener waits (30 s). */
+const EXPLAIN_LIMIT_MS = 25_000;
 /** Whose request it was is known at once, by each that is not busy with something else. */
 const LOOK_UP_LIMIT_MS = 1_000;
 

@@ -3,7 +3,7 @@ import type { Conditional, Group, Route, Target } from '../../../plugin/index.ts
 import { targetsOf } from '../../../state/target-health.ts';
 import type { Observation } from '../observation.ts';
 import { targetName, targetPlace } from './places.ts';
-import { isInUse, wayTo } from '../tree.ts';
+import { isInUse, wayTo } from '../way-to-target.ts';
 
 /** Every target of the config that would not be asked, in the order of the config. */
 export function tellLeftOut(seen: Observation): readonly LeftOutTold[] {

@@ -1,36 +1,34 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import type { ChangeTold, FieldTold, Source } from '../../../explain/explanation.ts';
-import { fieldSources, MAX_PROBES } from '../../../explain/sources/field-sources.ts';
+import { fieldSourcesInSteps, MAX_PROBES } from '../../../explain/sources/field-sources.ts';
 import { changed, isObject, keyOf, leavesOf, type Change, type Path } from '../../../explain/sources/leaves.ts';
 import type { Writing } from '../../../explain/sources/probes.ts';
-import type { Observation, SeenAttempt } from '../observation.ts';
+import { toTheEnd, type Steps } from '../../../explain/sources/steps.ts';
+import type { Observation, Origins, SeenAttempt } from '../observation.ts';
 import { tellChanges } from './changes.ts';
 import { configSource } from './places.ts';
 import { parsed, writeAgain } from './write-again.ts';
 
-/** Where what would leave comes from. */
-export interface Origins {
-  readonly fields: readonly FieldTold[];
-  /** Lists are told up to this length, because some are longer. */
-  readonly fieldsUpTo: number | undefined;
-  /** By the header's name; empty where nothing of the request has a say in it. */
-  readonly headers: ReadonlyMap<string, readonly Source[]>;
-  /** Where the model's name comes from. */
-  readonly model: readonly Source[];
-  /** Where it is said whether the reply is a stream. */
-  readonly stream: readonly Source[];
+export const originsOf = (seen: Observation, one: SeenAttempt): Origins =>
+  (one.origins ??= toTheEnd(origins(seen, one)));
+
+/** Finds out beforehand what `originsOf` tells of all attempts: nearly all the time that explaining takes, so it pauses where it may. */
+export function* findOrigins(seen: Observation): Steps<void> {
+  for (const one of seen.attempts) if (one.outbound) one.origins ??= yield* origins(seen, one);
 }
 
-export function originsOf(seen: Observation, one: SeenAttempt): Origins {
+function* origins(seen: Observation, one: SeenAttempt): Steps<Origins> {
   const changes = tellChanges(seen, one);
   const told = (paths: readonly Path[]) => unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
-  const { from, upTo } = dependences(seen, one);
-  const leaves = [...leavesOf(parsed(one.outbound?.body.toString() ?? '')).values()];
-  const fields = leaves.flatMap(({ path }): FieldTold[] => {
+  const { from, upTo } = yield* dependences(seen, one);
+  yield;
+  const fields: FieldTold[] = [];
+  for (const { path } of leavesOf(parsed(one.outbound?.body.toString() ?? '')).values()) {
     const found = from.get(keyOf(['body', ...path]));
-    if (!found && upTo !== undefined) return [];
-    return [{ path: path.join('.'), sources: withOwn(path, told(found ?? []), seen, one) }];
-  });
+    if (!found && upTo !== undefined) continue;
+    fields.push({ path: path.join('.'), sources: withOwn(path, told(found ?? []), seen, one) });
+    yield;
+  }
   const names = Object.keys(one.outbound?.headers ?? {});
   return {
     fields,
@@ -47,12 +45,15 @@ interface Dependences {
   readonly upTo: number | undefined;
 }
 
-function dependences(seen: Observation, one: SeenAttempt): Dependences {
+const NOT_FOUND: Dependences = { from: new Map(), upTo: undefined };
+
+function* dependences(seen: Observation, one: SeenAttempt): Steps<Dependences> {
   const whole = writeAgain(seen, one);
-  if (!whole) return { from: new Map(), upTo: undefined };
+  if (!whole) return NOT_FOUND;
   const first = ofFirst(whole);
+  yield;
   const short = shortened(first ?? whole);
-  const told = fieldSources(short, probesFor(JSON.stringify(short.input).length));
+  const told = yield* fieldSourcesInSteps(short, probesFor(JSON.stringify(short.input).length, seen.attempts.length));
   return {
     from: new Map(told.fields.map(({ path, from }) => [keyOf(path), from])),
     upTo: first && LONGEST_LIST,
@@ -86,9 +87,10 @@ function beginnings(value: unknown): unknown {
   return inner.every(([, one], index) => one === entries[index]![1]) ? value : Object.fromEntries(inner);
 }
 
-/** Megabytes are written a few times and not hundreds of times. */
-const probesFor = (bytes: number): number =>
-  Math.max(20, Math.min(MAX_PROBES, Math.floor(WRITTEN_BYTES / (bytes + 1))));
+/** Megabytes are written a few times and not hundreds of times, and many targets share what one question may take. */
+export const probesFor = (bytes: number, targets: number): number =>
+  Math.max(20, Math.min(MAX_PROBES, Math.floor(WRITTEN_BYTES / Math.max(1, targets / 2) / (bytes + 1))));
+/** For each of two. */
 const WRITTEN_BYTES = 16 * 1024 * 1024;
 
 /** Where fields come from does not hang on how long their texts are: long ones are cut, unless what is written has another shape then. */

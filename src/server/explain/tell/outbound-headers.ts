@@ -1,8 +1,8 @@
 import type { HeaderTold, Source } from '../../../explain/explanation.ts';
 import { mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
-import type { Observation, SeenAttempt } from '../observation.ts';
+import type { Observation, Origins, SeenAttempt } from '../observation.ts';
 import { credentialNames, maskedHeader, SECRET } from './masks.ts';
-import { catalogSlug, type Origins } from './outbound-fields.ts';
+import { catalogSlug } from './outbound-fields.ts';
 import { catalogSource, configSource } from './places.ts';
 
 type Told = Pick<HeaderTold, 'source' | 'also' | 'allowedBy'>;

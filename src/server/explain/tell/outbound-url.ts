@@ -1,8 +1,8 @@
 import type { Source } from '../../../explain/explanation.ts';
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import { valueAt } from '../../../settings/pointer.ts';
-import type { Observation, SeenAttempt } from '../observation.ts';
-import { catalogSlug, unique, type Origins } from './outbound-fields.ts';
+import type { Observation, Origins, SeenAttempt } from '../observation.ts';
+import { catalogSlug, unique } from './outbound-fields.ts';
 import { catalogSource } from './places.ts';
 
 /** What of an entry's settings may stand in its addresses. */

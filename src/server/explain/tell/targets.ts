@@ -18,7 +18,7 @@ import {
   targetName,
   targetPlace,
 } from './places.ts';
-import { wayTo } from '../tree.ts';
+import { wayTo } from '../way-to-target.ts';
 
 export function tellTarget(seen: Observation, one: SeenAttempt, number: number): TargetTold {
   const { attempt, resolved, body } = one;

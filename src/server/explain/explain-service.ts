@@ -2,6 +2,7 @@ import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import type { RecordStore } from '../../telemetry/record-store.ts';
 import { toQuestion } from './asked.ts';
+import { ExplainHangs } from './explainer.ts';
 import type { KeptRequests } from './kept.ts';
 import type { Question } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
@@ -10,8 +11,8 @@ import { UnknownKey } from './supposed-caller.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 
 /** All that this process can say of requests: those that somebody thinks of, and those that it has served. */
-export interface ExplainDesk {
-  /** Rejects with UnknownKey, and with SettingsRefused where the settings in force are not good any more. */
+export interface ExplainService {
+  /** Rejects with UnknownKey, with ExplainHangs, and with SettingsRefused where the settings in force are not good any more. */
   explain(question: Question): Promise<Explanation>;
   /** Undefined: it was not kept, or others came after it. */
   explained(id: string): Promise<ExplainedRequest | undefined>;
@@ -20,23 +21,23 @@ export interface ExplainDesk {
   readonly explains: ExplainSource;
 }
 
-export interface DeskParts {
+export interface ExplainServiceParts {
   readonly kept: KeptRequests;
   readonly records: Pick<RecordStore, 'explained'>;
   readonly clock: Clock;
 }
 
 /** @param current of the settings in force */
-export function createDesk(
+export function createExplainService(
   current: () => SettingsExplainer | undefined,
-  { kept, records, clock }: DeskParts,
-): ExplainDesk {
-  const explain: ExplainDesk['explain'] = async (question) => {
+  { kept, records, clock }: ExplainServiceParts,
+): ExplainService {
+  const explain: ExplainService['explain'] = async (question) => {
     const explainer = current();
     if (!explainer) throw new GatewayError('internal_error', 'These settings were not compiled to be explained.');
     return explainer.explain(question);
   };
-  const explained: ExplainDesk['explained'] = async (id) => {
+  const explained: ExplainService['explained'] = async (id) => {
     const found = kept.find(id);
     if (!found) return undefined;
     const { question, explainer } = found;
@@ -66,6 +67,8 @@ async function outcomeOf<O extends ExplainOutcome | undefined>(
       return { refused: { status: 400, code: 'unknown_key', message: hinted(error, key) } };
     if (error instanceof SettingsRefused)
       return { refused: { status: 500, code: 'cannot_explain', message: reasons(error) } };
+    if (error instanceof ExplainHangs)
+      return { refused: { status: 500, code: 'cannot_explain', message: error.message } };
     throw error;
   }
 }

@@ -1,0 +1,45 @@
+/** What `gatehouse help` tells of the commands that have the most options. */
+interface Help {
+  readonly usage: string;
+  readonly help: string;
+}
+
+const lines = (...parts: readonly string[]): string => parts.join('\n');
+
+export const SERVE_HELP: Help = {
+  usage: 'serve [--configs DIR] [--workers N|auto]',
+  help: lines(
+    'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs',
+    '--workers N  serve with N processes; auto: one for each processor',
+    'Exit code 0: stopped, 1: mistakes, or requests were cut, 2: wrong usage, 3: cannot listen',
+  ),
+};
+
+export const EXPLAIN_HELP: Help = {
+  usage: lines(
+    "explain --request FILE [--configs DIR] [--header 'NAME: VALUE']... [--key ID] [--method METHOD]",
+    '        [--path PATH] [--draw N]... [--at MOMENT] [--json] [--color auto|always|never]',
+    'explain --headers [--configs DIR] [--json] [--color auto|always|never]',
+  ),
+  help: lines(
+    'Show where a request would go and what would be sent, without calling any upstream.',
+    '--request FILE  the body as JSON, or a whole request: { "method", "path", "headers", "body" }; -: standard input',
+    '--key ID        the caller is this key of keys.yaml; default: one that may do everything',
+    '--draw N        random number (0 <= N < 1) that a load balance draws by; default: 0',
+    '--at MOMENT     when the request is made, such as 2027-01-01T00:00:00Z; default: now',
+    '--headers       show which headers of requests can reach which provider',
+    'Exit code 0: explained, 1: mistakes in the settings, 2: wrong usage',
+  ),
+};
+
+export const TEST_HELP: Help = {
+  usage: 'test [DIR] [--filter TEXT] [--bail] [--reporter pretty|junit|github] [--watch]',
+  help: lines(
+    'Run the tests beside the settings (*.test.yaml), without a network. Default for DIR: configs',
+    '--filter TEXT  only cases with TEXT in their name or file',
+    '--bail         stop at the first failure',
+    '--reporter     pretty: for people (default); junit: XML; github: annotations of GitHub Actions',
+    '--watch        run again when a file changes',
+    'Exit code 0: all passed, 1: some failed, or mistakes, 2: wrong usage, or no tests',
+  ),
+};

@@ -1,0 +1,10 @@
+/** Work that pauses where it may. */
+export type Steps<T> = Generator<void, T>;
+
+/** Without a pause. */
+export function toTheEnd<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

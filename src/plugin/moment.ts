@@ -1,0 +1,14 @@
+/** `2027-01-01`, or RFC 3339. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Milliseconds since 1970. `Date.parse` alone reads `5` as well, as a month of 2001, and the 30th of February as the 2nd of March. */
+export function readMoment(text: string): number | undefined {
+  if (!MOMENT.test(text) || !isDay(text.slice(0, 10))) return undefined;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? undefined : moment;
+}
+
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}

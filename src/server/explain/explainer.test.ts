@@ -1,0 +1,103 @@
+import { describe, expect, it, vi } from 'vitest';
+import { builtinPlugins } from '../../../plugins/index.ts';
+import { PluginRegistry } from '../../chain/registry.ts';
+import { definePlugin } from '../../plugin/index.ts';
+import { createFakeClock } from '../../plugin/testing/index.ts';
+import { ExplainHangs } from './explainer.ts';
+import { createExplainer, questionOf } from './explain.testkit.ts';
+
+const catalog = {
+  providers: [
+    { slug: 'own', provider: 'openai', base_url: 'https://own.example/v1', api_key: 'vendor-key-0123456789' },
+  ],
+};
+const targets = ['a', 'b', 'c'].map((model) => ({ provider: '@own', override_params: { model } }));
+const gateway = { it: { strategy: { mode: 'loadbalance' }, targets } };
+
+/** A plugin that never ends for requests with `x-hang`, until it is let. */
+function waiting() {
+  const [reached, freed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const seen = { made: 0, open: 0 };
+  const waits = definePlugin({
+    name: 'waits',
+    level: 'request',
+    options: { type: 'object', additionalProperties: false, properties: {} },
+    pure: true,
+    create({ host }) {
+      seen.made += 1;
+      seen.open += 1;
+      host.onClose(() => void (seen.open -= 1));
+      return async (ctx, next) => {
+        if (ctx.headers['x-hang'] !== undefined) {
+          reached.resolve();
+          await freed.promise;
+        }
+        await next();
+      };
+    },
+  });
+  const clock = createFakeClock();
+  const registry = new PluginRegistry(builtinPlugins).extend([waits]).registry;
+  const server = { chains: { request: ['metadata', { plugin: 'waits', name: 'our waiter' }, 'route'] } };
+  const explainer = createExplainer({ server, catalog, gateway }, { registry, clock });
+  return { clock, explainer, seen, reached: reached.promise, free: freed.resolve };
+}
+
+const asking = (draw: number, headers = {}) =>
+  questionOf({ config: 'it', json: { model: 'm' }, draws: [draw], headers });
+
+describe('who explains', () => {
+  it('gives up a plugin that does not end, says which, and answers the next question', async () => {
+    const { clock, explainer, seen, reached, free } = waiting();
+    const hanging = explainer.explain(asking(0, { 'x-hang': '1' }));
+    const refused = expect(hanging).rejects.toThrow(
+      new ExplainHangs('The plugin "our waiter" did not end within 5 s.'),
+    );
+    const next = explainer.explain(asking(0.99));
+    await reached;
+    await clock.advance(5000);
+    await refused;
+    // Whatever it still does, it does to nobody else.
+    free();
+    expect((await next).targets[0]?.target).toBe('config.targets[2]');
+    expect((await explainer.explain(asking(0.5))).targets[0]?.target).toBe('config.targets[1]');
+    expect(seen).toEqual({ made: 2, open: 1 });
+    await explainer.close();
+    expect(seen.open).toBe(0);
+  });
+
+  it('keeps no process alive for what hangs', async () => {
+    const { clock, explainer, reached } = waiting();
+    await explainer.explain(asking(0));
+    const slept = vi.spyOn(clock, 'sleep');
+    const hanging = expect(explainer.explain(asking(0, { 'x-hang': '1' }))).rejects.toBeInstanceOf(ExplainHangs);
+    await reached;
+    await clock.advance(5000);
+    await hanging;
+    expect(slept).not.toHaveBeenCalled();
+  });
+
+  it('takes a turn among others, however much a question asks', async () => {
+    const explainer = createExplainer({ catalog, gateway });
+    const properties = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`p${n}`, { type: 'string' }]));
+    const tools = Array.from({ length: 64 }, (_, n) => ({
+      type: 'function',
+      function: { name: `tool_${n}`, parameters: { type: 'object', properties } },
+    }));
+    const turnsOf = async (json: object): Promise<number> => {
+      let [turns, ended] = [0, false];
+      const count = (): void => {
+        turns += 1;
+        if (!ended) setImmediate(count);
+      };
+      setImmediate(count);
+      await explainer.explain(questionOf({ config: 'it', json: { model: 'm', ...json } }));
+      ended = true;
+      return turns;
+    };
+    await turnsOf({});
+    const small = await turnsOf({});
+    expect(await turnsOf({ tools })).toBeGreaterThan(small + 10);
+    await explainer.close();
+  });
+});
