@@ -3,17 +3,29 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { BodyFault } from '../plugin/index.ts';
 import { packageFile } from '../package-root.ts';
 
+const all: (() => ValidateFunction)[] = [];
+
 /**
- * A body check from a schema in `schemas/`, compiled on first use (150 ms cold, measured). First fault only: no coercion, no
- * defaults, nothing is changed.
+ * A body check from a schema in `schemas/`, compiled on first use, since commands use one of them or none. First fault only: no
+ * coercion, no defaults, nothing is changed.
  */
 export function bodySchema(name: string): (body: unknown) => BodyFault | undefined {
-  let validate: ValidateFunction | undefined;
+  let compiled: ValidateFunction | undefined;
+  const validator = (): ValidateFunction => (compiled ??= compile(name));
+  all.push(validator);
   return (body) => {
-    validate ??= compile(name);
+    const validate = validator();
     if (validate(body)) return undefined;
     return toFault(validate.errors ?? []);
   };
+}
+
+/**
+ * For a process that serves: all of them, which takes 100 ms that the first request would wait for. And once it serves, what becomes of the
+ * package's files is nothing to it: an upgrade may put others in their place.
+ */
+export function compileBodySchemas(): void {
+  for (const validator of all) validator();
 }
 
 function compile(name: string): ValidateFunction {

@@ -1,4 +1,5 @@
 import type { DestinationStream } from 'pino';
+import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import type { Diagnostic } from '../settings/diagnostic.ts';
@@ -116,6 +117,7 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
     await Promise.all([upstream.close(), tracing?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
+  if (part.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,19 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** As in the middle of an upgrade in place. */
+async function withoutSchemas<T>(work: () => Promise<T>): Promise<T> {
+  const schemas = join(folder, 'node_modules/gatehouse/schemas');
+  renameSync(schemas, `${schemas}.gone`);
+  return work().finally(() => renameSync(`${schemas}.gone`, schemas));
+}
+
+async function askEmbeddings(port: number): Promise<number> {
+  const headers = { 'content-type': 'application/json', 'x-gateway-api-key': 'gatehouse-demo-key' };
+  const body = JSON.stringify({ model: '@simulator/demo', input: 'Hello' });
+  return (await fetch(`http://127.0.0.1:${port}/v1/embeddings`, { method: 'POST', headers, body })).status;
+}
+
 describe('the packed tarball', () => {
   it('holds what runs and what people edit, and no sources or tests', () => {
     const inside = readdirSync(join(folder, 'node_modules/gatehouse'), { recursive: true, encoding: 'utf8' });
@@ -61,7 +74,7 @@ describe('the packed tarball', () => {
     expect(stdout).toContain('valid');
   });
 
-  it('starts with plain node and answers the curl line it prints', async () => {
+  it('starts with plain node, answers the curl line it prints, and needs its files no more', async () => {
     cpSync(join(folder, 'node_modules/gatehouse/configs'), join(folder, 'configs'), { recursive: true });
     const [port, status] = [await freePort(), await freePort()];
     writeFileSync(
@@ -86,6 +99,7 @@ describe('the packed tarball', () => {
       choices: [{ message: { role: 'assistant' } }],
     });
     expect(await (await fetch(`http://127.0.0.1:${status}/readyz`)).text()).toContain('ok');
+    expect(await withoutSchemas(() => askEmbeddings(port))).toBe(200);
     const ended = new Promise((resolve) => started.once('exit', resolve));
     started.kill('SIGTERM');
     expect(await ended).toBe(0);

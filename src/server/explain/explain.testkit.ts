@@ -1,5 +1,7 @@
+import { builtinPlugins } from '../../../plugins/index.ts';
+import { PluginRegistry } from '../../chain/registry.ts';
 import { createLogger } from '../../telemetry/logger.ts';
-import { systemClock } from '../../plugin/index.ts';
+import { definePlugin, systemClock, type Middleware } from '../../plugin/index.ts';
 import { memoryFiles } from '../../settings/files.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import { Explainer, type ExplainerSetup } from './explainer.ts';
@@ -27,6 +29,24 @@ export function createExplainer(settings: SettingsText, setup: Partial<Explainer
   });
   const log = createLogger({ level: 'silent' });
   return new Explainer({ configs: 'configs', env: {}, files, clock: systemClock, log, ...setup });
+}
+
+/** A pure plugin of request chains beside the built-in ones: how often it was made, and how many of it are open. */
+export function withPlugin(name: string, middleware: Middleware = (_, next) => next()) {
+  const seen = { made: 0, open: 0 };
+  const plugin = definePlugin({
+    name,
+    level: 'request',
+    options: { type: 'object', additionalProperties: false, properties: {} },
+    pure: true,
+    create({ host }) {
+      seen.made += 1;
+      seen.open += 1;
+      host.onClose(() => void (seen.open -= 1));
+      return middleware;
+    },
+  });
+  return { seen, registry: new PluginRegistry(builtinPlugins).extend([plugin]).registry };
 }
 
 export interface AskParts extends Partial<Omit<Question, 'body'>> {

@@ -1,10 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { builtinPlugins } from '../../../plugins/index.ts';
-import { PluginRegistry } from '../../chain/registry.ts';
-import { definePlugin } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { ExplainHangs } from './explainer.ts';
-import { createExplainer, questionOf } from './explain.testkit.ts';
+import { createExplainer, questionOf, withPlugin } from './explain.testkit.ts';
 
 const catalog = {
   providers: [
@@ -17,27 +14,14 @@ const gateway = { it: { strategy: { mode: 'loadbalance' }, targets } };
 /** A plugin that never ends for requests with `x-hang`, until it is let. */
 function waiting() {
   const [reached, freed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const seen = { made: 0, open: 0 };
-  const waits = definePlugin({
-    name: 'waits',
-    level: 'request',
-    options: { type: 'object', additionalProperties: false, properties: {} },
-    pure: true,
-    create({ host }) {
-      seen.made += 1;
-      seen.open += 1;
-      host.onClose(() => void (seen.open -= 1));
-      return async (ctx, next) => {
-        if (ctx.headers['x-hang'] !== undefined) {
-          reached.resolve();
-          await freed.promise;
-        }
-        await next();
-      };
-    },
+  const { seen, registry } = withPlugin('waits', async (ctx, next) => {
+    if (ctx.headers['x-hang'] !== undefined) {
+      reached.resolve();
+      await freed.promise;
+    }
+    await next();
   });
   const clock = createFakeClock();
-  const registry = new PluginRegistry(builtinPlugins).extend([waits]).registry;
   const server = { chains: { request: ['metadata', { plugin: 'waits', name: 'our waiter' }, 'route'] } };
   const explainer = createExplainer({ server, catalog, gateway }, { registry, clock });
   return { clock, explainer, seen, reached: reached.promise, free: freed.resolve };

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { builtinPlugins } from '../../../plugins/index.ts';
-import { PluginRegistry } from '../../chain/registry.ts';
-import { definePlugin, systemClock } from '../../plugin/index.ts';
+import { systemClock } from '../../plugin/index.ts';
 import { createLogger } from '../../telemetry/logger.ts';
-import { questionOf } from './explain.testkit.ts';
+import { questionOf, withPlugin } from './explain.testkit.ts';
 import { SettingsExplainer } from './settings-explainer.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 
@@ -33,20 +31,7 @@ function readFrom(model: string, gateway = 'it') {
 
 /** How often plugins were made, and how many of them are open. */
 function start(model = 'one') {
-  const seen = { made: 0, open: 0 };
-  const opens = definePlugin({
-    name: 'opens',
-    level: 'request',
-    options: { type: 'object', additionalProperties: false, properties: {} },
-    pure: true,
-    create({ host }) {
-      seen.made += 1;
-      seen.open += 1;
-      host.onClose(() => void (seen.open -= 1));
-      return (_, next) => next();
-    },
-  });
-  const registry = new PluginRegistry(builtinPlugins).extend([opens]).registry;
+  const { seen, registry } = withPlugin('opens');
   const log = createLogger({ level: 'silent' });
   const setup = { configs: 'configs', env: {}, clock: systemClock, log, registry };
   return { seen, explainer: new SettingsExplainer(setup, readFrom(model)) };
