@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testPrivateKey } from '../src/providers/setup.testkit.ts';
 import { commands } from '../src/cli/commands.ts';
 import { checkSettings } from '../src/server/check-settings.ts';
 import { startGateway, type Gateway } from '../src/server/gateway.ts';
@@ -75,12 +76,7 @@ describe('README.md', () => {
         code.replace('/run/secrets/vertex-service-account.json', join(dir, 'account.json')),
       );
     }
-    const { generateKeyPairSync } = await import('node:crypto');
-    const { privateKey } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-    });
+    const privateKey = testPrivateKey();
     writeFileSync(
       join(dir, 'account.json'),
       JSON.stringify({

@@ -3,6 +3,7 @@ import {
   definePlugin,
   GatewayError,
   mergeEdits,
+  mergeLevels,
   type Edit,
   type Operation,
   type RequestBody,
@@ -44,8 +45,8 @@ const changeOf = ({ value, source }: Edit): string => {
   return source.endsWith(' default_params') ? 'by default' : 'set';
 };
 
-const changes = ({ defaultParams, overrideParams, dropParams }: Target): boolean =>
-  defaultParams !== undefined || overrideParams !== undefined || dropParams.length > 0;
+const changes = ({ defaultParams, overrideLevels, dropParams }: Target): boolean =>
+  defaultParams !== undefined || overrideLevels.length > 0 || dropParams.length > 0;
 
 /** What a target changes, worked out once. */
 interface Compiled {
@@ -55,20 +56,12 @@ interface Compiled {
 }
 
 function compile({ defaultParams = {}, overrideLevels, dropParams, path }: Target): Compiled {
-  const overrides = overrideLevels.flatMap((params) => mergeEdits(params, `${path} override_params`));
   const drops = dropParams.map((field): Edit => ({ path: field, value: undefined, source: `${path} drop_params` }));
   return {
     beneath: mergeEdits(defaultParams, `${path} default_params`).filter(({ value }) => value !== undefined),
-    laidOver: [...overrides.filter((edit, index) => !isVoid(edit, overrides.slice(index + 1))), ...drops],
+    laidOver: [...mergeLevels(overrideLevels, `${path} override_params`), ...drops],
   };
 }
-
-/** What is written or deleted later, whole, need not be written before. */
-const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
-  later.some((one) => !isEmptyObject(one.value) && one.path.every((key, index) => path[index] === key));
-
-/** It merges, too, and changes nothing of an object. */
-const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** A value of another kind on the way (text where the default has an object) is said, and for the check to judge. */
 function isUnsaid(body: RequestBody, [key = '', ...inner]: readonly string[]): boolean {

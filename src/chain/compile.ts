@@ -1,6 +1,6 @@
 import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
 import { compose, type Chain, type Instance } from './compose.ts';
-import type { PluginRegistry } from './registry.ts';
+import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** A place in a chain as the settings write it: a name, or a name with options. */
 export type ChainItem =
@@ -66,11 +66,11 @@ export async function compileChain(source: ChainSource, setup: CompileSetup): Pr
   const instances: (Instance | undefined)[] = [];
   for (const [index, item] of source.items.entries()) {
     const place = toPlace(item, [...source.path, index]);
-    const plugin = findPlugin(place, source, setup);
-    const missing = plugin?.requires.filter((name) => !provided.has(name)) ?? [];
-    const sound = plugin && checkPlace(plugin, place, missing, { source, setup });
-    instances.push(sound ? await createInstance(plugin, place, source, setup) : undefined);
-    for (const name of plugin?.provides ?? []) provided.add(name);
+    const found = findPlugin(place, source, setup);
+    const missing = found?.plugin.requires.filter((name) => !provided.has(name)) ?? [];
+    const sound = found && checkPlace(found, place, missing, { source, setup });
+    instances.push(sound ? await createInstance(found, place, source, setup) : undefined);
+    for (const name of found?.plugin.provides ?? []) provided.add(name);
   }
   const whole = instances.filter((instance) => instance !== undefined);
   return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
@@ -100,7 +100,7 @@ function findPlugin(
   { plugin: name, namePath }: Place,
   { level, report }: ChainSource,
   { registry, nearest }: CompileSetup,
-): Plugin | undefined {
+): RegisteredPlugin | undefined {
   const entry = registry.get(name);
   if (!entry) {
     const suggestion = nearest(name, registry.names);
@@ -123,7 +123,7 @@ function findPlugin(
     });
     return undefined;
   }
-  return plugin;
+  return entry;
 }
 
 interface Context {
@@ -132,10 +132,15 @@ interface Context {
 }
 
 /** @param missing names the plugin requires that nothing before it provides */
-function checkPlace(plugin: Plugin, place: Place, missing: readonly string[], { source, setup }: Context): boolean {
+function checkPlace(
+  { plugin, builtin }: RegisteredPlugin,
+  place: Place,
+  missing: readonly string[],
+  { source, setup }: Context,
+): boolean {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
-  const of = { schema: plugin.options, trusted: setup.registry.get(plugin.name)?.builtin ?? false };
+  const of = { schema: plugin.options, trusted: builtin };
   const optionsFit = setup.checkOptions(of, place.options, [...place.path, 'options'], source.report);
   return missing.length === 0 && optionsFit;
 }
@@ -153,13 +158,12 @@ function missingMessage({ name: plugin, level }: Plugin, name: string, registry:
 }
 
 async function createInstance(
-  plugin: Plugin,
+  { plugin, builtin }: RegisteredPlugin,
   place: Place,
   { report }: ChainSource,
-  { host, inTime, registry, instantiate = (_, create) => create() }: CompileSetup,
+  { host, inTime, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
   const { instance, options, path } = place;
-  const builtin = registry.get(plugin.name)?.builtin ?? false;
   try {
     const made = instantiate({ plugin, builtin, instance, options, path }, () =>
       plugin.create({ options, host: host(plugin, instance) }),

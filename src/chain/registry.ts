@@ -1,8 +1,13 @@
 import type { Plugin } from '../plugin/index.ts';
 
+export interface RegisteredPlugin {
+  readonly plugin: Plugin;
+  readonly builtin: boolean;
+}
+
 /** The plugins that settings may name. Names are unique: a plugin from outside cannot stand in for a built-in one. */
 export class PluginRegistry {
-  readonly #plugins = new Map<string, { plugin: Plugin; builtin: boolean }>();
+  readonly #plugins = new Map<string, RegisteredPlugin>();
 
   constructor(builtins: readonly Plugin[]) {
     for (const plugin of builtins) this.#plugins.set(plugin.name, { plugin, builtin: true });
@@ -20,7 +25,7 @@ export class PluginRegistry {
     return { registry, taken };
   }
 
-  get(name: string): { readonly plugin: Plugin; readonly builtin: boolean } | undefined {
+  get(name: string): RegisteredPlugin | undefined {
     return this.#plugins.get(name);
   }
 

@@ -30,7 +30,7 @@ export interface ExplainOptions extends ShowOptions, RequestFlags {
 const LIMIT_MS = 300_000;
 
 /**
- * `gatehouse explain`. Exit code 0: it is explained, also where the gateway would refuse it; 1: the settings have mistakes; 2: there is no
+ * `gatehouse explain`. Exit code 0: it is explained, also where the gateway would refuse it; 1: the settings have mistakes, or a plugin does not end; 2: there is no
  * such folder, file or key, or what is there is no request.
  */
 export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2> {

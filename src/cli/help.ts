@@ -28,7 +28,7 @@ export const EXPLAIN_HELP: Help = {
     '--draw N        random number (0 <= N < 1) that a load balance draws by; default: 0',
     '--at MOMENT     when the request is made, such as 2027-01-01T00:00:00Z; default: now',
     '--headers       show which headers of requests can reach which provider',
-    'Exit code 0: explained, 1: mistakes in the settings, 2: wrong usage',
+    'Exit code 0: explained, 1: mistakes in the settings, or a plugin did not end, 2: wrong usage',
   ),
 };
 

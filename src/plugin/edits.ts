@@ -42,6 +42,16 @@ export function mergeEdits(
   });
 }
 
+/** The edits that lay one after the other over a body, each over what those before it made; what a later one makes void is left out. */
+export function mergeLevels(levels: readonly Readonly<Record<string, unknown>>[], source: string): Edit[] {
+  const edits = levels.flatMap((params) => mergeEdits(params, source));
+  return edits.filter((edit, index) => !isVoid(edit, edits.slice(index + 1)));
+}
+
+/** What is written or deleted later, whole; an empty object writes nothing over another. */
+const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
+  later.some((one) => !isEmptyObject(one.value) && one.path.every((key, index) => path[index] === key));
+
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -25,7 +25,7 @@ export type {
 export { systemClock, type Clock } from './clock.ts';
 export { definePlugin, type Host, type Middleware, type Plugin, type PluginLevel, type PluginWords } from './define.ts';
 export { changesOf, type Change } from './changes.ts';
-export { applyEdit, mergeEdits, type Edit } from './edits.ts';
+export { applyEdit, mergeEdits, mergeLevels, type Edit } from './edits.ts';
 export {
   ERRORS,
   GatewayError,

@@ -70,7 +70,8 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   constructor(req: IncomingMessage, { operation, clientFormat, params, snapshot, clock, id }: ExchangeSetup) {
     super();
     const asked = req.headers['x-request-id'];
-    this.id = id ?? (isName(asked, REQUEST_ID, req.headers, snapshot) ? asked : uuidv7(clock.wall()));
+    const isOwn = typeof asked === 'string' && REQUEST_ID.test(asked) && !isKey(asked, req.headers, snapshot);
+    this.id = id ?? (isOwn ? asked : uuidv7(clock.wall()));
     this.startedAt = clock.now();
     this.deadline = this.startedAt + snapshot.server.deadlineMs;
     this.settingsHash = snapshot.hash;
@@ -83,7 +84,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   /** A trace the caller names without being part of it: `x-gateway-trace-id`, in W3C's form or as a UUID. */
   #askedTrace(snapshot: Pick<Snapshot, 'headerNames'>): string | undefined {
     const asked = this.request.header('trace-id');
-    if (!isName(asked, /^[\w-]+$/, this.request.headers, snapshot)) return undefined;
+    if (asked === undefined || isKey(asked, this.request.headers, snapshot)) return undefined;
     const id = asked.replaceAll('-', '').toLowerCase();
     return TRACE_ID.test(id) ? id : undefined;
   }
@@ -110,15 +111,13 @@ export class HttpExchange extends ReplyHolder implements Exchange {
 }
 
 /** What a caller calls its request or trace stands in logs, records and replies: none of the keys it sends, by mistake, is taken for it. */
-function isName(
-  asked: string | string[] | undefined,
-  form: RegExp,
+function isKey(
+  text: string,
   headers: IncomingMessage['headers'],
   { headerNames }: Pick<Snapshot, 'headerNames'>,
-): asked is string {
-  if (typeof asked !== 'string' || !form.test(asked)) return false;
+): boolean {
   const keys = [headerNames.read(headers, 'api-key'), headers['x-api-key'], headers.authorization];
-  return !keys.some((key) => key === asked || key?.toString().endsWith(` ${asked}`));
+  return keys.some((key) => key === text || key?.toString().endsWith(` ${text}`));
 }
 
 /**

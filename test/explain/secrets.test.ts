@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
 import { explainHeadersCommand } from '../../src/cli/explain-headers.ts';
 import { explainCommand } from '../../src/cli/explain.ts';
 import { testCommand } from '../../src/cli/test.ts';
@@ -17,11 +17,7 @@ const WORD = 'canary';
 /** Where it stands all the same. */
 const leaksIn = (said: string): readonly string[] => said.match(new RegExp(`.{0,60}${WORD}.{0,20}`, 'g')) ?? [];
 
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
+const privateKey = testPrivateKey();
 
 const ENV = {
   OPENAI: 'canary-openai/0123456789',

@@ -1,20 +1,16 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { validateCommand } from '../../src/cli/validate.ts';
 import { startTestGateway, writeSettings } from '../support/gateway.ts';
 import { anthropicEvents, geminiReply, json, sse, startUpstream } from '../support/upstream.ts';
 
 /** Every secret a request meets is a word of its own here; none may be found in anything that comes out. */
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-});
+const privateKey = testPrivateKey();
 const CANARIES = {
   gatewayKey: 'canary-gateway-key-7f3a91',
   vendorKey: 'canary-vendor-key-55ab02',

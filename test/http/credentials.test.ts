@@ -1,14 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
 import { KEY, type TestGateway } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { geminiReply, json, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-});
+const privateKey = testPrivateKey();
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
