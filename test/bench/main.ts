@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { coldStarts, explainOften } from './explain.ts';
 import { load, type LoadResult } from './load.ts';
+import { children, cpuMs, start } from './processes.ts';
 
 /**
  * `npm run bench`: what a request costs through Gatehouse, side by side in one run with a bare pass-through proxy (node:http
@@ -12,7 +12,6 @@ import { load, type LoadResult } from './load.ts';
  * and yours differ, and so do two runs on a shared machine. Gateway and proxy run on one core, load and upstream on another
  * where `taskset` is there.
  */
-const root = join(import.meta.dirname, '../..');
 const REPETITIONS = Number(process.env['BENCH_REPETITIONS'] ?? 3);
 const SCALE = Number(process.env['BENCH_SCALE'] ?? 1);
 const KEY = 'gatehouse-bench-key-0123456789';
@@ -30,39 +29,6 @@ interface Row {
   readonly p50: number[];
   readonly p99: number[];
   failures: number;
-}
-
-const children: ChildProcess[] = [];
-
-function start(
-  core: number,
-  file: string,
-  ...args: string[]
-): Promise<{ pid: number; port: number; text: () => string }> {
-  const command = cpus().length > 1 ? ['taskset', '-c', String(core), process.execPath] : [process.execPath];
-  const child = spawn(command[0]!, [...command.slice(1), file, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  children.push(child);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}: ${text}`)));
-    child.stdout.on('data', (piece: Buffer) => {
-      text += piece.toString();
-      const port = /"port":(\d+)/.exec(text) ?? /http:\/\/127\.0\.0\.1:(\d+)/.exec(text);
-      if (port) resolve({ pid: child.pid!, port: Number(port[1]), text: () => text });
-    });
-  });
-}
-
-/** CPU time of all threads of a process, in milliseconds: exact, where utime and stime count in ticks. */
-function cpuMs(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce(
-    (sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
-    0,
-  );
 }
 
 /** @param told its replies say where the time went */

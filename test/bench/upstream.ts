@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 /**
  * The upstream of the benchmarks: prebuilt replies in the three formats, a 1 KB chat or a stream of 200 events in writes of
- * their own, as cheap as node:http can be. Prints its port.
+ * their own, as cheap as node:http can be. Prints its port. Its argument is the milliseconds after which it answers, default 0.
  */
+const DELAY_MS = Number(process.argv[2] ?? 0);
+
 const WORDS = 'The quick brown fox jumps over the lazy dog while the gateway counts its microseconds. ';
 const TEXT = WORDS.repeat(10);
 const EVENTS = 200;
@@ -145,6 +147,10 @@ function answer(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
 const server = createServer((req, res) => {
   const pieces: Buffer[] = [];
   req.on('data', (piece: Buffer) => pieces.push(piece));
-  req.on('end', () => answer(req, res, Buffer.concat(pieces)));
+  req.on('end', () => {
+    const reply = (): void => answer(req, res, Buffer.concat(pieces));
+    if (DELAY_MS === 0) reply();
+    else setTimeout(reply, DELAY_MS);
+  });
 });
 server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ port: (server.address() as { port: number }).port })));
