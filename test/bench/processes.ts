@@ -16,9 +16,9 @@ export interface Started {
   readonly text: () => string;
 }
 
-/** Starts a script on one core and waits until it has printed its port. */
-export function start(core: number, file: string, ...args: string[]): Promise<Started> {
-  const command = cpus().length > 1 ? ['taskset', '-c', String(core), process.execPath] : [process.execPath];
+/** Starts a script on these cores (`0`, `0,1`) and waits until it has printed its port. */
+export function start(cores: number | string, file: string, ...args: string[]): Promise<Started> {
+  const command = cpus().length > 1 ? ['taskset', '-c', String(cores), process.execPath] : [process.execPath];
   const child = spawn(command[0]!, [...command.slice(1), file, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
