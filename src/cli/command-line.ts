@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { nearest } from '../plugin/nearest.ts';
 import { tellLastWords } from '../server/last-words.ts';
+import { surviveOutputErrors } from '../server/output-errors.ts';
 import { commands, UsageError, type Command, type World } from './commands.ts';
 
 const world: World = {
@@ -70,11 +71,22 @@ async function run(args: readonly string[]): Promise<number> {
 /** The command line, from the words to the exit code. */
 export async function main(): Promise<void> {
   tellLastWords();
+  const [command = ''] = process.argv.slice(2);
+  if (command === 'serve') surviveOutputErrors();
   // Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  else
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
   process.exitCode = await run(process.argv.slice(2));
-  // Tests make plugins that nobody serves with: a timer that one of them has left running holds no CI job up.
-  if (process.argv[2] === 'test') setTimeout(() => process.exit(), 500).unref();
+  const limitMs = EXIT_LIMIT_MS[command];
+  if (limitMs !== undefined) setTimeout(() => process.exit(), limitMs).unref();
 }
+
+/** Commands that end in this time when their work is done, whatever still waits in the process. */
+const EXIT_LIMIT_MS: Readonly<Record<string, number>> = {
+  // Tests make plugins that do not serve: a timer that one of them has left running holds no CI job up.
+  test: 500,
+  // Text for a standard output that is not read waits for ever, and a plugin may have left a connection open.
+  serve: 1000,
+};

@@ -22,16 +22,21 @@ export interface ServeOptions {
  * stopped; 3: it cannot listen.
  */
 export async function serveCommand(options: ServeOptions): Promise<number> {
-  let gateway: Gateway;
   const hangup = hangupSignal();
+  // Before anything is started: as the first process of a container this one ends by no signal it does not listen to.
+  const stopped = stopSignal(process, systemClock, () => process.exit(1));
+  let gateway: Gateway | undefined;
   try {
     const { workers } = options;
-    gateway = await (workers === undefined ? startGateway(options) : startWorkers(options, workers));
+    const starting = workers === undefined ? startGateway(options) : startWorkers(options, workers);
+    gateway = await unlessStopped(starting, stopped);
   } catch (error) {
     return explainFailure(error);
   }
-  // Before the first word is said: whoever starts the gateway may stop it as soon as it speaks.
-  const stopped = stopSignal(process, systemClock, () => process.exit(1));
+  if (!gateway) {
+    process.stderr.write('gatehouse: stopped before it served\n');
+    return 0;
+  }
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));
@@ -43,6 +48,18 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     `gatehouse: stopped; ${cut} ${cut === 1 ? 'request' : 'requests'} had to be cut (drain.timeout)\n`,
   );
   return 1;
+}
+
+/** A start that is nearly done is waited for, so that what it has opened is closed. */
+const START_END_MS = 1000;
+
+/** Undefined: it was stopped while it started. */
+async function unlessStopped(starting: Promise<Gateway>, stopped: Promise<unknown>): Promise<Gateway | undefined> {
+  starting.catch(() => {});
+  const givenUp = new Promise<undefined>((resolve) => {
+    void stopped.then(() => systemClock.after(START_END_MS, () => resolve(undefined)));
+  });
+  return Promise.race([starting, givenUp]);
 }
 
 /** SIGHUP from the first moment to the last: without a listener it would end the process. One that comes early is kept. */

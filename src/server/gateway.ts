@@ -1,4 +1,4 @@
-import type { DestinationStream } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
@@ -9,6 +9,7 @@ import type { Settings } from '../settings/load.ts';
 import { compileServerSettings } from '../settings/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/watch.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { openLogOutput } from '../telemetry/log-output.ts';
 import type { RecordQuery } from '../telemetry/record-store.ts';
 import { createMetrics, type Metrics } from '../telemetry/registry.ts';
 import { startTracing } from '../telemetry/tracing.ts';
@@ -23,6 +24,7 @@ import { moduleVersions } from './plugin-modules.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 import { serve } from './serving.ts';
 import { version } from './version.ts';
+import type { Load } from './workers/ipc.ts';
 import type { Watch } from './workshop.ts';
 import { SettingsRefused } from '../settings/refused.ts';
 
@@ -76,6 +78,8 @@ export interface Gateway {
 
 /** What only the primary has is not there. */
 export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
+  /** What would be cut if this process ended now. */
+  load(): Promise<Load>;
   /** How the targets do, by its own requests. */
   targets(): readonly string[];
   /** What its primary asks. */
@@ -103,8 +107,9 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   if (!settings) throw new SettingsRefused(loaded.diagnostics);
   const server = compileServerSettings(settings.server);
   const worker = part.kind === 'worker' ? part.id : undefined;
-  const log = createLogger({ level: server.telemetry.log.level, clock, worker, ...(logTo && { destination: logTo }) });
   const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
+  const destination = logTo ?? logOutput(part, metrics, () => log);
+  const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination });
   const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
@@ -133,6 +138,15 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   const { watchFolder: watcher = watchFolder, port } = options;
   const own = { source, part, port, watchFolder: watcher };
   return serve({ ...parts, lasting, snapshot, inForce, ...own });
+}
+
+/** Standard output. What it does not take is counted; `log` says so when it takes lines again. */
+function logOutput(part: Part, { families }: Metrics, log: () => Logger): DestinationStream {
+  return openLogOutput({
+    shared: part.kind !== 'alone',
+    onDrop: (reason, lines) => families.logLinesDropped.add({ reason }, lines),
+    onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; the log is written again'),
+  });
 }
 
 /** A file that is missing at the start may be one that a deployment is just putting there. */

@@ -80,6 +80,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     record: (id) => lasting.records.find(id),
     records: (query) => lasting.records.list(query),
     targets,
+    load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
     ...explaining,
     reload: reloader.reload,
     shutDown,
@@ -90,6 +91,9 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 
 /** A client that was cut has this long to take what it is told. */
 const CUT_LINGER_MS = 1000;

@@ -4,7 +4,7 @@ import { scrub } from './scrub.ts';
 
 export interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Default stdout. */
+  /** Default: nowhere. */
   readonly destination?: DestinationStream;
   readonly clock?: Clock;
   /** Of several processes that write to the same place: which one a line is of. */
@@ -12,7 +12,7 @@ export interface LoggerOptions {
 }
 
 /** JSON lines. Headers and bodies are not logged anywhere; scrubbing is for the day somebody logs an object that holds some. */
-export function createLogger({ level, destination, worker, clock = systemClock }: LoggerOptions): Logger {
+export function createLogger({ level, destination = NOWHERE, worker, clock = systemClock }: LoggerOptions): Logger {
   const options = {
     level,
     base: worker === undefined ? null : { worker },
@@ -20,5 +20,8 @@ export function createLogger({ level, destination, worker, clock = systemClock }
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: scrub },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
 }
+
+/** pino's own default opens standard output, with an exit hook of its own for each logger. */
+const NOWHERE: DestinationStream = { write() {} };

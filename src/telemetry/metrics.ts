@@ -76,8 +76,29 @@ export const METRICS = {
   workerExits: {
     type: 'counter',
     name: 'gatehouse_worker_exits_total',
-    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed: by the system when memory ran out, by the primary when it hung). Only with --workers.',
+    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed: by the system when memory ran out, by the primary: gatehouse_workers_killed_total). Only with --workers.',
     labels: ['reason'],
+    aggregator: 'primary',
+  },
+  workersKilled: {
+    type: 'counter',
+    name: 'gatehouse_workers_killed_total',
+    help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not come to serve). Only with --workers.',
+    labels: ['reason'],
+    aggregator: 'primary',
+  },
+  workerRequestsCut: {
+    type: 'counter',
+    name: 'gatehouse_worker_requests_cut_total',
+    help: 'Requests under way in workers that were killed or crashed, by what each worker said last, up to a second before. In no other metric. Only with --workers.',
+    labels: [],
+    aggregator: 'primary',
+  },
+  workerConnectionsCut: {
+    type: 'counter',
+    name: 'gatehouse_worker_connections_cut_total',
+    help: 'Connections of clients that closed with workers that were killed or crashed, idle ones among them, known as gatehouse_worker_requests_cut_total is. Only with --workers.',
+    labels: [],
     aggregator: 'primary',
   },
   requests: {
@@ -239,6 +260,12 @@ export const METRICS = {
     name: 'gatehouse_oauth_token_refreshes_total',
     help: 'Exchanges of credentials for an access token, by result: success, failure.',
     labels: ['provider', 'result'],
+  },
+  logLinesDropped: {
+    type: 'counter',
+    name: 'gatehouse_log_lines_dropped_total',
+    help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has gone), error. Requests are served all the same.',
+    labels: ['reason'],
   },
   labelOverflow: {
     type: 'counter',

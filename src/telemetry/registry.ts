@@ -8,6 +8,7 @@ import {
 import type { CacheStatus, Clock, TargetHealth } from '../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { REJECTION_REASONS } from './error-types.ts';
+import { DROP_REASONS } from './line-writer.ts';
 import { METRICS } from './metrics.ts';
 import { openFamilies, UNMATCHED_ROUTE, type Families } from './open-families.ts';
 
@@ -98,6 +99,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
   for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
+  for (const reason of DROP_REASONS) families.logLinesDropped.add({ reason }, 0);
   for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
   families.draining.set({}, 0);
   families.cacheEntries.set({}, 0);

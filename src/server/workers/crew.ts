@@ -14,8 +14,18 @@ import { Connections } from './connections.ts';
 import { explainedBy } from './crew-explains.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
-import { Channel, type Question, type Questions, type SentSettings, type StartFailure, type ToPrimary } from './ipc.ts';
+import {
+  Channel,
+  type Load,
+  type Question,
+  type Questions,
+  type SentSettings,
+  type StartFailure,
+  type ToPrimary,
+} from './ipc.ts';
+import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './member.ts';
 import { Silence, TICK_MS } from './silence.ts';
+import { stopMember, type StopTools } from './stop-member.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 
 /** Plugins that open connections, token exchanges and a busy machine have this long. */
@@ -23,12 +33,8 @@ const START_LIMIT_MS = 60_000;
 const RELOAD_LIMIT_MS = 60_000;
 /** A look-up waits no longer: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
 const LOOK_UP_LIMIT_MS = 1_000;
-/** Beyond its own limit a drain has error events to send and telemetry to flush. */
-const DRAIN_EXTRA_MS = 10_000;
 /** When the delay of a drain is over, workers stop listening as soon as they hear of it. */
 const CLOSED_MS = 1_000;
-/** Who has answered everything ends; who does not is ended. */
-const EXIT_LIMIT_MS = 2_000;
 
 /** Beside this file in the sources and in `dist/` alike, with the same extension. */
 const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
@@ -38,15 +44,13 @@ export class WorkersFailed extends Error {
   override readonly name = 'WorkersFailed';
 }
 
-interface Member {
-  readonly worker: Worker;
-  readonly channel: Channel;
-  readonly exited: Promise<void>;
-  readonly silence: Silence;
-  /** Since when it serves. */
-  servingSince: number | undefined;
-  /** How long its place was empty before it. */
-  readonly pausedMs: number;
+/** There is no process that could end and be replaced. */
+class CannotFork extends WorkersFailed {}
+
+interface Death {
+  readonly code: number;
+  readonly signal: string;
+  readonly held: Load;
 }
 
 export interface CrewOptions {
@@ -76,12 +80,19 @@ export class WorkerCrew implements Crew {
     this.#metrics = new CrewMetrics(tools.metrics);
     // A structured clone keeps what JSON loses: maps, NaN.
     cluster.setupPrimary({ exec: WORKER_MAIN, args: [], serialization: 'advanced' });
+    // One that is blocked does not notice that its channel has ended.
+    process.once('exit', () => {
+      for (const { worker } of this.#members) worker.process.kill('SIGKILL');
+    });
   }
 
   async start(inForce: InForce): Promise<Address> {
     this.#inForce = inForce;
     const { families } = this.#tools.metrics;
     for (const reason of ['code', 'signal']) families.workerExits.add({ reason }, 0);
+    for (const reason of KILL_REASONS) families.workersKilled.add({ reason }, 0);
+    families.workerRequestsCut.add({}, 0);
+    families.workerConnectionsCut.add({}, 0);
     const starts = Array.from({ length: this.#options.size }, () => this.#startMember(0));
     const [address] = await Promise.all(starts);
     this.#address = address;
@@ -114,13 +125,16 @@ export class WorkerCrew implements Crew {
   }
 
   reasons(): readonly string[] {
-    return this.#serving().length === 0 ? ['no worker serves'] : [];
+    const serving = this.#serving();
+    if (serving.length === 0) return ['no worker serves'];
+    return serving.every(({ silence }) => silence.isSuspect) ? ['no worker answers'] : [];
   }
 
   async drain(times: DrainTimes): Promise<number> {
     this.#stopping = true;
     this.#tools.clock.after(times.delayMs + CLOSED_MS, () => this.#connections.stop());
-    const cut = await Promise.all([...this.#members].map((member) => this.#stop(member, times)));
+    const tools: StopTools = { clock: this.#tools.clock, kill: (member, reason) => this.#kill(member, reason) };
+    const cut = await Promise.all([...this.#members].map((member) => stopMember(member, times, tools)));
     return cut.reduce((sum, one) => sum + one, 0);
   }
 
@@ -152,7 +166,7 @@ export class WorkerCrew implements Crew {
     const asked = { ...this.#sent(inForce), port: this.#port };
     const answer = await member.channel.ask('start', asked, START_LIMIT_MS).catch((error: Error) => {
       // It may have ended, or hang.
-      member.worker.process.kill('SIGKILL');
+      this.#kill(member, 'start');
       throw new WorkersFailed(`a worker did not start: ${error.message}`);
     });
     if ('failure' in answer) throw failureOf(answer.failure);
@@ -166,66 +180,96 @@ export class WorkerCrew implements Crew {
   }
 
   #fork(pausedMs: number): Member {
-    const worker = cluster.fork();
+    const worker = forkWorker();
     const channel = new Channel((message) => void worker.send(message, () => {}), this.#tools.clock);
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     const silence = new Silence(this.#options.silenceMs);
-    const member: Member = { worker, channel, exited, silence, servingSince: undefined, pausedMs };
+    const connections = this.#connections.follow(worker);
+    const told = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false };
+    const member: Member = { worker, channel, exited, silence, connections, ...told };
     this.#members.add(member);
-    this.#connections.follow(worker, () => this.#serving().some((other) => other !== member));
-    worker.on('message', (message: ToPrimary) => {
-      silence.heard();
-      if (message.type !== 'metrics') channel.heard(message);
-      // Messages may come after the end: by then what this worker has counted stands among the dead.
-      else if (this.#members.has(member)) this.#metrics.heard(worker.id, message);
-    });
+    worker.on('message', (message: ToPrimary) => this.#heard(member, message));
     worker.on('error', (err) => this.#tools.log.error({ err, worker: worker.id }, 'a worker could not be reached'));
     worker.on('exit', (code, signal) => {
       this.#members.delete(member);
       channel.end();
       this.#metrics.ended(worker.id);
       this.#count();
+      const held = this.#countCut(member);
       // At the first start a worker that does not come to serve ends the start.
       if (!this.#stopping && (this.#address || member.servingSince !== undefined))
-        this.#replace(member, { code, signal });
+        this.#replace(member, { code, signal, held });
       resolve();
     });
     return member;
   }
 
-  /** One that hangs does not end by itself: it is killed, and then replaced as any other that died. */
+  #countCut(member: Member): Load {
+    const held = heldBy(member);
+    const { workerRequestsCut, workerConnectionsCut } = this.#tools.metrics.families;
+    workerRequestsCut.add({}, held.requests);
+    workerConnectionsCut.add({}, held.connections);
+    return held;
+  }
+
+  #heard(member: Member, message: ToPrimary): void {
+    member.silence.heard();
+    member.connections.isSuspended = false;
+    if (message.type !== 'metrics') return member.channel.heard(message);
+    // Messages may come after the end: by then what this worker has counted stands among the dead.
+    if (!this.#members.has(member)) return;
+    this.#metrics.heard(member.worker.id, message);
+    member.load = message.load;
+    member.connections.takeAccepted();
+  }
+
+  /** One that is blocked gets no connections, and is killed when it stays so: then it is replaced as any other that died. */
   #watch(member: Member): void {
-    const { worker, channel, silence } = member;
-    this.#tools.clock.after(TICK_MS, () => {
+    const { worker, channel, silence, connections } = member;
+    const { clock, log } = this.#tools;
+    clock.after(TICK_MS, () => {
       if (!this.#members.has(member)) return;
       const due = silence.tick();
+      connections.isSuspended = silence.isSuspect;
+      connections.look();
       if (due === 'end') {
-        const { pid } = worker.process;
-        this.#tools.log.error(
-          { worker: worker.id, pid },
-          'a worker hangs: it has said nothing for too long, and is killed',
-        );
-        return void worker.process.kill('SIGKILL');
+        const told = { worker: worker.id, pid: worker.process.pid, silent_ms: silence.ms };
+        log.error(told, 'a worker hangs: it has said nothing for too long, and is killed');
+        return this.#kill(member, this.#stopping ? 'drain' : 'blocked');
       }
       if (due === 'ask') channel.ask('alive', undefined, LOOK_UP_LIMIT_MS).catch(() => {});
       this.#watch(member);
     });
   }
 
-  #replace(member: Member, { code, signal }: { readonly code: number; readonly signal: string }): void {
+  /** Counts one that is still there. */
+  #kill(member: Member, reason: KillReason): void {
+    if (!this.#members.has(member)) return;
+    if (!member.killed) this.#tools.metrics.families.workersKilled.add({ reason });
+    member.killed = true;
+    member.worker.process.kill('SIGKILL');
+  }
+
+  #replace(member: Member, { code, signal, held }: Death): void {
     const { log, metrics, clock } = this.#tools;
     metrics.families.workerExits.add({ reason: signal ? 'signal' : 'code' });
     const servedMs = member.servingSince === undefined ? undefined : clock.now() - member.servingSince;
     const pauseMs = pauseBefore(servedMs, member.pausedMs);
     const { id, process } = member.worker;
-    log.error(
-      { worker: id, pid: process.pid, ...(signal ? { signal } : { code }), again_in_ms: pauseMs },
-      'a worker ended; another takes its place',
-    );
-    clock.after(pauseMs, () => {
+    const cut = { requests_cut: held.requests, connections_cut: held.connections };
+    const told = { worker: id, pid: process.pid, ...(signal ? { signal } : { code }), ...cut, again_in_ms: pauseMs };
+    log.error(told, 'a worker ended; another takes its place');
+    this.#startLater(pauseMs);
+  }
+
+  #startLater(pauseMs: number): void {
+    this.#tools.clock.after(pauseMs, () => {
       if (this.#stopping) return;
-      // One that refuses to start ends, and that is told above.
-      this.#startMember(pauseMs).catch((err: unknown) => log.error({ err }, 'a worker did not start'));
+      this.#startMember(pauseMs).catch((err: unknown) => {
+        this.#tools.log.error({ err }, 'a worker did not start');
+        // Any other has ended, or will: then its end starts the next.
+        if (err instanceof CannotFork) this.#startLater(pauseBefore(undefined, pauseMs));
+      });
     });
   }
 
@@ -242,35 +286,22 @@ export class WorkerCrew implements Crew {
     metrics.settingsRefused();
   }
 
-  /** Gives how many requests were cut; of a worker that had to be killed nobody knows, so it counts as one. */
-  async #stop(member: Member, times: DrainTimes): Promise<number> {
-    const { worker, channel, exited } = member;
-    const { clock } = this.#tools;
-    const kill = (): void => void worker.process.kill('SIGKILL');
-    if (member.servingSince === undefined) {
-      kill();
-      await exited;
-      return 0;
-    }
-    let cut = 1;
-    try {
-      const limitMs = times.delayMs + times.timeoutMs + times.lingerMs + DRAIN_EXTRA_MS;
-      ({ cut } = await channel.ask('drain', times, limitMs));
-      await channel.ask('metrics', undefined, LOOK_UP_LIMIT_MS);
-      // It ends when the channel does.
-      worker.process.disconnect();
-    } catch {
-      kill();
-    }
-    const giveUp = clock.after(EXIT_LIMIT_MS, kill);
-    await exited;
-    giveUp();
-    return cut;
-  }
-
   #count(): void {
     this.#tools.metrics.families.workers.set({}, this.#serving().length);
   }
+}
+
+/** Where the system starts no more processes, Node throws or emits `error`, and there never is an `exit`. */
+function forkWorker(): Worker {
+  let worker: Worker | undefined;
+  try {
+    worker = cluster.fork();
+  } catch (error) {
+    throw new CannotFork(error instanceof Error ? error.message : String(error));
+  }
+  if (worker.process.pid !== undefined) return worker;
+  worker.on('error', () => {});
+  throw new CannotFork('the system starts no more processes');
 }
 
 const short = ({ file, line, column, message }: Diagnostic): object => ({ file, line, column, message });

@@ -65,7 +65,16 @@ export type ToPrimary =
       readonly type: 'metrics';
       readonly which: 'all' | 'cumulative';
       readonly families: readonly FamilySnapshot[];
+      readonly load: Load;
     };
+
+/** What is cut when a worker is killed. */
+export interface Load {
+  /** Requests whose reply has not ended. */
+  readonly requests: number;
+  /** Connections of clients, idle ones among them. */
+  readonly connections: number;
+}
 
 /** No answer: it did not come in time, or the process is gone. */
 export class NoAnswer extends Error {

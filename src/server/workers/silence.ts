@@ -1,24 +1,39 @@
-/** A worker whose event loop stands still for so long serves nobody, and will not by itself. */
-export const SILENCE_LIMIT_MS = 30_000;
+/** A worker whose event loop stands still for so long serves no request, and will not by itself. */
+export const SILENCE_LIMIT_MS = 10_000;
+/** A worker that has said nothing for so long gets no new connections while others answer. */
+const SUSPECT_AFTER_MS = 2_000;
 /** How often the primary looks. */
-export const TICK_MS = 1_000;
-/** One that has nothing to tell is asked. */
-const ASK_AFTER_MS = 5_000;
+export const TICK_MS = 500;
+/** A worker tells its metrics about once a second. One that has not is asked. */
+const ASK_AFTER_MS = 1_000;
 
 /**
  * For how long a worker has said nothing, counted in ticks of the primary and not by a clock: a primary that stood still itself
  * (a container that was paused) has heard nothing either, and must not end workers that live.
  */
 export class Silence {
-  readonly #limitMs: number;
+  #limitMs: number;
   #silentMs = 0;
 
   constructor(limitMs = SILENCE_LIMIT_MS) {
     this.#limitMs = limitMs;
   }
 
+  get ms(): number {
+    return this.#silentMs;
+  }
+
+  get isSuspect(): boolean {
+    return this.#silentMs >= SUSPECT_AFTER_MS;
+  }
+
   heard(): void {
     this.#silentMs = 0;
+  }
+
+  /** Its drain is over: a worker that says nothing has no more time than it takes to be sure of that. */
+  endPatience(): void {
+    this.#limitMs = Math.min(this.#limitMs, SUSPECT_AFTER_MS);
   }
 
   /** What is to be done about it. */

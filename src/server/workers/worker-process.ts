@@ -5,8 +5,10 @@ import { systemClock } from '../../plugin/index.ts';
 import { startWorker, type WorkerGateway } from '../gateway.ts';
 import { tellLastWords } from '../last-words.ts';
 import { CannotListen } from '../listeners.ts';
+import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type Answers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
+import { refuseStaleConnections } from './stale-connection.ts';
 
 /** A worker process: serves requests with the settings the primary sends, and ends with it. */
 
@@ -64,8 +66,11 @@ function started(): WorkerGateway {
 let telling: Promise<void> = Promise.resolve();
 
 /** One at a time: of two under way the older could arrive last. */
-function tell({ metrics }: WorkerGateway, which: 'all' | 'cumulative'): Promise<void> {
-  const told = telling.then(async () => send({ type: 'metrics', which, families: await metrics.snapshot(which) }));
+function tell({ metrics, load }: WorkerGateway, which: 'all' | 'cumulative'): Promise<void> {
+  const told = telling.then(async () => {
+    const [families, held] = await Promise.all([metrics.snapshot(which), load()]);
+    send({ type: 'metrics', which, families, load: held });
+  });
   telling = told.catch(() => {});
   return told;
 }
@@ -87,6 +92,8 @@ function failureOf(error: unknown): StartFailure {
 }
 
 tellLastWords();
+surviveOutputErrors();
+refuseStaleConnections(process);
 // Signals of a terminal reach the whole group: what they mean is the primary's to say.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,191 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineWriter, type Dropped, type DropReason, type LineWriterSystem } from './line-writer.ts';
+
+const failure = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
+
+/** What the descriptor does with the next writes: an error code, or how many bytes it takes. */
+type Answer = string | number;
+
+class Descriptor implements LineWriterSystem {
+  text = '';
+  time = 0;
+  /** Used in turn; after the last everything is taken. */
+  readonly answers: Answer[];
+  readonly #due: (() => void)[] = [];
+
+  constructor(answers: readonly Answer[] = []) {
+    this.answers = [...answers];
+  }
+
+  write(_: number, data: string | Buffer, written: (error: NodeJS.ErrnoException | null, bytes: number) => void): void {
+    this.#due.push(() => {
+      try {
+        written(null, this.writeSync(0, Buffer.from(data)));
+      } catch (error) {
+        written(error as NodeJS.ErrnoException, 0);
+      }
+    });
+  }
+
+  writeSync(_: number, data: Buffer): number {
+    const answer = this.answers.shift() ?? data.length;
+    if (typeof answer === 'string') throw failure(answer);
+    const taken = data.subarray(0, answer);
+    this.text += taken.toString('latin1');
+    return taken.length;
+  }
+
+  after(ms: number, task: () => void): void {
+    this.#due.push(() => {
+      this.time += ms;
+      task();
+    });
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  pause(ms: number): void {
+    this.time += ms;
+  }
+
+  /** Runs one write or timer that is due; gives whether there was one. */
+  step(): boolean {
+    const task = this.#due.shift();
+    task?.();
+    return task !== undefined;
+  }
+
+  run(): void {
+    while (this.step());
+  }
+}
+
+function open(answers: readonly Answer[] = [], batchBytes = 64) {
+  const system = new Descriptor(answers);
+  const counted: Dropped = {};
+  const recovered: Dropped[] = [];
+  const onDrop = (reason: DropReason, lines: number): void => void (counted[reason] = (counted[reason] ?? 0) + lines);
+  const writer = new LineWriter({ fd: 1, batchBytes, onDrop, onRecover: (dropped) => recovered.push(dropped), system });
+  const write = (...lines: string[]): void => lines.forEach((line) => writer.write(`${line}\n`));
+  return { system, writer, write, counted, recovered };
+}
+
+/** 64 KiB with its line feed. */
+const LONG = 'x'.repeat(64 * 1024 - 1);
+
+describe('a writer of lines', () => {
+  it('writes the first line at once, and those that come meanwhile together, up to the size of a batch', () => {
+    const { system, write } = open([], 8);
+    write('a', 'bc', 'def', 'gh', 'a line that is longer than a batch', 'i');
+    const sizes: number[] = [];
+    for (let before = 0; system.step(); before = system.text.length) sizes.push(system.text.length - before);
+    expect(sizes).toEqual([2, 7, 3, 35, 2]);
+    expect(system.text).toBe('a\nbc\ndef\ngh\na line that is longer than a batch\ni\n');
+  });
+
+  it.each([
+    ['ENOSPC', 'no_space'],
+    ['EDQUOT', 'no_space'],
+    ['EPIPE', 'closed'],
+    ['EIO', 'error'],
+  ] as const)('drops and counts the lines that meet %s as %s, and writes those after it', (code, reason) => {
+    const { system, write, counted, recovered } = open([code]);
+    write('one', 'two');
+    system.step();
+    expect(counted).toEqual({ [reason]: 2 });
+    write('three');
+    system.run();
+    expect([system.text, recovered]).toEqual(['three\n', [{ [reason]: 2 }]]);
+  });
+
+  it('tries a pipe that is full again, and loses nothing', () => {
+    const { system, write, counted, recovered } = open(['EAGAIN', 'EAGAIN', 3, 'EAGAIN']);
+    write('hello', 'world');
+    system.run();
+    expect([system.text, counted, recovered]).toEqual(['hello\nworld\n', {}, []]);
+  });
+
+  it('keeps 1 MiB for a reader that stalls, counts each line above it, and says so when it has caught up', () => {
+    const { system, write, counted, recovered } = open(Array.from({ length: 100 }, () => 'EAGAIN'));
+    for (let line = 0; line < 40; line += 1) write(LONG);
+    for (let round = 0; round < 50; round += 1) system.step();
+    expect(counted).toEqual({ stalled: 24 });
+    system.run();
+    expect(system.text.length).toBe(1024 * 1024);
+    expect(recovered).toEqual([{ stalled: 24 }]);
+  });
+
+  it('begins a new line after one that a full disk has cut', () => {
+    const { system, write, counted } = open([4, 'ENOSPC', 'ENOSPC']);
+    write('{"cut":1}');
+    system.run();
+    write('{"lost":1}');
+    system.run();
+    write('{"whole":1}', '{"whole":2}');
+    system.run();
+    expect(system.text).toBe('{"cu\n{"whole":1}\n{"whole":2}\n');
+    expect(counted).toEqual({ no_space: 2 });
+  });
+
+  it('reports at most once a second', () => {
+    const { system, write, recovered } = open(['ENOSPC', 3, 'ENOSPC', 3, 3]);
+    for (const line of ['a1', 'a2', 'b1', 'b2', 'b3']) {
+      write(line);
+      system.run();
+    }
+    expect(recovered).toEqual([{ no_space: 1 }]);
+    system.time += 1000;
+    write('c');
+    system.run();
+    expect(recovered).toEqual([{ no_space: 1 }, { no_space: 1 }]);
+  });
+
+  it('writes what waits at the end, and gives up on a full pipe in bounded time', () => {
+    const { system, writer, write } = open(['EAGAIN', 3, 'EAGAIN', 'EAGAIN']);
+    write('one', 'two');
+    system.step();
+    expect(writer.end()).toBe(0);
+    expect(system.text).toBe('one\ntwo\n');
+
+    const stuck = open(Array.from({ length: 1000 }, () => 'EAGAIN'));
+    stuck.write('one', 'two');
+    stuck.system.step();
+    expect([stuck.writer.end(), stuck.system.time]).toEqual([2, expect.closeTo(500, -2)]);
+    // An exit hook after this one may still log: that holds nothing up.
+    const { time } = stuck.system;
+    stuck.write('late');
+    expect(stuck.system.time).toBe(time);
+  });
+
+  it('gives up on a full disk at once', () => {
+    const { system, writer, write } = open(['EAGAIN', 'ENOSPC']);
+    write('one');
+    system.step();
+    expect([writer.end(), system.time]).toEqual([1, 0]);
+  });
+
+  it('leaves only whole lines in their order, and counts all others, whatever the descriptor does', () => {
+    const answer = fc.oneof(fc.nat(9), fc.constantFrom('EAGAIN', 'ENOSPC', 'EPIPE', 'EIO'));
+    const line = fc.string({ unit: fc.constantFrom('a', 'é', '𝄞'), maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(answer), fc.array(fc.tuple(line, fc.nat(3))), (answers, steps) => {
+        const { system, write, counted } = open(answers, 8);
+        const lines = steps.map(([text], index) => `${index}:${text}.`);
+        for (const [index, [, turns]] of steps.entries()) {
+          write(lines[index]!);
+          for (let turn = 0; turn < turns; turn += 1) system.step();
+        }
+        system.run();
+        const text = Buffer.from(system.text, 'latin1').toString();
+        const whole = text.split('\n').filter((found) => lines.includes(found));
+        expect(whole).toEqual(lines.filter((found) => whole.includes(found)));
+        const dropped = Object.values(counted).reduce((sum, count) => sum + count, 0);
+        expect(whole.length + dropped).toBe(lines.length);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,224 @@
+import { write, writeSync } from 'node:fs';
+
+/** Why a line was not written. Labels of a metric: the list is closed. */
+export const DROP_REASONS = ['no_space', 'stalled', 'closed', 'error'] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+export type Dropped = Partial<Record<DropReason, number>>;
+
+type Written = (error: NodeJS.ErrnoException | null, bytes: number) => void;
+
+/** The system calls, and the time. Injected by tests. */
+export interface LineWriterSystem {
+  write(fd: number, data: string | Buffer, written: Written): void;
+  /** Throws as `fs.writeSync` does. */
+  writeSync(fd: number, data: Buffer): number;
+  /** Runs `task` after `ms`; does not keep the process alive. */
+  after(ms: number, task: () => void): void;
+  now(): number;
+  /** Stops the whole process for so long. */
+  pause(ms: number): void;
+}
+
+export interface LineWriterOptions {
+  readonly fd: number;
+  /** Lines go out together up to this size. */
+  readonly batchBytes: number;
+  readonly onDrop: (reason: DropReason, lines: number) => void;
+  /** Everything that waited has been written, after lines were dropped. Called at most once a second. */
+  readonly onRecover: (dropped: Dropped) => void;
+  readonly system?: LineWriterSystem;
+}
+
+/** Lines that wait for a slow reader. Some 1,700 access lines: enough for a reader that pauses, and bounded for one that has stopped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+/** A full pipe is tried again after this; doubled each time, up to the second. */
+const FIRST_RETRY_MS = 5;
+const LONGEST_RETRY_MS = 100;
+/** At the end of the process a full pipe has this long to take the rest. */
+const END_LIMIT_MS = 500;
+const END_PAUSE_MS = 10;
+const REPORT_EVERY_MS = 1000;
+const NEWLINE = 10;
+
+/**
+ * Writes lines to a file descriptor without ever holding up the process. A write that fails (a full disk, a closed pipe) drops its
+ * lines. A reader that stalls makes lines wait, up to a limit, and drops those above it. Every dropped line is counted, and the
+ * next line is tried again, so that the log goes on by itself once the cause is gone.
+ *
+ * One write is under way at a time, in Node's thread pool; lines that come meanwhile go out together. The descriptor of a pipe or a
+ * socket must be non-blocking, as Node makes it when `process.stdout` is first used: a thread that blocks in a write keeps the
+ * process from ending.
+ */
+export class LineWriter {
+  readonly #options: LineWriterOptions;
+  readonly #system: LineWriterSystem;
+  /** Each at most `batchBytes`, or one longer line. */
+  #batches: string[] = [];
+  #lastBatchBytes = 0;
+  /** Bytes of the batches and of what is under way. */
+  #heldBytes = 0;
+  /** Of the batch under way: what is still to be written. */
+  #rest: string | Buffer = '';
+  #state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
+  #retryMs = 0;
+  /** The last line that was written ends in its middle: what comes next needs a line of its own. */
+  #lineIsCut = false;
+  #dropped: Dropped = {};
+  #hasDropped = false;
+  #reportedAt = -Infinity;
+
+  constructor(options: LineWriterOptions) {
+    this.#options = options;
+    this.#system = options.system ?? nodeSystem;
+  }
+
+  write(line: string): void {
+    if (this.#state === 'ended') return void this.#writeNow(Buffer.from(line), 0);
+    const bytes = Buffer.byteLength(line);
+    if (this.#heldBytes + bytes > MAX_WAITING_BYTES) return this.#drop('stalled', 1);
+    const last = this.#batches.length - 1;
+    if (last < 0 || this.#lastBatchBytes + bytes > this.#options.batchBytes) {
+      this.#batches.push(line);
+      this.#lastBatchBytes = bytes;
+    } else {
+      this.#batches[last] += line;
+      this.#lastBatchBytes += bytes;
+    }
+    this.#heldBytes += bytes;
+    if (this.#state === 'idle') this.#next();
+  }
+
+  /**
+   * Writes what waits, in bounded time, before the process ends. Later lines are written at once or dropped. Gives the number of
+   * lines that could not be written.
+   */
+  end(): number {
+    if (this.#state === 'ended') return 0;
+    // What a thread is writing will be written or not: nothing can wait for it here.
+    const rest = this.#state === 'writing' ? '' : this.#rest;
+    const left = Buffer.concat([Buffer.from(rest), Buffer.from(this.#batches.join(''))]);
+    this.#state = 'ended';
+    this.#batches = [];
+    return this.#writeNow(left, END_LIMIT_MS);
+  }
+
+  /** Gives how many of the lines were not written. */
+  #writeNow(data: Buffer, limitMs: number): number {
+    const giveUpAt = this.#system.now() + limitMs;
+    let left = data;
+    while (left.length > 0) {
+      try {
+        left = left.subarray(this.#system.writeSync(this.#options.fd, left));
+      } catch (error) {
+        if (!isBusy(error as NodeJS.ErrnoException) || this.#system.now() >= giveUpAt) break;
+        this.#system.pause(END_PAUSE_MS);
+      }
+    }
+    return linesIn(left);
+  }
+
+  #next(): void {
+    const batch = this.#batches.shift();
+    if (batch === undefined) {
+      this.#state = 'idle';
+      if (this.#hasDropped) this.#report();
+      return;
+    }
+    if (this.#batches.length === 0) this.#lastBatchBytes = 0;
+    this.#rest = this.#lineIsCut ? `\n${batch}` : batch;
+    if (this.#lineIsCut) this.#heldBytes += 1;
+    this.#try();
+  }
+
+  #try(): void {
+    this.#state = 'writing';
+    this.#system.write(this.#options.fd, this.#rest, this.#written);
+  }
+
+  readonly #written: Written = (error, bytes) => {
+    // The process is ending, and the rest has been written or given up.
+    if (this.#state === 'ended') return;
+    if (error) return this.#failed(error);
+    this.#retryMs = 0;
+    this.#heldBytes -= bytes;
+    const rest = Buffer.isBuffer(this.#rest) ? this.#rest : undefined;
+    const length = rest ? rest.length : Buffer.byteLength(this.#rest);
+    if (bytes >= length) {
+      this.#rest = '';
+      this.#lineIsCut = false;
+      return this.#next();
+    }
+    const whole = rest ?? Buffer.from(this.#rest);
+    if (bytes > 0) this.#lineIsCut = whole[bytes - 1] !== NEWLINE;
+    this.#rest = whole.subarray(bytes);
+    this.#try();
+  };
+
+  #failed(error: NodeJS.ErrnoException): void {
+    if (isBusy(error)) {
+      this.#state = 'pausing';
+      this.#retryMs = Math.min(Math.max(FIRST_RETRY_MS, this.#retryMs * 2), LONGEST_RETRY_MS);
+      this.#system.after(this.#retryMs, () => {
+        if (this.#state === 'pausing') this.#try();
+      });
+      return;
+    }
+    // A line feed at its beginning ends the line that was cut: it is no line by itself.
+    const rest = Buffer.from(this.#rest);
+    const begun = this.#lineIsCut && rest[0] === NEWLINE ? rest.subarray(1) : rest;
+    const lines = linesIn(begun) + this.#batches.reduce((sum, batch) => sum + linesIn(batch), 0);
+    this.#rest = '';
+    this.#batches = [];
+    this.#lastBatchBytes = 0;
+    this.#heldBytes = 0;
+    this.#state = 'idle';
+    this.#drop(reasonOf(error), lines);
+  }
+
+  #drop(reason: DropReason, lines: number): void {
+    if (lines === 0) return;
+    this.#hasDropped = true;
+    this.#dropped[reason] = (this.#dropped[reason] ?? 0) + lines;
+    this.#options.onDrop(reason, lines);
+  }
+
+  /** `onRecover` writes a line: that one may fail again, and is reported with the next. */
+  #report(): void {
+    const now = this.#system.now();
+    if (now - this.#reportedAt < REPORT_EVERY_MS) return;
+    this.#reportedAt = now;
+    const dropped = this.#dropped;
+    this.#dropped = {};
+    this.#hasDropped = false;
+    this.#options.onRecover(dropped);
+  }
+}
+
+const nodeSystem: LineWriterSystem = {
+  write: (fd, data, written) => (typeof data === 'string' ? write(fd, data, written) : write(fd, data, written)),
+  writeSync: (fd, data) => writeSync(fd, data),
+  after: (ms, task) => void setTimeout(task, ms).unref(),
+  now: () => performance.now(),
+  pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+};
+
+const isBusy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY' || code === 'EINTR';
+
+/** A socket whose other end is gone gives ECONNRESET once, then EPIPE. */
+const REASONS: Readonly<Record<string, DropReason>> = {
+  ENOSPC: 'no_space',
+  EDQUOT: 'no_space',
+  EFBIG: 'no_space',
+  EPIPE: 'closed',
+  ECONNRESET: 'closed',
+};
+
+const reasonOf = ({ code = '' }: NodeJS.ErrnoException): DropReason => REASONS[code] ?? 'error';
+
+/** Every line ends with a line feed and has none inside; one that lost its beginning is a line, too. */
+function linesIn(data: string | Buffer): number {
+  let lines = 0;
+  for (let at = data.indexOf('\n'); at !== -1; at = data.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
