@@ -105,7 +105,11 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   const worker = part.kind === 'worker' ? part.id : undefined;
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, ...(logTo && { destination: logTo }) });
   const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
-  const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
+  const upstream = createUpstream({
+    clock,
+    ...(lookup && { lookup }),
+    onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
+  });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
   const parts: Parts = { configs, env, clock, log, metrics, upstream, tracing, random, watch: options.watch };

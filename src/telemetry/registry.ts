@@ -100,6 +100,7 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
   for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
   families.draining.set({}, 0);
+  families.poolWaiting.set({}, 0);
   families.cacheEntries.set({}, 0);
   families.cacheSize.set({}, 0);
   families.cacheEvictions.add({}, 0);
