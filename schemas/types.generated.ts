@@ -297,7 +297,7 @@ export interface Limits {
   hold_time?: Duration;
   inline_config?: Bytes;
   /**
-   * Most connections to one upstream host, where the catalog entry sets none.
+   * Most connections to one upstream host, where the catalog entry sets none. Left out: as many as `in_flight`, so that no admitted request waits for another's connection. With fewer, requests wait in line, each key in turn, for at most `timeouts.connect`; then they fail with `pool_exhausted` (503).
    */
   connections?: number;
   /**
@@ -879,6 +879,7 @@ export interface Strategy {
     | 'quota'
     | 'connection'
     | 'credentials'
+    | 'gateway_full'
     | 'timeout_connect'
     | 'timeout_first_byte'
     | 'timeout_first_content'
@@ -905,6 +906,7 @@ export interface Strategy {
     | 'quota'
     | 'connection'
     | 'credentials'
+    | 'gateway_full'
     | 'timeout_connect'
     | 'timeout_first_byte'
     | 'timeout_first_content'

@@ -21,7 +21,7 @@ export default definePlugin({
     // An upstream's failure is another time's: nobody has been asked yet.
     if (!error || error instanceof UpstreamError) return undefined;
     const format = operation?.format ?? clientFormat;
-    return { does: `answers ${error.code} (${error.status})${format ? ` as ${format.name} says it` : ''}` };
+    return { does: `answers ${error.code} (${error.clientStatus})${format ? ` as ${format.name} says it` : ''}` };
   },
   create({ host }) {
     return async function errors(ctx, next) {
@@ -51,12 +51,23 @@ function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, s
     headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
     headers['retry-after-ms'] = String(Math.ceil(error.retryAfterMs));
   }
-  // The SDKs try 408, 409, 429 and 5xx again on their own (wire.md A1); where the gateway has done so, that would multiply.
-  // Whoever comes again while this gateway stops comes to another one.
-  const shouldRetry = hasTriedAgain(exchange) && error.code !== 'shutting_down' ? false : error.shouldRetry;
+  const shouldRetry = mayRetry(exchange, error);
   if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
   return headers;
 }
+
+/** undefined: the gateway says nothing, and SDKs go by the status. */
+function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined {
+  // A request that comes again while this gateway stops reaches another one.
+  if (error.code === 'shutting_down') return error.shouldRetry;
+  // The SDKs try 408, 409, 429 and 5xx again on their own (wire.md A1); where the gateway has done so, that would multiply.
+  if (hasTriedAgain(exchange)) return false;
+  return isFinal(error) ? false : error.shouldRetry;
+}
+
+/** The upstream has the last word on a refusal of its own. */
+const isFinal = (error: GatewayError): boolean =>
+  error.final && (!(error instanceof UpstreamError) || error.code === 'upstream_credentials_refused');
 
 /** An unread body up to this size is read and forgotten, so that its connection can be used again. */
 const FORGOTTEN_BYTES = 1024 * 1024;

@@ -1,8 +1,8 @@
 import {
-  failureKinds,
   GatewayError,
   isFinalForModel,
   letsOn,
+  tellsOfTarget,
   toGatewayError,
   UpstreamError,
   type AttemptRunner,
@@ -18,6 +18,7 @@ import {
   type Route,
   type SkippedTarget,
   type Target,
+  type TargetHealth,
 } from '../../src/plugin/index.ts';
 import { reasonAgainst, type Refusal } from './models.ts';
 import { orderOf } from './order.ts';
@@ -112,7 +113,7 @@ export class Walk {
 
   #soonest(refusals: readonly Refusal[]): Target | undefined {
     const { skipped, request } = this.#ctx.exchange;
-    const retryAt = (target: Target): number => this.#tools.health.of(this.#config, target).retryAt;
+    const retryAt = (target: Target): number => this.#healthOf(target).retryAt;
     return skipped
       .flatMap(({ target, reason }) => (reason === 'circuit_open' ? [target] : []))
       .filter((target) => reasonAgainst(target, refusals, request.body) === undefined)
@@ -191,7 +192,11 @@ export class Walk {
     const against = refusals.length > 0 ? reasonAgainst(target, refusals, this.#ctx.exchange.request.body) : undefined;
     // Where there is no choice a breaker would only turn a failure into another one.
     if (against !== undefined || this.#config.route === target) return against;
-    return this.#tools.health.of(this.#config, target).admits ? undefined : 'circuit_open';
+    return this.#healthOf(target).admits ? undefined : 'circuit_open';
+  }
+
+  #healthOf(target: Target): TargetHealth {
+    return this.#tools.health.of(this.#config, target, this.#ctx.exchange);
   }
 
   #refusalsAfter(target: Target, error: GatewayError): readonly Refusal[] {
@@ -200,8 +205,8 @@ export class Walk {
   }
 
   async #try(target: Target, reason: ChoiceReason, givesWay: GivesWay): Promise<Outcome> {
-    const { attempts, health } = this.#tools;
-    const trial = health.of(this.#config, target).begin();
+    const { attempts } = this.#tools;
+    const trial = this.#healthOf(target).begin();
     const why = trial.probe && reason !== 'last_resort' ? 'probe' : reason;
     try {
       await attempts.run(this.#ctx, target, { reason: why, givesWay });
@@ -229,7 +234,7 @@ export class Walk {
     trial.succeeded();
     if (!exchange.reply || Buffer.isBuffer(exchange.reply.body)) return;
     exchange.onEnd(({ error }) => {
-      if (error && isOfTarget(error) && error.code !== 'timeout_total') trial.failed(error);
+      if (error && tellsOfTarget(error) && error.code !== 'timeout_total') trial.failed(error);
     });
   }
 
@@ -237,8 +242,8 @@ export class Walk {
   #tellsOfTarget(error: GatewayError): boolean {
     const { attempts, cancellation, request } = this.#ctx.exchange;
     if (cancellation.reason || this.#isElsewhere()) return false;
-    if (error.code !== 'timeout_request') return isOfTarget(error);
-    return error instanceof UpstreamError && attempts.length === 1 && request.header('request-timeout') === undefined;
+    if (error.code !== 'timeout_request') return tellsOfTarget(error);
+    return error instanceof UpstreamError && !error.ofGateway && attempts.length === 1 && request.header('request-timeout') === undefined;
   }
 
   /** A caller that chooses a host of its own says nothing of the target for all others. */
@@ -252,6 +257,3 @@ const nobody: GivesWay = () => false;
 const NONE: readonly Refusal[] = [];
 
 const isInUse = ({ mode, weights }: Group, index: number): boolean => mode !== 'loadbalance' || weights[index] !== 0;
-
-/** It says something of the target's health: not the end of the request's own time, which callers choose. */
-const isOfTarget = (error: GatewayError): boolean => error instanceof UpstreamError && failureKinds(error).length > 0;

@@ -63,8 +63,12 @@ export interface HealthTrial {
 
 /** The health of targets, by what defines them: the config, the place in it, the model and the breaker's settings. */
 export interface HealthDirectory {
-  /** Never fails: a target that nobody has asked yet is well. */
-  of(config: GatewayConfig, target: Target): TargetHealth;
+  /**
+   * Never fails: a target that no request has reached yet is well.
+   * @param exchange the request that would go there. With it, the health also counts what the upstream answered to the token its
+   * caller brought; without it, such answers count for no target.
+   */
+  of(config: GatewayConfig, target: Target, exchange?: Exchange): TargetHealth;
 }
 
 /** The catalog, asked with a request in hand. */

@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts';
 
 /** An error as a client is told of it. */
 export function toClientError(error: GatewayError, requestId: string): ClientError {
-  const { status, message, type, param } = error;
+  const { clientStatus: status, message, type, param } = error;
   return { status, message, type, code: error.upstreamCode ?? error.code, param, requestId };
 }
 

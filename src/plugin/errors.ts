@@ -8,6 +8,12 @@ interface ErrorKind {
   readonly type: ErrorType;
   /** Another try, here or at another target, may succeed. */
   readonly retryable: boolean;
+  /** The upstream's own status, which rules and records see; the client gets `status`. */
+  readonly seenAs?: number;
+  /** The gateway's own state or settings caused it: it says nothing of the target's health. */
+  readonly ofGateway?: true;
+  /** SDKs are asked not to send the request again: the same credentials meet the same refusal. */
+  readonly final?: true;
   /** What it means and what to do, for the README's table. */
   readonly help: string;
 }
@@ -30,6 +36,7 @@ const denied = (status: 401 | 403, help: string): ErrorKind => ({
   status,
   type: status === 401 ? 'authentication_error' : 'permission_error',
   retryable: false,
+  final: true,
   help,
 });
 const failed = (status: number, help: string, retryable = true): ErrorKind => ({
@@ -82,7 +89,7 @@ export const ERRORS = {
   missing_api_key: denied(401, 'Send a gateway key in `x-gateway-api-key`, `Authorization: Bearer` or `x-api-key`.'),
   invalid_api_key: denied(
     401,
-    'The gateway key is not known here; or the upstream refused the credentials it was sent, then the message is its own.',
+    'The gateway key is not known here; or the upstream refused the caller’s own token (401), then the message is the upstream’s.',
   ),
   expired_api_key: denied(401, 'The key has expired.'),
   network_not_allowed: denied(403, 'The key may not be used from this address.'),
@@ -120,12 +127,34 @@ export const ERRORS = {
   // What happened on the way
   connection_failed: failed(502, 'No connection to the upstream, or it broke before a reply.'),
   tls_failed: failed(502, 'The upstream’s certificate or TLS handshake was refused.'),
-  egress_refused: failed(
-    502,
-    'The egress guard refused the upstream’s address; see `limits` and `allow_insecure`.',
-    false,
-  ),
+  egress_refused: {
+    ...failed(502, 'The egress guard refused the upstream’s address; see `limits` and `allow_insecure`.', false),
+    ofGateway: true,
+  },
   credentials_failed: failed(502, 'No token for the catalog entry; the message names the entry and the reason.'),
+  upstream_credentials_refused: {
+    ...failed(
+      502,
+      'The upstream answered 401 to the catalog entry’s own credentials; the message names the entry. Rules on status 401 and `auth` apply. The reply carries `x-should-retry: false`.',
+      false,
+    ),
+    seenAs: 401,
+    final: true,
+  },
+  pool_exhausted: {
+    ...failed(
+      503,
+      'All `connections` to the upstream were in use for as long as a request may wait for one (`timeouts.connect`); nothing was sent. `retry-after` says how long to wait.',
+    ),
+    ofGateway: true,
+  },
+  sockets_exhausted: {
+    ...failed(
+      503,
+      'The gateway’s host has no file descriptor, port or memory for another connection (`EMFILE`, `EADDRNOTAVAIL`, `ENOBUFS`); nothing was sent. `retry-after` says how long to wait.',
+    ),
+    ofGateway: true,
+  },
   timeout_connect: failed(504, '`timeouts.connect` passed before a connection stood.'),
   timeout_first_byte: failed(504, '`timeouts.first_byte` passed before the upstream’s first byte.'),
   timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
@@ -133,7 +162,8 @@ export const ERRORS = {
   timeout_total: failed(504, '`timeouts.total` (`request_timeout`) passed.', false),
   timeout_request: failed(504, 'The `deadline` of the whole request passed.', false),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
-  reply_too_large: failed(502, 'The upstream’s reply exceeds `limits.reply`.', false),
+  // A caller that asks for much must not take the target from all others.
+  reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
   busy: failed(
     503,
     'The gateway has as many requests under way as it may (`limits.in_flight`, `limits.in_flight_bytes`); nothing was sent.',
@@ -161,6 +191,10 @@ export interface ErrorDetails {
   readonly upstreamKind?: string;
   /** It came inside a stream of events. */
   readonly inStream?: boolean;
+  /** The upstream answered a token that the caller brought: a refusal of that token concerns this caller alone. */
+  readonly toCallersToken?: boolean;
+  /** Here the gateway's own state or settings caused it, see `ErrorKind`. */
+  readonly ofGateway?: boolean;
   /** The upstream's own code, where it is a word as OpenAI writes them: a client is told this one; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
 }
@@ -179,12 +213,14 @@ export class GatewayError extends Error {
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
   readonly inStream: boolean;
+  readonly toCallersToken: boolean;
+  readonly ofGateway: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    const kind = ERRORS[code];
+    const kind: ErrorKind = ERRORS[code];
     this.code = code;
-    this.status = details.status ?? kind.status;
+    this.status = details.status ?? kind.seenAs ?? kind.status;
     this.type = kind.type;
     this.retryable = kind.retryable;
     this.param = details.param ?? null;
@@ -194,6 +230,20 @@ export class GatewayError extends Error {
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;
     this.inStream = details.inStream ?? false;
+    this.toCallersToken = details.toCallersToken ?? false;
+    this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;
+  }
+
+  /** The status a client is answered with. */
+  get clientStatus(): number {
+    const { seenAs, status }: ErrorKind = ERRORS[this.code];
+    return seenAs === undefined ? this.status : status;
+  }
+
+  /** The gateway knows that the same request would be refused again. */
+  get final(): boolean {
+    const { final }: ErrorKind = ERRORS[this.code];
+    return final ?? false;
   }
 }
 

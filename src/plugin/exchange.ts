@@ -227,6 +227,8 @@ export interface ResolvedTarget {
   readonly streamUsage?: boolean | undefined;
   /** True: the body names the model, although the format does not at this host. */
   readonly modelInBody?: boolean | undefined;
+  /** The upstream is sent the caller's own token, not a credential of the catalog entry. */
+  readonly usesCallersToken?: boolean | undefined;
   /** The catalog entry's own. */
   readonly timeouts: TimeoutSettings;
 }
@@ -236,6 +238,8 @@ export interface TryRecord {
   /** Which call of a batch it is a try of; 0 where there is one. */
   readonly call: number;
   readonly startedAt: number;
+  /** Until then it waited in line, because all connections to its upstream were in use. */
+  waitedUntil?: number | undefined;
   /** A connection stood, and the request left on it. */
   sentAt: number | undefined;
   firstByteAt: number | undefined;

@@ -20,6 +20,10 @@ export const FAILURE_KINDS = {
     help: 'No connection, or it broke before a reply; TLS; an address the egress guard refuses.',
   },
   credentials: { givesWay: true, help: 'No access token could be had for the catalog entry.' },
+  gateway_full: {
+    givesWay: true,
+    help: 'The gateway has no connection free (`connections`, sockets of the host). Never counts for a circuit breaker.',
+  },
   timeout_connect: { givesWay: true, help: '`timeouts.connect` passed.' },
   timeout_first_byte: { givesWay: true, help: '`timeouts.first_byte` passed.' },
   timeout_first_content: { givesWay: true, help: '`timeouts.first_content` passed.' },
@@ -71,7 +75,10 @@ const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['stream_interrupted', 'stream_error'],
   ['context_length_exceeded', 'context_length'],
   ['content_filter', 'content_filter'],
+  ['pool_exhausted', 'gateway_full'],
+  ['sockets_exhausted', 'gateway_full'],
   ['invalid_api_key', 'auth'],
+  ['upstream_credentials_refused', 'auth'],
   ['upstream_permission', 'auth'],
   ['model_not_found', 'not_found'],
   ['upstream_rejected', 'invalid_request'],
@@ -95,13 +102,14 @@ export function letsOn({ kinds, statusCodes, stop }: GiveWayRules, error: Gatewa
 }
 
 const SILENCES: ReadonlySet<ErrorCode> = new Set([
+  'pool_exhausted',
   'timeout_connect',
   'timeout_first_byte',
   'timeout_first_content',
   'timeout_idle',
 ]);
 
-/** The upstream said nothing, or nothing more: asking it the same again would cost as much time once more. */
+/** A whole wait was in vain (for a connection, an answer, more of it): the same target would cost as much time once more. */
 export function isSilence(error: unknown): boolean {
   return error instanceof UpstreamError && SILENCES.has(error.code);
 }
@@ -112,3 +120,17 @@ export function isFinalForModel(error: unknown): boolean {
     error instanceof UpstreamError && (error.code === 'context_length_exceeded' || error.code === 'content_filter')
   );
 }
+
+/** Statuses below 500 by which an upstream gives up on its own account, whatever the token. */
+const OF_UPSTREAM: ReadonlySet<number> = new Set([408, 499]);
+
+/**
+ * An answer to the token a caller brought, not to the request as others would send it: 401, 403, 429 and every other 4xx depend on
+ * the account behind the token. A 5xx, a timeout or a connection that fails does not.
+ */
+export const isOfCallersToken = ({ toCallersToken, status }: GatewayError): boolean =>
+  toCallersToken && status < 500 && !OF_UPSTREAM.has(status);
+
+/** It says something of the target's health: neither the gateway's own state nor the end of the request's time does. */
+export const tellsOfTarget = (error: GatewayError): boolean =>
+  error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;

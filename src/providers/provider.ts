@@ -54,8 +54,10 @@ export interface ProviderEntry {
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Under which the entry's access tokens are kept; undefined where it has none. */
   readonly tokenKey?: string | undefined;
-  /** The upstream said 401: forget cached credentials. True when trying once more may help. */
-  forgetCredentials?(): boolean;
+  /** The caller's own token is what `authorize` sends. */
+  readonly usesCallersToken?: boolean;
+  /** The upstream answered 401 to these headers. True: `authorize` can be asked for other ones. */
+  forgetCredentials?(refused: Readonly<Record<string, string>>): boolean;
 }
 
 export type ProviderName = 'vertex-ai' | 'anthropic' | 'openai' | 'azure-openai' | 'simulator';

@@ -110,7 +110,11 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
   const destination = logTo ?? logOutput(part, metrics, () => log);
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination });
-  const upstream = createUpstream({ clock, ...(lookup && { lookup }) });
+  const upstream = createUpstream({
+    clock,
+    ...(lookup && { lookup }),
+    onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
+  });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
   const parts: Parts = { configs, env, clock, log, metrics, upstream, tracing, random, watch: options.watch };

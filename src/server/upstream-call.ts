@@ -49,10 +49,13 @@ interface Answer {
 /** Calls until an answer stands. Throws UpstreamError for a refusal. */
 export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
   const { setup, outbound, entry } = job;
-  let outcome = await tryOnce(job, call);
+  let outcome = await tryOnce(job, call, undefined);
   // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
-  if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.())
-    outcome = await tryOnce(job, call);
+  if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
+    const fresh = await authorize(job);
+    // Some issuers give the same token until it nearly expires (Google's metadata server does).
+    if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
+  }
   const { result, errors, record } = outcome;
   if (result.ok) return { reply: result, record };
   record.error = refusal(result, outbound, errors, setup.clock);
@@ -61,21 +64,41 @@ export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
 
 export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
 
+type Headers = Readonly<Record<string, string>>;
+
+const isSame = (one: Headers, other: Headers): boolean =>
+  Object.entries(one).every(([name, value]) => other[name] === value);
+
+async function authorize({ exchange, entry }: SendJob): Promise<Headers> {
+  try {
+    return await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
+  } catch (thrown) {
+    throw atTarget(thrown, entry.provider.slug);
+  }
+}
+
 interface Outcome {
+  /** The headers that proved the request. */
+  readonly credentials: Headers;
   readonly result: CommittedReply | RefusedReply;
   readonly errors: UpstreamErrorContext;
   readonly record: TryRecord;
 }
 
-async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
+/** @param fresh credentials in the place of refused ones */
+async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
   const { setup, exchange, attempt, outbound, entry } = job;
   const { upstream, clock, limits } = setup;
   const { body, stream, openReader, cancellation } = call;
   const record = newTry(call.number, clock.now());
   attempt.tries.push(record);
   try {
-    const credentials = await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
-    const errors = { provider: entry.provider.slug, secrets: secretsOf(credentials) };
+    const credentials = fresh ?? (await authorize(job));
+    const errors: UpstreamErrorContext = {
+      provider: entry.provider.slug,
+      credentials: entry.provider.usesCallersToken ? 'caller' : 'entry',
+      secrets: secretsOf(credentials),
+    };
     const request: OutboundRequest = {
       body,
       stream,
@@ -87,6 +110,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
         ...(entry.provider.chosenByCaller && { chosenByCaller: true }),
         connections: connectionsOf(job),
       },
+      caller: exchange.caller?.keyId ?? exchange.request.remoteAddress,
       method: 'POST',
       path: outbound.path,
       headers: { ...outbound.headers, ...credentials },
@@ -103,12 +127,11 @@ async function tryOnce(job: SendJob, call: UpstreamCall): Promise<Outcome> {
     };
     const result = await upstream.send(request, record);
     record.status = result.status;
-    return { result, errors, record };
+    return { result, errors, record, credentials };
   } catch (thrown) {
-    const error = atTarget(thrown, entry.provider.slug);
-    record.error = error instanceof GatewayError ? error : undefined;
+    record.error = thrown instanceof GatewayError ? thrown : undefined;
     record.endedAt ??= clock.now();
-    throw error;
+    throw thrown;
   }
 }
 
@@ -141,6 +164,7 @@ function newTry(call: number, startedAt: number): TryRecord {
   return {
     call,
     startedAt,
+    waitedUntil: undefined,
     sentAt: undefined,
     firstByteAt: undefined,
     firstContentAt: undefined,

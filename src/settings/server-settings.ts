@@ -118,7 +118,7 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
     holdMs: parseDuration(limits.hold_time ?? '15s'),
     inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
-    connections: limits.connections ?? 256,
+    connections: limits.connections ?? limits.in_flight ?? 1000,
     inFlight: limits.in_flight ?? 1000,
     inFlightBytes: parseBytes(limits.in_flight_bytes ?? '512MiB'),
     headerMs: parseDuration(limits.header_time ?? '15s'),

@@ -1,4 +1,11 @@
-import type { BreakerSettings, Clock, GatewayError, HealthTrial, TargetHealth } from '../plugin/index.ts';
+import {
+  isOfCallersToken,
+  type BreakerSettings,
+  type Clock,
+  type GatewayError,
+  type HealthTrial,
+  type TargetHealth,
+} from '../plugin/index.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 /** Longest wait an upstream can ask for; a longer `cooldown` is the operator's own. */
@@ -39,6 +46,8 @@ type Verdict = 'failure' | 'alive' | 'unclear';
  */
 export class Breaker implements TargetHealth {
   readonly settings: BreakerSettings;
+  /** What it is the health of: a target for all, or a target with the token of one caller. */
+  readonly #of: 'target' | 'token';
   readonly #clock: Clock;
   readonly #onTransition: (transition: Transition) => void;
   readonly #window: SlidingWindow;
@@ -48,7 +57,13 @@ export class Breaker implements TargetHealth {
   #probe: Trial | undefined;
   #lastError: { readonly code: string; readonly at: number } | undefined;
 
-  constructor(settings: BreakerSettings, clock: Clock, onTransition: (transition: Transition) => void) {
+  constructor(
+    settings: BreakerSettings,
+    clock: Clock,
+    onTransition: (transition: Transition) => void,
+    of: 'target' | 'token' = 'target',
+  ) {
+    this.#of = of;
     this.settings = settings;
     this.#clock = clock;
     this.#onTransition = onTransition;
@@ -94,7 +109,7 @@ export class Breaker implements TargetHealth {
 
   /** @param since when it was counted as a success */
   failed(trial: Trial, error: GatewayError, since: number | undefined): void {
-    const verdict = verdictOf(error, this.settings);
+    const verdict = this.#verdictOf(error);
     if (verdict === 'alive') {
       if (since === undefined) this.succeeded(trial);
       return;
@@ -125,6 +140,15 @@ export class Breaker implements TargetHealth {
       waitMs: this.#state === 'open' ? Math.max(0, this.#retryAt - now) : 0,
       lastError: this.#lastError && { code: this.#lastError.code, agoMs: now - this.#lastError.at },
     };
+  }
+
+  /** A refusal of the request itself, or of one caller's token, shows that the target is there to refuse it. */
+  #verdictOf(error: GatewayError): Verdict {
+    const { status } = error;
+    const isOfToken = isOfCallersToken(error);
+    if (isOfToken !== (this.#of === 'token')) return isOfToken ? 'alive' : 'unclear';
+    if (this.settings.onStatusCodes.has(status)) return 'failure';
+    return status < 500 ? 'alive' : 'unclear';
   }
 
   #mayProbe(): boolean {
@@ -221,9 +245,3 @@ export class Trial implements HealthTrial {
 }
 
 const askedFor = ({ retryAfterMs = 0 }: GatewayError): number => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-
-/** A refusal of the request itself shows that somebody is there to refuse it. */
-function verdictOf({ status }: GatewayError, { onStatusCodes }: BreakerSettings): Verdict {
-  if (onStatusCodes.has(status)) return 'failure';
-  return status < 500 ? 'alive' : 'unclear';
-}

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock, GatewayConfig, HealthDirectory, Route, Target } from '../plugin/index.ts';
+import type { Clock, GatewayConfig, HealthDirectory, Route, Target, TargetHealth } from '../plugin/index.ts';
 import { Breaker, type HealthReport, type Transition } from './breaker.ts';
+import { TokenHealth, type TokenBearer } from './token-health.ts';
 
 /** Breakers of targets that no file names: of configs that come with requests, and of requests without one. */
 const MAX_UNLISTED = 2000;
@@ -35,11 +36,13 @@ interface Listed {
  */
 export class HealthStore {
   readonly #setup: HealthStoreSetup;
+  readonly #tokens: TokenHealth;
   readonly #unlisted = new LRUCache<string, Breaker>({ max: MAX_UNLISTED });
   #listed: ReadonlyMap<string, Listed> = new Map();
 
   constructor(setup: HealthStoreSetup) {
     this.#setup = setup;
+    this.#tokens = new TokenHealth(setup.clock);
   }
 
   /** The targets of these configs are those in force; gives what each has as its health. */
@@ -61,9 +64,16 @@ export class HealthStore {
     return found;
   }
 
-  /** What is known of a target's health, without beginning to keep it. */
-  peek({ id, hash }: GatewayConfig, target: Target): Breaker | undefined {
-    return this.#listed.get(keyOf(id, target))?.breaker ?? this.#unlisted.peek(keyOf(`${id}\n${hash}`, target));
+  /** What is known of a target's health, without beginning to keep it. @param exchange see `HealthDirectory` */
+  peek({ id, hash }: GatewayConfig, target: Target, exchange?: TokenBearer): TargetHealth | undefined {
+    const breaker =
+      this.#listed.get(keyOf(id, target))?.breaker ?? this.#unlisted.peek(keyOf(`${id}\n${hash}`, target));
+    return breaker && this.#tokens.of(breaker, exchange);
+  }
+
+  /** A target's health as the caller of this request sees it. */
+  seenBy(breaker: Breaker, exchange: TokenBearer | undefined): TargetHealth {
+    return this.#tokens.of(breaker, exchange);
   }
 
   unlisted({ id, hash }: GatewayConfig, target: Target): Breaker {
@@ -112,12 +122,10 @@ export function createHealthDirectory(store: HealthStore): SnapshotHealth {
     use() {
       known = new WeakMap(store.list(stored));
     },
-    of(config, target) {
-      const found = known.get(target);
-      if (found) return found;
-      const breaker = store.unlisted(config, target);
-      known.set(target, breaker);
-      return breaker;
+    of(config, target, exchange) {
+      let breaker = known.get(target);
+      if (!breaker) known.set(target, (breaker = store.unlisted(config, target)));
+      return store.seenBy(breaker, exchange);
     },
   };
 }

@@ -147,32 +147,59 @@ describe('TokenStore', () => {
     expect(endpoint.calls).toBe(2);
   });
 
-  test('a forgotten token is fetched anew', async () => {
-    const { clock, store, hold, get, endpoint } = setup();
+  test('a refused token is let go at any age, and the next caller gets a fresh one', async () => {
+    const { store, hold, get, endpoint } = setup();
     await hold('t1');
-    clock.advance(10_000);
-    store.forget('a');
+    expect(store.refuse('a', 't1')).toBe(true);
     const fresh = get();
     await endpoint.answer('t2');
     expect(await fresh).toBe('t2');
   });
 
-  test('a hundred late refusals of the old token do not throw the new one away', async () => {
-    const { clock, store, hold, get, endpoint } = setup();
+  test('a hundred requests that were refused the old token share one fresh one', async () => {
+    const { store, hold, get, endpoint } = setup();
     await hold('t1');
-    clock.advance(10_000);
-    store.forget('a');
+    const refused = Array.from({ length: 100 }, () => store.refuse('a', 't1'));
+    const fresh = refused.map(() => get());
+    await endpoint.answer('t2');
+    expect(new Set(refused)).toEqual(new Set([true]));
+    expect(new Set(await Promise.all(fresh))).toEqual(new Set(['t2']));
+    expect(endpoint.calls).toBe(2);
+  });
+
+  test('a late refusal of the old token does not throw the new one away', async () => {
+    const { store, hold, get, endpoint } = setup();
+    await hold('t1');
+    store.refuse('a', 't1');
     const fresh = get();
     await endpoint.answer('t2');
     await fresh;
-    for (let late = 0; late < 100; late += 1) store.forget('a');
+    for (let late = 0; late < 100; late += 1) expect(store.refuse('a', 't1')).toBe(true);
     expect(get()).toBe('t2');
     expect(endpoint.calls).toBe(2);
   });
 
-  test('forgetting what was never held does nothing', () => {
+  test('a credential whose tokens are all refused costs one token call in ten seconds', async () => {
+    const { clock, store, hold, get, endpoint } = setup();
+    await hold('t1');
+    let current = 't1';
+    for (let second = 0; second < 100; second += 1) {
+      for (let request = 0; request < 50; request += 1) {
+        if (!store.refuse('a', current)) continue;
+        const fresh = get();
+        if (typeof fresh !== 'string') {
+          await endpoint.answer(`t${endpoint.calls + 1}`);
+          current = await fresh;
+        }
+      }
+      clock.advance(1_000);
+    }
+    expect(endpoint.calls).toBe(11);
+  });
+
+  test('the refusal of a token that was never held does nothing', () => {
     const { store } = setup();
-    expect(() => store.forget('nothing')).not.toThrow();
+    expect(store.refuse('nothing', 't')).toBe(false);
   });
 
   test('a mint that throws at once is a failure like any other', async () => {

@@ -17,12 +17,11 @@ const UNUSABLE_EARLY_MS = MINUTE;
 const FAILURE_HOLD_MS = 1_000;
 /** … and this long while the old token still serves. */
 const REFRESH_HOLD_MS = 10_000;
-/** A 401 for a token this young does not throw it away: peers with the older token report theirs after it came. */
-const YOUNG_MS = 10_000;
+/** A credential whose tokens are all refused costs one token call in this time, however many requests are refused. */
+const REFUSAL_HOLD_MS = 10_000;
 
 interface HeldToken {
   readonly value: string;
-  readonly mintedAt: number;
   readonly refreshAt: number;
   readonly unusableAt: number;
   readonly expiresAt: number;
@@ -32,6 +31,8 @@ interface Slot {
   token: HeldToken | undefined;
   pending: Promise<string> | undefined;
   failure: { readonly error: unknown; readonly until: number } | undefined;
+  /** Before it no other refused token is let go. */
+  keepUntil: number;
 }
 
 /**
@@ -61,11 +62,20 @@ export class TokenStore {
     return this.#wait(slot, mint);
   }
 
-  /** The upstream refused the token: the next caller gets a new one. */
-  forget(key: string): void {
+  /**
+   * The upstream refused this token, however young it is: the next caller gets a new one. False: the token is kept, because one was
+   * let go a moment ago and its successor is refused too.
+   */
+  refuse(key: string, value: string): boolean {
     const slot = this.#slots.get(key);
-    if (!slot?.token || this.#clock.now() - slot.token.mintedAt < YOUNG_MS) return;
+    if (!slot) return false;
+    // Another request was refused first: its new token is there, or on its way.
+    if (slot.token?.value !== value) return true;
+    const now = this.#clock.now();
+    if (now < slot.keepUntil) return false;
+    slot.keepUntil = now + REFUSAL_HOLD_MS;
     slot.token = undefined;
+    return true;
   }
 
   /** Lets go of every token but these: the settings name no other credential any more. */
@@ -76,7 +86,7 @@ export class TokenStore {
   #slot(key: string): Slot {
     const known = this.#slots.get(key);
     if (known) return known;
-    const slot: Slot = { token: undefined, pending: undefined, failure: undefined };
+    const slot: Slot = { token: undefined, pending: undefined, failure: undefined, keepUntil: -Infinity };
     this.#slots.set(key, slot);
     return slot;
   }
@@ -125,7 +135,6 @@ function hold({ value, expiresInMs }: MintedToken, now: number): HeldToken {
   const expiresAt = now + expiresInMs;
   return {
     value,
-    mintedAt: now,
     refreshAt: expiresAt - Math.min(REFRESH_EARLY_MS, expiresInMs / 2),
     unusableAt: expiresAt - Math.min(UNUSABLE_EARLY_MS, expiresInMs / 10),
     expiresAt,

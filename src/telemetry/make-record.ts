@@ -33,6 +33,8 @@ const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
   'connection_failed',
   'tls_failed',
   'timeout_connect',
+  'pool_exhausted',
+  'sockets_exhausted',
 ]);
 
 const NONE: readonly never[] = [];
@@ -96,7 +98,7 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
   const status = aborted ? CLIENT_CLOSED_STATUS : end.status;
   return {
     status,
-    outcomeStatus: status < 400 && error ? error.status : status,
+    outcomeStatus: status < 400 && error ? error.clientStatus : status,
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
@@ -211,7 +213,7 @@ interface TryContext {
 function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
   const record = tries[index]!;
   const isLast = index === tries.length - 1;
-  const { startedAt, status } = record;
+  const { startedAt, status, waitedUntil } = record;
   const errorCode = record.error?.code ?? (isLast ? context.errorCode : undefined);
   const refused = errorCode === undefined && status !== undefined && status >= 400;
   return {
@@ -219,6 +221,7 @@ function recordTry(tries: readonly TryRecord[], index: number, context: TryConte
     startedMs: startedAt - context.exchange.startedAt,
     durationMs: (record.endedAt ?? context.endedAt) - startedAt,
     waitedMs: index === 0 ? 0 : waitBefore(tries, index),
+    inLineMs: waitedUntil === undefined ? undefined : waitedUntil - startedAt,
     status,
     outcome: refused
       ? 'error'

@@ -187,6 +187,19 @@ export const METRICS = {
     labels: MODEL_LABELS,
     buckets: PER_TOKEN_BUCKETS,
   },
+  poolWait: {
+    type: 'histogram',
+    name: 'gatehouse_upstream_pool_wait_seconds',
+    help: 'Tries that waited in line because all `connections` to their upstream were in use: how long, whatever became of them. Tries that found a connection free are not counted.',
+    labels: ['provider'],
+    buckets: DURATION_BUCKETS,
+  },
+  poolWaiting: {
+    type: 'gauge',
+    name: 'gatehouse_upstream_pool_waiting',
+    help: 'Requests that wait in line now, because all `connections` to their upstream are in use.',
+    labels: [],
+  },
   upstreamRetries: {
     type: 'counter',
     name: 'gatehouse_upstream_retries_total',

@@ -120,6 +120,7 @@ function tryJson(record: RecordedTry): object {
     started_ms: round(record.startedMs),
     duration_ms: round(record.durationMs),
     waited_ms: record.waitedMs > 0 ? round(record.waitedMs) : undefined,
+    in_line_ms: round(record.inLineMs),
     outcome: record.outcome,
     status: record.status,
     error: errorType === '' ? undefined : { code: errorCode, type: errorType },

@@ -70,7 +70,8 @@ function recordTries(families: Families, { tries }: RecordedAttempt, labels: Mod
   const { provider } = labels;
   const last = new Map<number, RecordedTry>();
   for (const record of tries) {
-    const { call, durationMs, outcome, resent } = record;
+    const { call, durationMs, inLineMs, outcome, resent } = record;
+    if (inLineMs !== undefined) families.poolWait.observe({ provider }, inLineMs / 1000);
     families.upstreamDuration.observe({ ...labels, outcome }, durationMs / 1000);
     if (resent) families.upstreamRetries.add({ provider, reason: 'stale_connection' });
     const before = last.get(call);

@@ -24,6 +24,8 @@ export interface RecordedTry {
   readonly durationMs: number;
   /** From the end of the same call's try before; 0 for the first one. */
   readonly waitedMs: number;
+  /** It waited so long in line for a connection; undefined where one was free. */
+  readonly inLineMs: number | undefined;
   readonly status: number | undefined;
   readonly outcome: Outcome;
   readonly errorCode: ErrorCode | undefined;

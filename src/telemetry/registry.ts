@@ -102,6 +102,7 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   for (const reason of DROP_REASONS) families.logLinesDropped.add({ reason }, 0);
   for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
   families.draining.set({}, 0);
+  families.poolWaiting.set({}, 0);
   families.cacheEntries.set({}, 0);
   families.cacheSize.set({}, 0);
   families.cacheEvictions.add({}, 0);

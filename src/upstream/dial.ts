@@ -2,7 +2,7 @@ import { isIPv6, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { toGatewayError, UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
 import { permittedAddresses, type Lookup } from './egress.ts';
-import { causeOf, toTlsError } from './faults.ts';
+import { causeOf, outOfSockets, toTlsError } from './faults.ts';
 
 /** RFC 8305, section 5: the recommended wait before the next address is tried beside a silent one. */
 const ATTEMPT_DELAY_MS = 250;
@@ -56,7 +56,8 @@ export class Dial {
     try {
       this.#addresses = await permittedAddresses(this.#target.hostname, allowInsecure, lookup, metadataServer);
     } catch (error) {
-      this.#finish(chosenByCaller && !allowInsecure ? untold(error, this.#host) : toGatewayError(error));
+      const own = error instanceof Error ? outOfSockets(error.cause, this.#host) : undefined;
+      this.#finish(own ?? (chosenByCaller && !allowInsecure ? untold(error, this.#host) : toGatewayError(error)));
       return;
     }
     if (!this.#over) this.#attempt();
@@ -97,7 +98,8 @@ export class Dial {
     if (this.#next < this.#addresses.length) return this.#attempt();
     if (this.#attempts.size > 0) return;
     this.#finish(
-      new UpstreamError('connection_failed', `No connection to ${this.#host}${causeOf(error)}.`, { cause: error }),
+      outOfSockets(error, this.#host) ??
+        new UpstreamError('connection_failed', `No connection to ${this.#host}${causeOf(error)}.`, { cause: error }),
     );
   }
 

@@ -16,6 +16,8 @@ let parsing = false;
  */
 export abstract class Dispatch implements Dispatcher.DispatchHandler {
   readonly options: Dispatcher.DispatchOptions;
+  /** Whose turn it is when a connection comes free. */
+  readonly caller: string;
   protected readonly pool: OriginPool;
   /** Sent a second time because the connection had died unnoticed. */
   protected resent = false;
@@ -26,10 +28,17 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler {
   #headersSeen = false;
   #over = false;
 
-  constructor(pool: OriginPool, options: Dispatcher.DispatchOptions) {
+  constructor(pool: OriginPool, options: Dispatcher.DispatchOptions, caller = '') {
+    this.caller = caller;
     this.pool = pool;
     this.options = options;
   }
+
+  /** All connections are in use: it waits in line for one. */
+  onWaiting(): void {}
+
+  /** It has left the line: a connection is its own. */
+  onTurn(): void {}
 
   /** On a connection that stands: the request is being written. */
   protected abstract onSent(): void;

@@ -1,11 +1,15 @@
 import { errors } from 'undici';
 import { GatewayError, UpstreamError } from '../plugin/index.ts';
+import { RETRY_AFTER_MS } from './limits.ts';
 
 /** What a connection can die of between two requests, or while one has just been written to it. */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 
 /** undici's refusal of what it was asked to send: a fault of this gateway, no other upstream would do better. */
 const UNSENDABLE = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
+
+/** The host of the gateway has run out of something: whatever the upstream does, no connection to it comes about. */
+const LOCAL = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
 const CLOSING = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
@@ -25,6 +29,16 @@ export function isConnectionClosed(error: unknown): boolean {
   return code !== undefined && CLOSED.has(code);
 }
 
+/** Undefined: the connection failed for another reason. */
+export function outOfSockets(error: unknown, host: string): UpstreamError | undefined {
+  const code = codeOf(error);
+  if (code === undefined || !LOCAL.has(code)) return undefined;
+  return new UpstreamError('sockets_exhausted', `The gateway's host has no socket for a connection to ${host} (${code}).`, {
+    cause: error,
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}
+
 /** An error of undici or of a socket, in the gateway's words. `headersSeen`: the reply had begun. */
 export function toTransportError(error: unknown, host: string, headersSeen: boolean): GatewayError {
   if (error instanceof GatewayError) return error;
@@ -34,7 +48,7 @@ export function toTransportError(error: unknown, host: string, headersSeen: bool
     return new GatewayError('internal_error', 'The gateway failed to send this request.', { cause: error });
   }
   if (CLOSING.has(code))
-    return new UpstreamError('connection_failed', 'The gateway is closing its connections.', { cause: error });
+    return new GatewayError('shutting_down', 'The gateway is closing its connections.', { cause: error });
   if (headersSeen) {
     return new UpstreamError(
       'stream_interrupted',

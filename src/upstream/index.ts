@@ -29,6 +29,8 @@ export interface UpstreamOptions {
   readonly ca?: readonly string[];
   /** Default: the network. */
   readonly wire?: Wire;
+  /** So many more, or with a negative number fewer, requests wait in line for a connection. */
+  readonly onWaiting?: (change: number) => void;
 }
 
 /** Token endpoints are asked once an hour; more at a time than this means that many entries refresh together. */
@@ -37,11 +39,13 @@ const SMALL_CONNECTIONS = 4;
 /** Hosts that callers name, at once; beyond it those without work give up their connections. */
 const MAX_CALLERS_POOLS = 64;
 
-const CLOSING = new UpstreamError('connection_failed', 'The gateway is closing its connections.');
+/** No UpstreamError: no other target is asked, and nothing is said of this one. */
+const CLOSING = new GatewayError('shutting_down', 'The gateway is closing its connections.');
 
 /** Everything that leaves the gateway for an upstream goes through one of these. */
-export function createUpstream({ clock, lookup = systemLookup, ca, wire }: UpstreamOptions): Upstream {
-  const context = { clock, lookup, ca, wire };
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { clock, lookup = systemLookup, ca, wire, onWaiting } = options;
+  const context = { clock, lookup, ca, wire, onWaiting };
   const pools = new PoolDirectory(context);
   const callersPools = new PoolDirectory(context, MAX_CALLERS_POOLS);
   const downloads = new Set<OriginPool>();

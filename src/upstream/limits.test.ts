@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, nearestLimit, timeoutError, type LimitSettings, type Progress } from './limits.ts';
+import { formatDuration, nearestLimit, overdueError, type LimitSettings, type Progress } from './limits.ts';
 
 const settings: LimitSettings = {
   timeouts: { connect: 50, firstByte: 200, firstContent: 300, idle: 100, total: 10_000 },
@@ -97,14 +97,14 @@ it('the deadline of the whole request is not taken for a timeout of the target',
 it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
   '%s names itself, its length and the host',
   (name) => {
-    const error = timeoutError(name, { timeouts: settings.timeouts, requestMs: 20_000 }, 'api.test', false);
+    const error = overdueError({ name, phase: 'sent', host: 'api.test' }, { timeouts: settings.timeouts, requestMs: 20_000 });
     expect(error).toMatchObject({ code: `timeout_${name}`, status: 504 });
     expect(error.message).toMatch(new RegExp(`api\\.test.* \\d+ m?s \\(timeouts\\.${name}\\)`));
   },
 );
 
 it('the end of the whole request names its length and the host', () => {
-  const error = timeoutError('request', { timeouts: settings.timeouts, requestMs: 1500 }, 'api.test', false);
+  const error = overdueError({ name: 'request', phase: 'sent', host: 'api.test' }, { timeouts: settings.timeouts, requestMs: 1500 });
   expect(error).toMatchObject({ code: 'timeout_request', status: 504 });
   expect(error.message).toMatch(/api\.test.*the request's deadline of 1\.5 s/);
 });

@@ -1,7 +1,7 @@
-import { UpstreamError } from '../plugin/index.ts';
+import { GatewayError, UpstreamError } from '../plugin/index.ts';
 import type { Hold, Timeouts } from './types.ts';
 
-export type LimitName = 'connect' | 'first_byte' | 'first_content' | 'idle' | 'total' | 'request' | 'hold';
+export type LimitName = 'line' | 'connect' | 'first_byte' | 'first_content' | 'idle' | 'refusal' | 'total' | 'request' | 'hold';
 
 /** The next moment something is due. */
 export interface Limit {
@@ -11,15 +11,25 @@ export interface Limit {
 }
 
 /**
- * `connecting`: in line or connecting. `sent`: waiting for headers. `held`: a 2xx before its commit gate. `flowing`: past it.
+ * An error reply is complete within milliseconds of its headers. One that dribbles is not worth the wait: its status is known, and
+ * with it which target comes next.
+ */
+export const REFUSAL_MS = 3_000;
+
+/** What a caller should wait before it tries again where the gateway itself has no connection left. */
+export const RETRY_AFTER_MS = 1_000;
+
+/**
+ * `waiting`: in line for a connection. `connecting`: it has one of the pool's places. `sent`: waiting for headers. `held`: a 2xx before its commit gate. `flowing`: past it.
  * `refused`: the body of another status is being read. `over`: settled.
  */
-export type Phase = 'connecting' | 'sent' | 'held' | 'refused' | 'flowing' | 'over';
+export type Phase = 'waiting' | 'connecting' | 'sent' | 'held' | 'refused' | 'flowing' | 'over';
 
 /** What the limits of a try depend on. Monotonic milliseconds. */
 export interface Progress {
   readonly phase: Phase;
   readonly stream: boolean;
+  /** Since when the upstream can be at work on it: not while it waits in line. */
   readonly startedAt: number;
   readonly headersAt: number;
   /** Real content was seen. */
@@ -52,6 +62,10 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
   };
   const { phase, startedAt, progressAt, stream, content } = progress;
   if (progress.paused) return nearest;
+  if (phase === 'waiting') {
+    consider('line', startedAt + timeouts.connect);
+    return nearest;
+  }
   const inReply = phase === 'held' || phase === 'refused' || phase === 'flowing';
   if (phase === 'connecting') consider('connect', startedAt + timeouts.connect);
   if (!inReply) consider('first_byte', startedAt + timeouts.firstByte);
@@ -60,6 +74,7 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
   } else if (inReply) {
     consider('idle', progressAt + timeouts.idle);
   }
+  if (phase === 'refused') consider('refusal', progress.headersAt + REFUSAL_MS);
   const held = phase === 'held' && stream && (content || !hold.outlastsSilence);
   if (held) consider('hold', progress.headersAt + hold.ms);
   return nearest;
@@ -70,27 +85,57 @@ export function formatDuration(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms)} ms`;
 }
 
+/** @param why of all its `connections`, none came free */
+export const poolExhausted = (host: string, why: string): UpstreamError =>
+  new UpstreamError('pool_exhausted', `No free connection to ${host}: all that its `+"`connections`"+` allow are in use, and ${why}.`, {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+
 interface TimeoutTimes {
   readonly timeouts: Timeouts;
   readonly requestMs: number;
 }
 
-/**
- * A timeout in words: which one, and how long it is.
- * @param inLine the request had not even got a connection of the pool: its upstream may be well
- */
+/** What is overdue, and where the request stands. */
+interface Overdue {
+  readonly name: Exclude<LimitName, 'hold' | 'refusal'>;
+  readonly phase: Phase;
+  readonly host: string;
+}
+
+/** A request that has had no connection yet says nothing of its upstream. */
+export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes): GatewayError {
+  if (name === 'line')
+    return poolExhausted(host, `none came free within ${formatDuration(times.timeouts.connect)} (timeouts.connect)`);
+  if (phase !== 'waiting') return timeoutError(name, times, host);
+  if (name === 'request') return deadlineOver(times, `while the request waited for a free connection to ${host}`);
+  return poolExhausted(host, "none came free before the target's time was over (timeouts.total)");
+}
+
+/** The time was over before anything was sent: a token fetch, a wait between tries or a plugin has used it up. */
+export function outOfTime(settings: LimitSettings & TimeoutTimes, host: string): GatewayError {
+  if (settings.deadlineOf === 'request') return deadlineOver(settings, `before the request was sent to ${host}`);
+  const within = formatDuration(settings.timeouts.total);
+  return new UpstreamError('timeout_total', `${within} (timeouts.total) passed before the request was sent to ${host}.`, {
+    ofGateway: true,
+  });
+}
+
+/** No UpstreamError: it is the request's own time that is over. */
+const deadlineOver = ({ requestMs }: TimeoutTimes, when: string): GatewayError =>
+  new GatewayError('timeout_request', `The request's deadline of ${formatDuration(requestMs)} passed ${when}.`);
+
+/** A timeout in words: which one, and how long it is. */
 export function timeoutError(
-  name: Exclude<LimitName, 'hold'>,
+  name: Exclude<Overdue['name'], 'line'>,
   { timeouts, requestMs }: TimeoutTimes,
   host: string,
-  inLine: boolean,
 ): UpstreamError {
   switch (name) {
     case 'connect':
       return new UpstreamError(
         'timeout_connect',
-        `No ${inLine ? 'free connection' : 'connection'} to ${host} within ${formatDuration(timeouts.connect)} (timeouts.connect)` +
-          (inLine ? ': all that its `connections` allow are in use.' : '.'),
+        `No connection to ${host} within ${formatDuration(timeouts.connect)} (timeouts.connect).`,
       );
     case 'first_byte':
       return new UpstreamError(

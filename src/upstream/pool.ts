@@ -6,6 +6,8 @@ import { createClient } from './connection.ts';
 import type { DialContext, Wire } from './dial.ts';
 import type { Dispatch } from './dispatch.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
+import { WaitingLine } from './line.ts';
+import { poolExhausted } from './limits.ts';
 import type { Origin } from './types.ts';
 
 /** What all pools share. */
@@ -16,6 +18,8 @@ export interface PoolContext {
   readonly ca?: readonly string[] | undefined;
   /** Default: the network. */
   readonly wire?: Wire | undefined;
+  /** So many more, or with a negative number fewer, requests wait in line for a connection. */
+  readonly onWaiting?: ((change: number) => void) | undefined;
 }
 
 /** TCP, and TLS by undici's connector with its session cache. */
@@ -37,11 +41,15 @@ const KEEP_ALIVE_MAX_MS = 600_000;
 
 /** More origins than a catalog has. Past it, reloads have left pools behind that nobody asks for. */
 const MAX_POOLS = 1024;
+/** Requests that may wait for a connection of one origin: far more than `limits.in_flight` admits by default. */
+const MAX_WAITING = 10_000;
+
 const EVICTED = new UpstreamError('connection_failed', 'The connections to this upstream were closed.');
 
 /**
  * The connections to one origin. Requests wait here for a free one, not in undici's queue: a request that is given up can
- * leave this line at once, while undici would keep it, body and all, until a connection came free.
+ * leave this line at once, while undici would keep it, body and all, until a connection came free. Its time in the line is bounded by
+ * the request (`timeouts.connect`), its length here.
  */
 export class OriginPool {
   readonly url: string;
@@ -50,7 +58,8 @@ export class OriginPool {
   readonly #pool: Pool;
   readonly #connections: number;
   readonly #running = new Set<Dispatch>();
-  readonly #waiting = new Set<Dispatch>();
+  readonly #waiting = new WaitingLine<Dispatch>();
+  readonly #onWaiting: (change: number) => void;
   /** Monotonic moment of the last request for it. */
   askedAt = 0;
   #startScheduled = false;
@@ -63,6 +72,7 @@ export class OriginPool {
     this.url = origin.url;
     this.host = url.host;
     this.#connections = origin.connections;
+    this.#onWaiting = context.onWaiting ?? (() => {});
     this.#pool = new Pool(url, {
       connections: origin.connections,
       pipelining: 1,
@@ -80,13 +90,12 @@ export class OriginPool {
     return this.#running.size > 0 || this.#waiting.size > 0;
   }
 
-  isWaiting(dispatch: Dispatch): boolean {
-    return this.#waiting.has(dispatch);
-  }
-
   enter(dispatch: Dispatch): void {
-    if (this.#running.size >= this.#connections) this.#waiting.add(dispatch);
-    else this.#run(dispatch);
+    if (this.#running.size < this.#connections && this.#waiting.size === 0) return this.#run(dispatch);
+    if (this.#waiting.size >= MAX_WAITING) return dispatch.onFault(poolExhausted(this.host, 'the line for one is full'));
+    dispatch.onWaiting();
+    this.#waiting.enter(dispatch.caller, dispatch);
+    this.#onWaiting(1);
   }
 
   /** Once more, in the place it still holds. */
@@ -95,7 +104,8 @@ export class OriginPool {
   }
 
   leave(dispatch: Dispatch): void {
-    if (this.#waiting.delete(dispatch) || !this.#running.delete(dispatch)) return;
+    if (this.#waiting.leave(dispatch.caller, dispatch)) return this.#onWaiting(-1);
+    if (!this.#running.delete(dispatch)) return;
     if (this.#waiting.size === 0 || this.#startScheduled) return;
     this.#startScheduled = true;
     // Not from within a call of undici: its parser may be running, and starting a request can make it read.
@@ -118,9 +128,11 @@ export class OriginPool {
 
   #startWaiting(): void {
     this.#startScheduled = false;
-    for (const dispatch of this.#waiting) {
-      if (this.#running.size >= this.#connections) return;
-      this.#waiting.delete(dispatch);
+    while (this.#running.size < this.#connections) {
+      const dispatch = this.#waiting.take();
+      if (!dispatch) return;
+      this.#onWaiting(-1);
+      dispatch.onTurn();
       this.#run(dispatch);
     }
   }

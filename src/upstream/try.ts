@@ -5,7 +5,7 @@ import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { Dispatch } from './dispatch.ts';
 import { HeldBytes } from './held-bytes.ts';
-import { nearestLimit, timeoutError, type Phase, type Progress } from './limits.ts';
+import { nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import { ReplyFlow, type Tap } from './reply-flow.ts';
 import type { CommittedReply, OutboundRequest, RefusedReply, ReplyReader, TryTimings } from './types.ts';
@@ -13,6 +13,8 @@ import { toUpstreamError } from './upstream-error.ts';
 
 /** Error bodies are a few hundred bytes of JSON or a page of HTML. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+const CUT_OFF = ' [the body was cut off]';
 
 /** Where the outcome goes: a promise's two ends. */
 export interface Settle {
@@ -32,7 +34,7 @@ export interface TryContext {
  */
 export class Try extends Dispatch implements Tap, Progress, HeldReply {
   readonly stream: boolean;
-  readonly startedAt: number;
+  startedAt: number;
   phase: Phase = 'connecting';
   headersAt = 0;
   progressAt = 0;
@@ -55,7 +57,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
 
   constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
     const { path, method, headers, body } = request;
-    super(pool, { path, method, headers, body: body ?? null });
+    super(pool, { path, method, headers, body: body ?? null }, request.caller);
     this.#request = request;
     this.#held = new HeldBytes(request.onHold);
     this.#clock = context.clock;
@@ -70,9 +72,10 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { cancellation } = this.#request;
     if (cancellation.reason) return this.#onCancelled(cancellation.reason);
     this.#stopListening = cancellation.onCancel((reason) => this.#onCancelled(reason));
-    // Before anything is sent: a retry may begin when nothing is left of the total.
-    this.#onTimer();
-    if (!this.#settled) this.start();
+    // A token fetch, a wait or a plugin may have used up the time.
+    if (this.startedAt >= this.#request.deadline) return this.#failWith(outOfTime(this.#request, this.pool.host));
+    this.#enter('connecting');
+    this.start();
   }
 
   get #settled(): boolean {
@@ -96,6 +99,16 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   }
 
   // Dispatch
+
+  override onWaiting(): void {
+    this.#enter('waiting');
+  }
+
+  /** The upstream's time begins here: what was spent in the gateway's own line is not its. */
+  override onTurn(): void {
+    this.startedAt = this.#timings.waitedUntil = this.#clock.now();
+    this.#enter('connecting');
+  }
 
   protected override onSent(): void {
     this.#timings.sentAt = this.#clock.now();
@@ -288,8 +301,10 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   #onTimer(): void {
     const limit = nearestLimit(this, this.#request);
     if (limit.at > this.#clock.now()) return this.#timer.waitUntil(limit.at);
-    if (limit.name !== 'hold') {
-      return this.onFault(timeoutError(limit.name, this.#request, this.pool.host, this.pool.isWaiting(this)));
+    const { name } = limit;
+    if (name === 'refusal') return this.#settleRefused(CUT_OFF);
+    if (name !== 'hold') {
+      return this.onFault(overdueError({ name, phase: this.phase, host: this.pool.host }, this.#request));
     }
     this.#commit();
     this.#onTimer();
@@ -316,7 +331,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   #failWith(error: GatewayError): void {
     if (this.#settled) return;
     // The status of a refusal says more than the end of its body.
-    if (this.#refusal) return this.#settleRefused(' [the body was cut off]');
+    if (this.#refusal) return this.#settleRefused(CUT_OFF);
     const flow = this.#flow;
     this.#close();
     // A reply that breaks after commit ends here; going on with another model's continuation of it would begin here.
@@ -334,6 +349,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   }
 
   #close(): void {
+    if (this.phase === 'waiting') this.#timings.waitedUntil = this.#clock.now();
     this.phase = 'over';
     this.#timer.stop();
     this.#stopListening?.();

@@ -48,6 +48,8 @@ export interface OutboundRequest {
   readonly method: 'POST' | 'GET';
   /** Path and query, encoded. */
   readonly path: string;
+  /** Requests that wait for a connection have their turns by it: the id of the caller's key. */
+  readonly caller?: string;
   /** All headers that go out, built from nothing. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string | undefined;
@@ -82,6 +84,8 @@ export interface OutboundRequest {
 /** Moments and counts of one try, for telemetry. Monotonic milliseconds; undefined where it did not come to that. */
 export interface TryTimings {
   startedAt: number;
+  /** It waited in line for a free connection until then; undefined where it did not wait. */
+  waitedUntil?: number | undefined;
   /** A connection stood, and the request left on it. */
   sentAt: number | undefined;
   firstByteAt: number | undefined;

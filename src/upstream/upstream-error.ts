@@ -107,6 +107,8 @@ export interface UpstreamErrorContext {
   readonly inStream?: boolean | undefined;
   /** What `readShouldRetry` found. */
   readonly shouldRetry?: boolean | undefined;
+  /** Whose credentials the upstream was sent: the caller's own token, or those of the catalog entry. */
+  readonly credentials?: 'caller' | 'entry' | undefined;
   /** Credentials the upstream was sent: a message that quotes one back is told without it. */
   readonly secrets?: readonly string[] | undefined;
 }
@@ -121,8 +123,10 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   const status = errorStatusOf(failure);
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const told = (text: string): string => withoutSecrets(text, context.secrets ?? []);
+  const code = own ?? codeOf(failure, status);
+  if (code === 'invalid_api_key' && context.credentials === 'entry') return credentialsRefused(failure, context);
   const message = told(failure.message || `The upstream answered HTTP ${status}.`);
-  return new UpstreamError(own ?? codeOf(failure, status), message, {
+  return new UpstreamError(code, message, {
     status,
     ...(failure.param !== undefined && { param: told(failure.param).slice(0, MAX_PARAM) }),
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: told(failure.kind) }),
@@ -130,7 +134,23 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
     ...(context.inStream && { inStream: true }),
+    ...(context.credentials === 'caller' && { toCallersToken: true }),
     ...(context.provider !== undefined && { provider: context.provider }),
+  });
+}
+
+/**
+ * The upstream's words are left out: providers quote the key they refuse, or its ends (`sk-proj-********abcd`), and the caller
+ * cannot mend what they say.
+ */
+function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorContext): UpstreamError {
+  const { provider, inStream, shouldRetry, secrets = [] } = context;
+  const entry = provider === undefined ? 'the catalog entry' : `the catalog entry @${provider}`;
+  return new UpstreamError('upstream_credentials_refused', `The upstream refused the credentials of ${entry} (401).`, {
+    ...(failure.kind !== undefined && { upstreamKind: withoutSecrets(failure.kind, secrets) }),
+    ...(shouldRetry !== undefined && { shouldRetry }),
+    ...(inStream && { inStream }),
+    ...(provider !== undefined && { provider }),
   });
 }
 

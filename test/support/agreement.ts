@@ -194,8 +194,9 @@ function notComparable({ said: { brokenOff, attempts, refused } }: Served): stri
   return brokenOff !== undefined && attempts.length === 0 ? `${brokenOff} before anything was sent` : undefined;
 }
 
-function noteHealth({ config }: Exchange, notes: Notes, { health }: Version): void {
-  if (health && config) notes.health = freezeHealth(config, (own, target) => health.of(own, target));
+function noteHealth(exchange: Exchange, notes: Notes, { health }: Version): void {
+  const { config } = exchange;
+  if (health && config) notes.health = freezeHealth(config, (own, target) => health.of(own, target, exchange));
 }
 
 function noteSent(exchange: Exchange, attempt: Attempt, { sent }: Notes): void {

@@ -32,6 +32,7 @@ export class OpenAiApiEntry implements OpenableEntry {
   readonly semconvName: string;
   readonly allowInsecure: boolean;
   readonly chosenByCaller: boolean;
+  readonly usesCallersToken: boolean;
   readonly #parts: EntryParts;
 
   constructor(parts: EntryParts) {
@@ -40,6 +41,7 @@ export class OpenAiApiEntry implements OpenableEntry {
     this.semconvName = parts.semconvName;
     this.allowInsecure = parts.allowInsecure;
     this.chosenByCaller = parts.chosenByCaller ?? false;
+    this.usesCallersToken = parts.credentials === 'caller';
     this.#parts = parts;
   }
 

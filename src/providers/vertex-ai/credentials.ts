@@ -6,12 +6,17 @@ import type { TokenSource } from './token-source.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
+const BEARER = 'Bearer ';
+
 const NO_HEADERS: Headers = Object.freeze({});
 
 /** How an entry proves itself to Vertex. */
 export interface Credentials {
   authorize(caller: UpstreamCaller): Headers | Promise<Headers>;
-  forget?(): boolean;
+  /** @param refused headers that `authorize` gave. True: it gives others from now on */
+  forget?(refused: Headers): boolean;
+  /** It sends the caller's own token. */
+  readonly ofCaller?: boolean;
   /** Under which its tokens are kept. */
   readonly tokenKey?: string | undefined;
   /** Headers beside the proof that are no secrets. */
@@ -35,7 +40,7 @@ export function tokenCredentials(slug: string, source: TokenSource, setup: Provi
   };
   let last: { readonly token: string; readonly headers: Headers } | undefined;
   const headersFor = (token: string): Headers => {
-    if (last?.token !== token) last = { token, headers: { authorization: `Bearer ${token}` } };
+    if (last?.token !== token) last = { token, headers: { authorization: BEARER + token } };
     return last.headers;
   };
   const { quotaProjectId } = source;
@@ -47,9 +52,8 @@ export function tokenCredentials(slug: string, source: TokenSource, setup: Provi
         throw tokenError(slug, error);
       });
     },
-    forget() {
-      setup.tokens.forget(source.key);
-      return true;
+    forget({ authorization = '' }) {
+      return setup.tokens.refuse(source.key, authorization.slice(BEARER.length));
     },
     tokenKey: source.key,
     // Google's libraries say with every call whose quota it is, where the credential names a project for that.
@@ -67,7 +71,7 @@ export function foundCredentials(slug: string, find: () => Promise<TokenSource>,
   };
   return {
     authorize: (caller) => opened().authorize(caller),
-    forget: () => opened().forget?.() ?? false,
+    forget: (refused) => opened().forget?.(refused) ?? false,
     get tokenKey() {
       return found?.tokenKey;
     },
@@ -108,12 +112,13 @@ export function callerCredentials(name: string, slug: string): Credentials {
       },
     );
   return {
+    ofCaller: true,
     authorize({ upstreamToken }) {
       const token = upstreamToken?.reveal().replace(/^bearer(?: +|$)/i, '') ?? '';
       if (token === '') throw required('there is none');
       // A space means another scheme (`Basic …`), anything else cannot stand in a header.
       if (!/^[\x21-\x7e]+$/.test(token)) throw required('what is there is not a bearer token');
-      return { authorization: `Bearer ${token}` };
+      return { authorization: BEARER + token };
     },
   };
 }

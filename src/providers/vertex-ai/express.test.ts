@@ -22,7 +22,7 @@ describe('a vertex-ai entry with an API key', () => {
     });
     await entry?.open?.();
     expect(entry?.authorize({ upstreamToken: new Secret('Bearer mine') })).toEqual({ 'x-goog-api-key': 'AQ.CANARY' });
-    expect([entry?.tokenKey, entry?.forgetCredentials?.()]).toEqual([undefined, false]);
+    expect([entry?.tokenKey, entry?.forgetCredentials?.({})]).toEqual([undefined, false]);
   });
 
   test('takes a base_url and a version', () => {

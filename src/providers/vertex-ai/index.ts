@@ -48,8 +48,12 @@ class VertexEntry implements OpenableEntry {
     return this.#identity.credentials.authorize(caller);
   }
 
-  forgetCredentials(): boolean {
-    return this.#identity.credentials.forget?.() ?? false;
+  get usesCallersToken(): boolean {
+    return this.#identity.credentials.ofCaller ?? false;
+  }
+
+  forgetCredentials(refused: Readonly<Record<string, string>>): boolean {
+    return this.#identity.credentials.forget?.(refused) ?? false;
   }
 
   async open(): Promise<void> {

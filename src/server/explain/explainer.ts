@@ -4,7 +4,7 @@ import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
 import type { Explanation } from '../../explain/explanation.ts';
-import { toGatewayError, type Clock, type Exchange, type GatewayConfig, type Target } from '../../plugin/index.ts';
+import { toGatewayError, type Clock, type Exchange, type Target } from '../../plugin/index.ts';
 import type { SettingsFiles } from '../../settings/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../settings/load.ts';
 import type { Environment } from '../../settings/resolve-references.ts';
@@ -19,7 +19,7 @@ import { compileSnapshot, type Snapshot } from '../snapshot.ts';
 import type { ListedPlugin } from '../workshop.ts';
 import { ExplainedRun } from './explained-run.ts';
 import { FrozenClock } from './frozen-clock.ts';
-import { WELL, type FrozenHealth, type HealthThen } from './frozen-health.ts';
+import { WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen-health.ts';
 import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
 import type { Observation, Step } from './observation.ts';
@@ -231,7 +231,7 @@ export class Explainer {
           server: compileServerSettings(settings.server),
           runOf: (exchange) => this.#runOf(exchange),
           supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
-          health: (config, target) => this.#read(asking, config, target),
+          health: this.#healthIn(asking),
         }),
       },
     });
@@ -243,13 +243,16 @@ export class Explainer {
     return this.#runs.get(exchange)!;
   }
 
-  #healthOf(asking: Asking, { config }: Exchange, target: Target): HealthThen {
-    return (config && this.#read(asking, config, target)) ?? WELL;
+  #healthOf(asking: Asking, exchange: Exchange, target: Target): HealthThen {
+    const { config } = exchange;
+    return (config && this.#healthIn(asking)(config, target, exchange)) ?? WELL;
   }
 
-  #read({ health }: Asking, config: GatewayConfig, target: Target): HealthThen | undefined {
-    if (health) return health.get(target.path);
-    return this.#setup.health?.peek(config, target);
+  #healthIn(asking: Asking): ReadHealth {
+    return (config, target, exchange) => {
+      if (asking.health) return asking.health.get(target.path);
+      return this.#setup.health?.peek(config, target, exchange);
+    };
   }
 }
 

@@ -56,7 +56,7 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
     id: exchange.id,
     draws: exchange.draws,
     at: { now: clock.now(), wall: clock.wall() },
-    health: freezeHealth(config, (own, target) => health.peek(own, target)),
+    health: freezeHealth(config, (own, target) => health.peek(own, target, exchange)),
   };
   kept.add(id, { question, explainer });
 }

@@ -7,11 +7,9 @@ import {
   type Clock,
   type Exchange,
   type FailureKind,
-  type GatewayConfig,
   type KeyRing,
   type Recorder,
   type Sender,
-  type Target,
   type Translator,
 } from '../../plugin/index.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
@@ -20,7 +18,7 @@ import type { Upstream } from '../../upstream/types.ts';
 import { createSender } from '../sender.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import { keepNothing } from './cache-stand-in.ts';
-import { readOnlyHealth, type HealthThen } from './frozen-health.ts';
+import { readOnlyHealth, type ReadHealth } from './frozen-health.ts';
 import type { SeenAttempt } from './observation.ts';
 
 /** What explain knows of the request it is running. */
@@ -37,7 +35,7 @@ export interface StandInSetup {
   readonly runOf: (exchange: Exchange) => Run;
   /** Of all that are running; keys are asked for before there is anything else to know a request by. */
   readonly supposedCaller: (key: string) => Caller | undefined;
-  readonly health: (config: GatewayConfig, target: Target) => HealthThen | undefined;
+  readonly health: ReadHealth;
 }
 
 /** What plugins are granted in explain: everything as it is, but nothing that leaves the process, counts or remembers. */

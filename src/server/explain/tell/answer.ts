@@ -10,8 +10,8 @@ export function tellAnswer({ exchange, attempts }: Observation): AnswerTold | un
   return reply && { status: reply.status, code: undefined, message: undefined, param: null };
 }
 
-export const tellError = ({ status, code, message, param }: GatewayError): AnswerTold => ({
-  status,
+export const tellError = ({ clientStatus, code, message, param }: GatewayError): AnswerTold => ({
+  status: clientStatus,
   code,
   message,
   param,
