@@ -468,7 +468,7 @@ export interface VertexEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -571,7 +571,7 @@ export interface AnthropicEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -620,7 +620,7 @@ export interface OpenAiEntry {
    */
   stream_usage?: boolean;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -679,7 +679,7 @@ export interface AzureOpenAiEntry {
    */
   stream_usage?: boolean;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -706,7 +706,7 @@ export interface SimulatorEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
