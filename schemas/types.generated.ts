@@ -50,7 +50,7 @@ export type Models = string[];
  */
 export type DropParams = string[];
 /**
- * Request headers sent on to the upstream as they came, besides those the gateway writes itself. Credentials, cookies and connection headers cannot be named.
+ * Request headers sent on to the upstream as they came, besides those the gateway writes itself. Credentials, cookies and connection headers cannot be named; a config that comes with a request cannot name what steers an upstream either, such as openai-organization, x-forwarded-* or x-http-method-override.
  *
  * @minItems 1
  * @maxItems 16

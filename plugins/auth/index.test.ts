@@ -96,13 +96,15 @@ describe('auth', () => {
     expect(exchange.upstreamToken).toBeUndefined();
   });
 
-  it.each(['sk-proj-gatehouse', 'gatehouse_token', basic('user:password'), 'AWS4-HMAC-SHA256 Credential=x, Signature=y'])(
-    'leaves %s, which has another form, for the upstream',
-    async (authorization) => {
-      const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization } });
-      expect(exchange.upstreamToken?.reveal()).toBe(authorization);
-    },
-  );
+  it.each([
+    'sk-proj-gatehouse',
+    'gatehouse_token',
+    basic('user:password'),
+    'AWS4-HMAC-SHA256 Credential=x, Signature=y',
+  ])('leaves %s, which has another form, for the upstream', async (authorization) => {
+    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization } });
+    expect(exchange.upstreamToken?.reveal()).toBe(authorization);
+  });
 
   it('looks up few words of a long credential', async () => {
     const { asked } = await authenticate({

@@ -30,7 +30,11 @@ export default definePlugin({
       const found = findCaller(host.keys, exchange, authorization);
       exchange.caller = found.caller;
       // What is left in Authorization is the caller's own credential for the upstream.
-      if (authorization !== undefined && authorization !== found.key && !holdsLiveKey(host.keys, exchange, authorization))
+      if (
+        authorization !== undefined &&
+        authorization !== found.key &&
+        !holdsLiveKey(host.keys, exchange, authorization)
+      )
         exchange.upstreamToken = new Secret(authorization, 'caller');
       return next();
     };

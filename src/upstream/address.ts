@@ -169,7 +169,10 @@ const LOCAL_EMBEDDINGS: readonly Embedding[] = [
   { fits: isLocalNat64, read: lastTwo },
   { fits: isLocalNat64, read: ([, , , a, b, c]) => dotted(a!, ((b! & 0xff) << 8) | (c! >> 8)) },
   { fits: isLocalNat64, read: ([, , , a, b, c]) => dotted(((a! & 0xff) << 8) | (b! & 0xff), c!) },
-  { fits: isLocalNat64, read: ([, , , , b, c, d]) => dotted(((b! & 0xff) << 8) | (c! >> 8), ((c! & 0xff) << 8) | (d! >> 8)) },
+  {
+    fits: isLocalNat64,
+    read: ([, , , , b, c, d]) => dotted(((b! & 0xff) << 8) | (c! >> 8), ((c! & 0xff) << 8) | (d! >> 8)),
+  },
   // ISATAP, RFC 5214, below any prefix.
   { fits: (groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, read: lastTwo },
   // Teredo, RFC 4380: the client's address with all bits turned over.

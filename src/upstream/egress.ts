@@ -46,7 +46,11 @@ export async function permittedAddresses(
   // The URL parser has turned decimal, octal and hex forms into dotted ones (WHATWG URL, 3.5); undici strips the brackets.
   const literal = isIP(hostname) !== 0;
   const found = literal ? [hostname] : await findAddresses(hostname, lookup);
-  const refuse = metadataServer ? refuseSpoofed(hostname) : allowInsecure ? refuseMachineServices : refuseSpecialPurpose;
+  const refuse = metadataServer
+    ? refuseSpoofed(hostname)
+    : allowInsecure
+      ? refuseMachineServices
+      : refuseSpecialPurpose;
   const permitted = found.filter((address) => refuse(address) === undefined);
   if (permitted.length > 0) return interleaveFamilies(permitted);
   // The address itself stays out of the message, which callers read: it would tell them of the network inside.
