@@ -1,35 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/settings/api-keys.ts';
 import { KEY } from '../support/gateway.ts';
-import { startPair } from '../support/pair.ts';
-import { geminiReply, json } from '../support/upstream.ts';
+import { startPair, type Pair } from '../support/pair.ts';
+import { openaiReply, json } from '../support/upstream.ts';
 
-/** An entry without a key of its own sends what the caller has in Authorization. */
+/** A host of the caller's own is asked with what the caller has in Authorization. */
 const start = () =>
-  startPair(
-    (_, res) => json(res, geminiReply('hi')),
-    (url) => ({
-      catalog: {
-        providers: [
-          {
-            slug: 'own',
-            provider: 'vertex-ai',
-            project_id: 'p',
-            region: 'us-central1',
-            base_url: url,
-            allow_insecure: true,
-          },
-        ],
-      },
-      keys: { keys: [{ id: 'test', key: KEY, inline_configs: true }] },
-    }),
-  );
+  startPair((_, res) => json(res, openaiReply('hi')), {
+    keys: {
+      keys: [{ id: 'test', key: KEY, inline_configs: true, custom_hosts: { hosts: ['127.0.0.1:*'], allow_insecure: true } }],
+    },
+  });
 
-async function ask(url: string, headers: Record<string, string>): Promise<[number, string | undefined]> {
-  const answer = await fetch(`${url}/v1/chat/completions`, {
+async function ask({ gateway, upstream }: Pair, headers: Record<string, string>): Promise<[number, string | undefined]> {
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, ...headers },
-    body: JSON.stringify({ model: '@own/gemini-2.5-flash', messages: [{ role: 'user', content: 'hi' }] }),
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-api-key': KEY,
+      'x-gateway-custom-host': `${upstream.url}/v1`,
+      ...headers,
+    },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
   });
   const { error } = (await answer.json()) as { error?: { code: string } };
   return [answer.status, error?.code];
@@ -37,7 +29,7 @@ async function ask(url: string, headers: Record<string, string>): Promise<[numbe
 
 describe('a gateway key that is not live', () => {
   it('never reaches an upstream, whatever scheme it stands behind', async () => {
-    const { gateway, upstream } = await start();
+    const pair = await start();
     const { key } = generateKey();
     const basic = Buffer.from(`me:${key}`).toString('base64');
     for (const authorization of [
@@ -48,12 +40,12 @@ describe('a gateway key that is not live', () => {
       `Basic ${basic}`,
       `x ${key}`,
     ])
-      expect(await ask(gateway.url, { authorization }), authorization).toEqual([401, 'invalid_api_key']);
-    expect(await ask(gateway.url, { 'x-api-key': key })).toEqual([401, 'invalid_api_key']);
-    expect(upstream.seen).toEqual([]);
-    expect(await ask(gateway.url, { authorization: 'Bearer callers-token' })).toEqual([200, undefined]);
-    expect(upstream.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer callers-token']);
-    expect(gateway.logText()).not.toContain(key);
+      expect(await ask(pair, { authorization }), authorization).toEqual([401, 'invalid_api_key']);
+    expect(await ask(pair, { 'x-api-key': key })).toEqual([401, 'invalid_api_key']);
+    expect(pair.upstream.seen).toEqual([]);
+    expect(await ask(pair, { authorization: 'Bearer callers-token' })).toEqual([200, undefined]);
+    expect(pair.upstream.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer callers-token']);
+    expect(pair.gateway.logText()).not.toContain(key);
   });
 });
 
@@ -66,10 +58,10 @@ describe('a config that comes with a request', () => {
     'forwarded',
     'x-real-ip',
   ])('cannot send the caller’s %s on', async (name) => {
-    const { gateway, upstream } = await start();
-    const config = JSON.stringify({ provider: '@own', forward_headers: [name] });
+    const pair = await start();
+    const config = JSON.stringify({ forward_headers: [name] });
     const headers = { 'x-gateway-config': config, authorization: 'Bearer t', [name]: 'chosen' };
-    expect(await ask(gateway.url, headers)).toEqual([400, 'invalid_config']);
-    expect(upstream.seen).toEqual([]);
+    expect(await ask(pair, headers)).toEqual([400, 'invalid_config']);
+    expect(pair.upstream.seen).toEqual([]);
   });
 });
