@@ -238,7 +238,7 @@ export interface ServerFile {
 }
 export interface Listen {
   /**
-   * Address to bind.
+   * Address to bind. Default: what GATEHOUSE_HOST in the environment says; without it 127.0.0.1, which only this machine reaches.
    */
   host?: string;
   /**

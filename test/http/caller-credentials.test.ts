@@ -8,11 +8,16 @@ import { openaiReply, json } from '../support/upstream.ts';
 const start = () =>
   startPair((_, res) => json(res, openaiReply('hi')), {
     keys: {
-      keys: [{ id: 'test', key: KEY, inline_configs: true, custom_hosts: { hosts: ['127.0.0.1:*'], allow_insecure: true } }],
+      keys: [
+        { id: 'test', key: KEY, inline_configs: true, custom_hosts: { hosts: ['127.0.0.1:*'], allow_insecure: true } },
+      ],
     },
   });
 
-async function ask({ gateway, upstream }: Pair, headers: Record<string, string>): Promise<[number, string | undefined]> {
+async function ask(
+  { gateway, upstream }: Pair,
+  headers: Record<string, string>,
+): Promise<[number, string | undefined]> {
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
