@@ -50,7 +50,7 @@ export type Models = string[];
  */
 export type DropParams = string[];
 /**
- * Request headers sent on to the upstream as they came, besides those the gateway writes itself. Credentials, cookies and connection headers cannot be named.
+ * Request headers sent on to the upstream as they came, besides those the gateway writes itself. Credentials, cookies and connection headers cannot be named; a config that comes with a request cannot name what steers an upstream either, such as openai-organization, x-forwarded-* or x-http-method-override.
  *
  * @minItems 1
  * @maxItems 16
@@ -238,7 +238,7 @@ export interface ServerFile {
 }
 export interface Listen {
   /**
-   * Address to bind.
+   * Address to bind. Default: what GATEHOUSE_HOST in the environment says; without it 127.0.0.1, which only this machine reaches.
    */
   host?: string;
   /**
@@ -468,7 +468,7 @@ export interface VertexEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -571,7 +571,7 @@ export interface AnthropicEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -620,7 +620,7 @@ export interface OpenAiEntry {
    */
   stream_usage?: boolean;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -679,7 +679,7 @@ export interface AzureOpenAiEntry {
    */
   stream_usage?: boolean;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;
@@ -706,7 +706,7 @@ export interface SimulatorEntry {
    */
   base_url?: string;
   /**
-   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a cloud's metadata server. For tests and trusted local servers.
+   * Allow plain http and loopback, private and other special-purpose addresses for this entry's base_url, but never a link-local one (169.254.0.0/16, fe80::/10) or a cloud's metadata server. For tests and trusted local servers.
    */
   allow_insecure?: boolean;
   models?: Models;

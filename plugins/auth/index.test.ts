@@ -58,6 +58,61 @@ describe('auth', () => {
     expect(exchange.upstreamToken).toBeUndefined();
   });
 
+  // As `gatehouse keys create` makes them; this one is in no ring.
+  const DEAD = 'gatehouse_abcdefghij12_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCdEfa1b2c3';
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+
+  it.each([
+    ['after Bearer', { authorization: `Bearer ${DEAD}` }],
+    ['after bearer and several spaces', { authorization: `bearer    ${DEAD}  ` }],
+    ['after BEARER and a tab', { authorization: `BEARER\t${DEAD}` }],
+    ['without a scheme', { authorization: DEAD }],
+    ['after Bearer twice', { authorization: `Bearer Bearer ${DEAD}` }],
+    ['after another scheme', { authorization: `Token ${DEAD}` }],
+    ['in quotes', { authorization: `Bearer "${DEAD}"` }],
+    ['in a list', { authorization: `Bearer ya29.token, Bearer ${DEAD}` }],
+    ['as the password of Basic', { authorization: basic(`me:${DEAD}`) }],
+    ['as the user of basic', { authorization: basic(`${DEAD}:`).replace('Basic', 'basic') }],
+    ['cut short', { authorization: `Bearer ${DEAD.slice(0, 30)}` }],
+    ['in capitals', { authorization: `Bearer ${DEAD.toUpperCase()}` }],
+    ['in x-api-key', { 'x-api-key': DEAD }],
+    ['in its own header', { 'x-gateway-api-key': DEAD }],
+  ])('refuses a revoked or unknown key of the gateway’s form %s, beside a live key too', async (_, headers) => {
+    for (const live of [{}, { 'x-gateway-api-key': 'key-a' }, { authorization: 'key-a' }, { 'x-api-key': 'key-a' }]) {
+      const failure = await authenticate({ headers: { ...live, ...headers } }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'invalid_api_key', status: 401 });
+      expect(String(failure)).not.toMatch(/gatehouse_/i);
+    }
+  });
+
+  it.each([
+    ['after Bearer twice', 'Bearer Bearer key-b'],
+    ['after another scheme', 'Token key-b'],
+    ['in a list', 'Bearer ya29.token, Bearer key-b'],
+    ['in Basic', basic('me:key-b')],
+  ])('never takes a second gateway key %s for an upstream token', async (_, authorization) => {
+    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization } });
+    expect(exchange.caller?.keyId).toBe('a');
+    expect(exchange.upstreamToken).toBeUndefined();
+  });
+
+  it.each([
+    'sk-proj-gatehouse',
+    'gatehouse_token',
+    basic('user:password'),
+    'AWS4-HMAC-SHA256 Credential=x, Signature=y',
+  ])('leaves %s, which has another form, for the upstream', async (authorization) => {
+    const { exchange } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization } });
+    expect(exchange.upstreamToken?.reveal()).toBe(authorization);
+  });
+
+  it('looks up few words of a long credential', async () => {
+    const { asked } = await authenticate({
+      headers: { 'x-gateway-api-key': 'key-a', authorization: 'x '.repeat(7000) },
+    });
+    expect(asked.length).toBeLessThan(20);
+  });
+
   it('asks for each key with the address it came from', async () => {
     const { asked } = await authenticate({ headers: { authorization: 'key-a' }, remoteAddress: '10.1.2.3' });
     expect(asked).toEqual(['key-a from 10.1.2.3']);

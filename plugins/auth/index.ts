@@ -1,11 +1,13 @@
 import {
   definePlugin,
   GatewayError,
+  holdsKeyShape,
   Secret,
   type Caller,
   type Exchange,
   type KeyRing,
 } from '../../src/plugin/index.ts';
+import { bearer, wordsOf } from './tokens.ts';
 
 /** Finds the caller by the gateway key, wherever the client's SDK put it. */
 export default definePlugin({
@@ -27,9 +29,12 @@ export default definePlugin({
       const authorization = bearer(exchange.request.headers.authorization);
       const found = findCaller(host.keys, exchange, authorization);
       exchange.caller = found.caller;
-      // What is left in Authorization is the caller's own credential for the upstream; a second gateway key never travels.
-      const left = authorization !== undefined && authorization !== found.key;
-      if (left && !host.keys.find(authorization, exchange.request.remoteAddress))
+      // What is left in Authorization is the caller's own credential for the upstream.
+      if (
+        authorization !== undefined &&
+        authorization !== found.key &&
+        !holdsLiveKey(host.keys, exchange, authorization)
+      )
         exchange.upstreamToken = new Secret(authorization, 'caller');
       return next();
     };
@@ -43,13 +48,16 @@ function findCaller(
 ): { caller: Caller; key: string } {
   const { request } = exchange;
   const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key'])];
+  let found: { caller: Caller; key: string } | undefined;
   let presented = false;
   for (const key of candidates) {
-    if (!key) continue;
+    if (!key || key === found?.key) continue;
     presented = true;
-    const caller = keys.find(key, request.remoteAddress);
-    if (caller) return { caller, key };
+    const caller = found ? undefined : keys.find(key, request.remoteAddress);
+    if (caller) found = { caller, key };
+    else if (isDeadKey(keys, request.remoteAddress, key)) throw deadKey();
   }
+  if (found) return found;
   throw presented
     ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
     : new GatewayError(
@@ -58,11 +66,20 @@ function findCaller(
       );
 }
 
-/** The token of an Authorization header, with or without `Bearer` (service.md, section 5). */
-function bearer(header: string | undefined): string | undefined {
-  const token = header?.replace(/^bearer(?: +|$)/i, '').trim();
-  return token === '' ? undefined : token;
-}
+/**
+ * A word with the form of a gateway key that is no live one: revoked, cut or mistyped. It must not be taken for a credential of the
+ * upstream, which would read it.
+ */
+const isDeadKey = (keys: KeyRing, address: string, credential: string): boolean =>
+  wordsOf(credential).some((word) => holdsKeyShape(word) && !keys.find(word, address));
+
+const deadKey = (): GatewayError =>
+  new GatewayError('invalid_api_key', 'The request holds a gateway key that is not valid: it may be revoked or cut.');
+
+/** A second gateway key never travels either, in whatever scheme it stands. */
+const holdsLiveKey = (keys: KeyRing, { request }: Exchange, credential: string): boolean =>
+  keys.find(credential, request.remoteAddress) !== undefined ||
+  wordsOf(credential).some((word) => keys.find(word, request.remoteAddress));
 
 function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;

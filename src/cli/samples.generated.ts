@@ -154,14 +154,13 @@ keys:
 # Where Gatehouse listens and what it accepts. All of it has defaults: this file may be empty, or not be there.
 # Your editor shows what each key means and what else there is; \`gatehouse validate\` checks the whole folder.
 
-# Applications send their requests here. In a container: 0.0.0.0.
+# Applications send their requests here. Only this machine reaches it, until \`host\` or GATEHOUSE_HOST in the environment
+# (0.0.0.0 in a container) opens it.
 listen:
-  host: 127.0.0.1
   port: 8787
 
 # /metrics, /livez and /readyz, on a port of their own: they need no key, so do not publish it.
 status:
-  host: 127.0.0.1
   port: 9464
 
 # What became of single requests: /admin/v1/requests/REQUEST_ID. Beyond loopback it takes a token.

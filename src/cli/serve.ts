@@ -2,6 +2,7 @@ import { systemClock } from '../plugin/index.ts';
 import { startGateway, type Gateway } from '../server/gateway.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
+import { HOST_VARIABLE } from '../settings/open-host.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
 import { WorkersFailed } from '../server/workers/crew.ts';
 import { startWorkers } from './serve-workers.ts';
@@ -39,7 +40,8 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   }
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
-  options.out(welcome(gateway));
+  const { data, status, admin, settings } = gateway;
+  options.out(welcome({ data, status, admin, settings, env: options.env }));
   const signal = await stopped;
   // No load balancer is in front of who presses Ctrl-C.
   const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });
@@ -86,7 +88,9 @@ function explainFailure(error: unknown): number {
     return 1;
   }
   if (error instanceof CannotListen) {
-    process.stderr.write(`gatehouse: ${error.message}; change listen, status or admin in server.yaml\n`);
+    process.stderr.write(
+      `gatehouse: ${error.message}; change listen, status or admin in server.yaml (or ${HOST_VARIABLE})\n`,
+    );
     return 3;
   }
   throw error;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CatalogEntry } from '../../schemas/types.generated.ts';
+import type { CatalogEntry, ServerFile } from '../../schemas/types.generated.ts';
 import { Secret } from '../plugin/index.ts';
 import { welcome } from './welcome.ts';
 
@@ -17,6 +17,9 @@ interface Start {
   readonly key?: string;
   readonly prefixes?: [string, ...string[]];
   readonly admin?: number | undefined;
+  readonly statusHost?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly server?: ServerFile;
 }
 
 function text({
@@ -25,16 +28,20 @@ function text({
   key = 'gatehouse-demo-key',
   prefixes,
   admin,
+  statusHost = host,
+  env = {},
+  server = prefixes ? { header_prefixes: prefixes } : {},
 }: Start): string {
   return welcome({
     data: address(host, 8787),
-    status: address(host, 9464),
+    status: address(statusHost, 9464),
     admin: admin === undefined ? undefined : address('127.0.0.1', admin),
     settings: {
-      server: prefixes ? { header_prefixes: prefixes } : {},
+      server,
       catalog: { providers },
       keys: { keys: [{ id: 'a', key: new Secret(key, 'test') }] },
     },
+    env,
   });
 }
 
@@ -52,6 +59,37 @@ describe('the first line of the start', () => {
     [8788, `${both}; what became of a request (/admin/v1/requests) on http://127.0.0.1:8788`],
   ])('says where everything is (admin: %s)', (admin, line) => {
     expect(text({ admin }).split('\n')[0]).toBe(line);
+  });
+});
+
+describe('the second line of the start', () => {
+  const everywhere = 'every machine that has a route to this one';
+
+  it.each<[string, Start, string]>([
+    [
+      'only this machine, and what opens both listeners',
+      {},
+      'Requests and status: reachable from this machine only. To open both, set GATEHOUSE_HOST=0.0.0.0, or name a host in server.yaml.',
+    ],
+    ['every machine, by IPv4', { host: '0.0.0.0' }, `Requests and status: reachable from ${everywhere} (IPv4).`],
+    ['every machine', { host: '::' }, `Requests and status: reachable from ${everywhere} (IPv4 and IPv6).`],
+    [
+      'one network',
+      { host: '10.1.2.3', statusHost: '127.0.0.1' },
+      'Requests: reachable from every machine that has a route to 10.1.2.3. Status: reachable from this machine only.',
+    ],
+    [
+      'that GATEHOUSE_HOST has no effect on a host of the file',
+      {
+        statusHost: '127.0.0.1',
+        host: '0.0.0.0',
+        env: { GATEHOUSE_HOST: '0.0.0.0' },
+        server: { listen: { host: '0.0.0.0' }, status: { host: '127.0.0.1' } },
+      },
+      `Requests: reachable from ${everywhere} (IPv4). Status: reachable from this machine only. GATEHOUSE_HOST has no effect on \`status\`: server.yaml says host 127.0.0.1.`,
+    ],
+  ])('says who can reach the listeners: %s', (_, start, line) => {
+    expect(text(start).split('\n')[1]).toBe(line);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Address } from '../server/listeners.ts';
 import type { Settings } from '../settings/load.ts';
+import type { Environment } from '../settings/resolve-references.ts';
+import { reach } from './reach.ts';
 import { shellWord } from './shell-word.ts';
 import { headerPrefixes } from '../settings/header-prefixes.ts';
 
@@ -12,10 +14,11 @@ interface Started {
   readonly status: Address;
   readonly admin: Address | undefined;
   readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
+  readonly env: Environment;
 }
 
-/** What a newcomer needs: where it listens and one line to paste. */
-export function welcome({ data, status, admin, settings }: Started): string {
+/** What a newcomer needs: where it listens, for whom, and one line to paste. */
+export function welcome({ data, status, admin, settings, env }: Started): string {
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
@@ -23,6 +26,7 @@ export function welcome({ data, status, admin, settings }: Started): string {
   const [prefix] = headerPrefixes(server);
   const told = admin ? `; what became of a request (/admin/v1/requests) on ${admin.url}` : '';
   return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${told}
+${reach({ data, status, server, env })}
 Try it:
 
   curl ${shellWord(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'

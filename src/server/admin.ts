@@ -7,7 +7,7 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 import type { RecordQuery } from '../telemetry/record-store.ts';
 import { failure, methodNotAllowed, notFound, type Answer } from './admin-answer.ts';
 import { createExplainAnswers, EXPLAIN } from './admin-explain.ts';
-import { hostOf, isOwnHost, refusalOf } from './admin-host.ts';
+import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
 import { readRecordQuery } from './admin-query.ts';
 import type { ExplainSource } from './explain/source.ts';
 import { CannotListen, listen, type Address } from './listeners.ts';

@@ -23,7 +23,7 @@ describe('settings that take a restart', () => {
 
   it.each<[string, ServerFile, ServerFile, string[]]>([
     ['nothing', {}, {}, []],
-    ['a default that is written out', {}, { listen: { host: '0.0.0.0', port: 8787 } }, []],
+    ['a default that is written out', {}, { listen: { host: '127.0.0.1', port: 8787 } }, []],
     ['the same size in another unit', { limits: { header: 16_384 } }, { limits: { header: '16KiB' } }, []],
     ['a header limit', {}, { limits: { header: '32KiB' } }, ['limits.header']],
     ['both listeners', {}, { listen: { host: '::1' }, status: { port: 1 } }, ['listen.host', 'status.port']],

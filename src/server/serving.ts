@@ -129,6 +129,7 @@ function createServers(
     status: createStatusServer({
       metrics: crew ?? metrics,
       clock,
+      host: live.current.server.status.host,
       targets: () => (crew ? crew.targets() : targets()),
       isReady() {
         const reasons = [...(inFlight.draining ? ['draining'] : []), ...(crew?.reasons() ?? [])];

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../plugin/index.ts';
+import { isLoopback } from '../settings/loopback.ts';
 import type { Metrics } from '../telemetry/registry.ts';
+import { hostOf, isOwnHost } from './own-host.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -16,6 +18,8 @@ export interface StatusServerOptions {
   /** How the targets of the gateway configs do, a line for each, for `/readyz?verbose`: to be read, never to be decided by. */
   readonly targets?: () => readonly string[] | Promise<readonly string[]>;
   readonly clock: Clock;
+  /** Where the settings have it listen. */
+  readonly host: string;
 }
 
 interface Page {
@@ -31,13 +35,33 @@ const compress = promisify(gzip);
 /** The listener of probes and scrapes. It has nothing secret and asks for no key: keep it off the applications' network. */
 export function createStatusServer(options: StatusServerOptions): Server {
   const startedAt = options.clock.now();
-  return createServer((request, response) => {
+  const server: Server = createServer((request, response) => {
+    if (isForeign(request, server, options.host)) return misdirected(response);
     answer(request, response, { ...options, startedAt }).catch(() => {
       // Only rendering can fail, and its message may quote a label: the client learns no more than the status.
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT });
       response.end('the metrics could not be rendered\n');
     });
   });
+  return server;
+}
+
+/**
+ * On loopback only programs of this machine are meant, and a browser here can be led here by a name of a stranger's (DNS rebinding): its
+ * requests name that host. Elsewhere any name is right: Prometheus and the kubelet call a pod by its address. A program without Host
+ * (HTTP/1.0) is no browser.
+ */
+function isForeign(request: IncomingMessage, server: Server, host: string): boolean {
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string' || !isLoopback(bound.address)) return false;
+  // RFC 9112, section 3.2: of two, none counts.
+  const [name, second] = request.headersDistinct['host'] ?? [];
+  return name !== undefined && (second !== undefined || !isOwnHost(hostOf(name), { host, hosts: [] }));
+}
+
+function misdirected(response: ServerResponse): void {
+  response.writeHead(421, { 'content-type': TEXT, 'cache-control': 'no-store' });
+  response.end('this listener answers to names of loopback only: set status.host to open it\n');
 }
 
 type Context = StatusServerOptions & { readonly startedAt: number };

@@ -138,7 +138,7 @@ function readConfig(
     report({ path: ['reply_headers', explainId], message });
   }
   // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.
-  checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0 }, report);
+  checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0, fromCaller: true }, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
 }
 

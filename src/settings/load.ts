@@ -7,6 +7,7 @@ import { sortDiagnostics, type Diagnostic, type Place } from './diagnostic.ts';
 import { diskFiles, type SettingsFiles } from './files.ts';
 import { findSettingsFiles, type FoundFile } from './find-files.ts';
 import type { Environment } from './resolve-references.ts';
+import { withHost } from './open-host.ts';
 import type { Path } from './pointer.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas } from './schemas.ts';
@@ -119,7 +120,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const read = await Promise.all(
     found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), standIns })),
   );
-  const { pieces, notes } = gather(read);
+  const { pieces, notes } = gather(read, env);
   const complete =
     isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
   const settings = complete ? { ...pieces, hash: hashOf(read), files: read.flatMap((file) => file.paths) } : undefined;
@@ -139,13 +140,17 @@ interface Pieces {
   readonly gateway: ReadonlyMap<string, GatewayFile>;
 }
 
-function gather(read: readonly ReadFile[]): { pieces: Pieces; notes: { file: string; problem: Problem }[] } {
+function gather(
+  read: readonly ReadFile[],
+  env: Environment,
+): { pieces: Pieces; notes: { file: string; problem: Problem }[] } {
   const notes: { file: string; problem: Problem }[] = [];
   const one = (kind: ReadFile['found']['kind']) => read.find((file) => file.found.kind === kind);
   const server = one('server');
   // ajv has just validated each value against the schema these types are generated from.
+  const file = (server ? server.value : {}) as ServerFile | undefined;
   const pieces = {
-    server: (server ? server.value : {}) as ServerFile | undefined,
+    server: file && withHost(file, env),
     catalog: one('catalog')?.value as CatalogFile | undefined,
     keys: one('keys')?.value as KeysFile | undefined,
     gateway: new Map(

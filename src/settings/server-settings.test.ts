@@ -114,7 +114,7 @@ describe('compileServerSettings', () => {
       chains: { request: [{ plugin: 'route' }] },
       telemetry: { log: { level: 'warn' }, traces: { endpoint: 'http://127.0.0.1:4318/v1/traces' } },
     });
-    expect(listen).toEqual({ host: '0.0.0.0', port: 1 });
+    expect(listen).toEqual({ host: '127.0.0.1', port: 1 });
     expect(chains.request).toEqual([{ plugin: 'route' }]);
     expect(chains.attempt).toEqual(['override', 'cache', 'transform', 'retry', 'send']);
     expect(telemetry.log).toEqual({ level: 'warn', access: 'all' });

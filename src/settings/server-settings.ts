@@ -1,6 +1,7 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type Secret, type TimeoutSettings } from '../plugin/index.ts';
 import { headerPrefixes } from './header-prefixes.ts';
+import { DEFAULT_HOST } from './open-host.ts';
 
 /** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
 export interface ServerSettings {
@@ -68,8 +69,8 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export function compileServerSettings(file: ServerFile): ServerSettings {
   const { admin = {}, drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
   return {
-    listen: { host: '0.0.0.0', port: 8787, ...file.listen },
-    status: { host: '0.0.0.0', port: 9464, ...file.status },
+    listen: { host: DEFAULT_HOST, port: 8787, ...file.listen },
+    status: { host: DEFAULT_HOST, port: 9464, ...file.status },
     admin: compileAdmin(admin),
     deadlineMs: parseDuration(file.deadline ?? '15m'),
     drain: { delayMs: parseDuration(drain.delay ?? '5s'), timeoutMs: parseDuration(drain.timeout ?? '30s') },

@@ -109,11 +109,21 @@ const METADATA_SERVERS_IPV6 = buildRanges(
   'ipv6',
 );
 
-export function isMetadataServer(address: string): boolean {
+export const isMetadataServer = (address: string): boolean =>
+  isIn(METADATA_SERVERS_IPV4, METADATA_SERVERS_IPV6, address);
+
+/** The neighbours on the wire (RFC 3927, RFC 4291): clouds put services of the machine here, more of them than any list has. */
+const LINK_LOCAL_IPV4 = buildRanges([['169.254.0.0/16', 'link local']], 'ipv4');
+const LINK_LOCAL_IPV6 = buildRanges([['fe80::/10', 'link local']], 'ipv6');
+
+export const isLinkLocal = (address: string): boolean => isIn(LINK_LOCAL_IPV4, LINK_LOCAL_IPV6, address);
+
+/** Judged by every IPv4 address that an IPv6 address may stand for, and without its zone. */
+function isIn(ipv4: readonly Range[], ipv6: readonly Range[], address: string): boolean {
   const [plain = ''] = address.split('%');
-  const ipv4 = isIPv4(plain) ? plain : isIPv6(plain) ? (embeddedIpv4(plain) ?? locallyEmbedded(plain)) : undefined;
-  if (ipv4 !== undefined) return nameOf(METADATA_SERVERS_IPV4, ipv4, 'ipv4') !== undefined;
-  return isIPv6(plain) && nameOf(METADATA_SERVERS_IPV6, plain, 'ipv6') !== undefined;
+  if (isIPv4(plain)) return nameOf(ipv4, plain, 'ipv4') !== undefined;
+  if (!isIPv6(plain)) return false;
+  return nameOf(ipv6, plain, 'ipv6') !== undefined || ipv4FormsOf(plain).some((form) => nameOf(ipv4, form, 'ipv4'));
 }
 
 function nameOf(ranges: readonly Range[], address: string, family: 'ipv4' | 'ipv6'): string | undefined {
@@ -134,12 +144,46 @@ export function embeddedIpv4(address: string): string | undefined {
   return first === 0x2002 ? dotted(second!, third!) : undefined;
 }
 
-/** Forms that are refused whole elsewhere, but that `allow_insecure` lets through: local NAT64 (RFC 8215), and `::a.b.c.d` (RFC 4291, deprecated). */
-function locallyEmbedded(address: string): string | undefined {
+/** Where an IPv6 address with a certain beginning or interface identifier holds an IPv4 address. */
+interface Embedding {
+  readonly fits: (groups: readonly number[]) => boolean;
+  readonly read: (groups: readonly number[]) => string;
+}
+
+const startsWith =
+  (...start: readonly number[]) =>
+  (groups: readonly number[]): boolean =>
+    start.every((group, index) => groups[index] === group);
+const lastTwo = (groups: readonly number[]): string => dotted(groups[6]!, groups[7]!);
+const isLocalNat64 = startsWith(0x64, 0xff9b, 1);
+
+/**
+ * Forms that are refused whole elsewhere, but that `allow_insecure` lets through. What a machine or its network makes of them is its own
+ * matter, so each counts.
+ */
+const LOCAL_EMBEDDINGS: readonly Embedding[] = [
+  // `::a.b.c.d`, RFC 4291, deprecated; `::ffff:0:a.b.c.d`, RFC 2765.
+  { fits: startsWith(0, 0, 0, 0, 0, 0), read: lastTwo },
+  { fits: startsWith(0, 0, 0, 0, 0xffff, 0), read: lastTwo },
+  // Local NAT64 (RFC 8215) with a prefix of 96, 48, 56 or 64 bits (RFC 6052, section 2.2); bits 64 to 71 are zero there.
+  { fits: isLocalNat64, read: lastTwo },
+  { fits: isLocalNat64, read: ([, , , a, b, c]) => dotted(a!, ((b! & 0xff) << 8) | (c! >> 8)) },
+  { fits: isLocalNat64, read: ([, , , a, b, c]) => dotted(((a! & 0xff) << 8) | (b! & 0xff), c!) },
+  {
+    fits: isLocalNat64,
+    read: ([, , , , b, c, d]) => dotted(((b! & 0xff) << 8) | (c! >> 8), ((c! & 0xff) << 8) | (d! >> 8)),
+  },
+  // ISATAP, RFC 5214, below any prefix.
+  { fits: (groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, read: lastTwo },
+  // Teredo, RFC 4380: the client's address with all bits turned over.
+  { fits: startsWith(0x2001, 0), read: (groups) => dotted(groups[6]! ^ 0xffff, groups[7]! ^ 0xffff) },
+];
+
+function ipv4FormsOf(address: string): readonly string[] {
+  const global = embeddedIpv4(address);
+  if (global !== undefined) return [global];
   const groups = groupsOf(address);
-  const leading = groups.slice(0, 6).join(':');
-  const known = leading === `${0x64}:${0xff9b}:1:0:0:0` || leading === '0:0:0:0:0:0';
-  return known ? dotted(groups[6]!, groups[7]!) : undefined;
+  return LOCAL_EMBEDDINGS.flatMap(({ fits, read }) => (fits(groups) ? [read(groups)] : []));
 }
 
 function dotted(high: number, low: number): string {

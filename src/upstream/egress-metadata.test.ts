@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isMetadataServer } from './address.ts';
+import { isLinkLocal, isMetadataServer } from './address.ts';
 import { permittedAddresses, type Lookup } from './egress.ts';
 
 const answers =
@@ -32,6 +32,52 @@ describe('the addresses of metadata servers', () => {
     'are no others: %s',
     (address) => expect(isMetadataServer(address)).toBe(false),
   );
+});
+
+const LINK_LOCAL = [
+  '169.254.0.0',
+  '169.254.1.1',
+  '169.254.255.255',
+  'fe80::1',
+  'febf::1',
+  'fe80::1%eth0',
+  '::ffff:169.254.1.1',
+  '::ffff:a9fe:101',
+  '::169.254.1.1',
+  '::ffff:0:169.254.1.1',
+  '64:ff9b::169.254.1.1',
+  '64:ff9b:1::169.254.1.1',
+  '64:ff9b:1:abcd:ef01:2345:169.254.1.1',
+  // The prefixes of 48, 56 and 64 bits: RFC 6052, section 2.2.
+  '64:ff9b:1:a9fe:1:100::',
+  '64:ff9b:1:a9:fe:101::',
+  '64:ff9b:1:0:a9:fe01:100:0',
+  '2002:a9fe:101::1',
+  '2001:db8:1:2:0:5efe:169.254.1.1',
+  '2001:db8:1:2:200:5efe:169.254.1.1',
+  '2001:0:4136:e378:8000:63bf:5601:fefe',
+];
+
+describe('a link-local address', () => {
+  it.each(LINK_LOCAL)('is known in every form: %s', (address) => expect(isLinkLocal(address)).toBe(true));
+
+  it.each(['169.253.255.255', '169.255.0.0', 'fec0::1', 'fe7f::1', '127.0.0.1', '::1', '64:ff9b:1::10.0.0.1', '', 'x'])(
+    'is no other: %s',
+    (address) => expect(isLinkLocal(address)).toBe(false),
+  );
+
+  it.each(LINK_LOCAL)('is out of reach with allow_insecure too, by itself or by a name: %s', async (address) => {
+    for (const host of [address, 'harmless.test']) {
+      const refusal = permittedAddresses(host, true, answers(address));
+      await expect(refusal).rejects.toMatchObject({ code: 'egress_refused', retryable: false });
+    }
+  });
+
+  it('is left out where a name leads elsewhere too', async () => {
+    expect(await permittedAddresses('local.test', true, answers('fe80::1', '10.0.0.1', '169.254.1.1'))).toEqual([
+      '10.0.0.1',
+    ]);
+  });
 });
 
 describe('a metadata server', () => {

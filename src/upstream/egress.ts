@@ -1,7 +1,7 @@
 import { lookup as resolve } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { UpstreamError } from '../plugin/index.ts';
-import { isMetadataServer, specialPurpose } from './address.ts';
+import { isLinkLocal, isMetadataServer, specialPurpose } from './address.ts';
 import { causeOf } from './faults.ts';
 import type { Origin } from './types.ts';
 
@@ -46,7 +46,11 @@ export async function permittedAddresses(
   // The URL parser has turned decimal, octal and hex forms into dotted ones (WHATWG URL, 3.5); undici strips the brackets.
   const literal = isIP(hostname) !== 0;
   const found = literal ? [hostname] : await findAddresses(hostname, lookup);
-  const refuse = metadataServer ? refuseSpoofed(hostname) : allowInsecure ? refuseMetadataServer : refuseSpecialPurpose;
+  const refuse = metadataServer
+    ? refuseSpoofed(hostname)
+    : allowInsecure
+      ? refuseMachineServices
+      : refuseSpecialPurpose;
   const permitted = found.filter((address) => refuse(address) === undefined);
   if (permitted.length > 0) return interleaveFamilies(permitted);
   // The address itself stays out of the message, which callers read: it would tell them of the network inside.
@@ -63,9 +67,14 @@ const refuseSpecialPurpose: Refusal = (address) => {
   return purpose && `a special-purpose address (${purpose}); the catalog entry does not set allow_insecure`;
 };
 
-/** Whoever may name an address inside must still not reach the credentials of the machine, by a name that leads there either. */
-const refuseMetadataServer: Refusal = (address) =>
-  isMetadataServer(address) ? "the address of a cloud's metadata server, which no catalog entry may reach" : undefined;
+/**
+ * An entry that may name an address inside must still not reach the credentials of the machine, nor what else clouds and kubelets offer
+ * to it on link-local addresses, by a name that leads there either.
+ */
+const refuseMachineServices: Refusal = (address) => {
+  if (isMetadataServer(address)) return "the address of a cloud's metadata server, which no catalog entry may reach";
+  return isLinkLocal(address) ? 'a link-local address, which no catalog entry may reach' : undefined;
+};
 
 /**
  * The gateway itself asks for its token. Google's name for the server has been poisoned before, in machines and in networks:

@@ -24,7 +24,7 @@ async function start(
 ): Promise<(path: string, headers?: Record<string, string>, method?: string) => Promise<Answer>> {
   const clock = createStillClock();
   const own = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, routes: [], process: false });
-  const server = createStatusServer({ metrics: metrics ?? own, isReady: () => readiness, clock });
+  const server = createStatusServer({ metrics: metrics ?? own, isReady: () => readiness, clock, host: '127.0.0.1' });
   clock.set(12_345);
   const listening = await listen(server);
   open.push(listening);

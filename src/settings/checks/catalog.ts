@@ -4,7 +4,7 @@ import { readTimeouts, type Report } from '../../plugin/index.ts';
 import { readBase } from '../../providers/base-url.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import type { Known } from './known.ts';
-import { isLocalHost, isMetadataServer } from './local-host.ts';
+import { isLocalHost, offLimits } from './local-host.ts';
 import { checkTimeouts, serverTimeouts } from './times.ts';
 
 /** Duplicate slugs and credentials are the catalog's to judge, when it compiles the entries. */
@@ -26,7 +26,8 @@ function checkHost({ base_url: baseUrl, allow_insecure: insecure }: CatalogEntry
   if (baseUrl === undefined) return;
   const { hostname } = new URL(baseUrl);
   const path = ['base_url'];
-  if (isMetadataServer(hostname)) report({ path, message: 'base_url is a metadata server, which is never asked' });
+  const refused = offLimits(hostname);
+  if (refused !== undefined) report({ path, message: `base_url is ${refused}` });
   else if (!insecure && isLocalHost(hostname))
     report({
       path,

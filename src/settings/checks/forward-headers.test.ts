@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { checkForwardHeaders } from './forward-headers.ts';
 
-function refused(name: string): boolean {
+function told(name: string, severity: 'error' | 'warning', fromCaller: boolean): boolean {
   const messages: string[] = [];
   checkForwardHeaders([name], {
     path: [],
-    report: ({ message }) => messages.push(message),
+    report: ({ message, severity: its = 'error' }) => its === severity && messages.push(message),
+    fromCaller,
     prefixes: ['x-gateway-', 'x-acme-'],
     credentials: new Map([['x-entrance', '@proxy']]),
   });
   return messages.length > 0;
 }
+
+const refused = (name: string): boolean => told(name, 'error', false);
 
 describe('a header that a config forwards', () => {
   // As clients, clouds, proxies and identity providers name them.
@@ -23,7 +26,8 @@ describe('a header that a config forwards', () => {
     x-secret x-client-secret x-hub-signature-256 x-session-token x-admin-key x-app-key x-signing-key x-otp x-pat x-saml-response
     x-access-key-id x-account-key x-master-key x-service-credential x-gateway-api-key x-gateway-anything X-Acme-Config
     x-portkey-virtual-key x-user-key x-team-key x-provider-key x-key KEY x-creds x-authz dpop x-passphrase x-totp x-sig x-hmac
-    x-pwd x-sas x-mfa X-Entrance connection keep-alive Transfer-Encoding te trailer upgrade host content-length content-type expect via accept`
+    x-pwd x-sas x-mfa X-Entrance connection keep-alive Transfer-Encoding te trailer upgrade host content-length content-type expect via accept
+    proxy-authenticate Proxy-Features http2-settings x.api.key x_gateway_config transfer_encoding CONTENT_LENGTH`
       .trim()
       .split(/\s+/),
   )('may not be %s', (name) => expect(refused(name)).toBe(true));
@@ -35,4 +39,41 @@ describe('a header that a config forwards', () => {
       .trim()
       .split(/\s+/),
   )('may be %s', (name) => expect(refused(name)).toBe(false));
+});
+
+describe('a header that a config of a caller forwards', () => {
+  const ofCaller = (name: string): boolean => told(name, 'error', true);
+
+  it.each(
+    `openai-organization OpenAI-Project openai_organization anthropic-organization-id anthropic-workspace-id
+    x-http-method-override X_HTTP_Method_Override x-method-override x-http-method x-method x-forwarded-for X-Forwarded-Host
+    x-forwarded-anything x-forwarded forwarded forwarded-for x-real-ip x-client-ip true-client-ip cf-connecting-ip
+    x-cluster-client-ip fastly-client-ip x-original-url x-original-uri x-original-host x-rewrite-url x-envoy-original-path
+    x-accel-redirect x-host x-http-host-override x-goog-user-project x-goog-request-params x-goog-fieldmask x-goog-quota-user
+    x-vertex-ai-llm-shared-request-type azureml-model-deployment x-ms-client-principal-id x-amz-target x-amzn-trace-id
+    x-portkey-config helicone-target-url x-litellm-tags cf-aig-cache-ttl x-gatehouse-config
+    x-remote-user remote-user x-authenticated-user x-consumer-username x-webauth-user x-ssl-client-dn
+    authorization x-api-key api-key x-goog-api-key cookie set-cookie proxy-authorization proxy-connection connection te
+    x-gateway-config x-acme-config host`
+      .trim()
+      .split(/\s+/),
+  )('may not be %s', (name) => expect(ofCaller(name)).toBe(true));
+
+  it.each(
+    `x-tenant x-author idempotency-key x-request-source x-cache-key user-agent accept-language anthropic-beta anthropic-version
+    x-session-id x-correlation-id x-request-id traceparent tracestate baggage openai-beta x-title http-referer x-methodology
+    x-forwarder forwarding x-originality x-hostess x-sslstrip google-x`
+      .trim()
+      .split(/\s+/),
+  )('may be %s', (name) => expect(ofCaller(name)).toBe(false));
+});
+
+describe('a header that steers an upstream, in an operator’s own config', () => {
+  it.each(['x-http-method-override', 'x-original-url', 'X-Rewrite-URL'])('is allowed with a warning: %s', (name) => {
+    expect([refused(name), told(name, 'warning', false)]).toEqual([false, true]);
+  });
+
+  it.each(['openai-organization', 'x-forwarded-for', 'x-authenticated-user', 'x-tenant'])('is allowed: %s', (name) => {
+    expect([refused(name), told(name, 'warning', false)]).toEqual([false, false]);
+  });
 });

@@ -3,8 +3,11 @@ import type { Report } from '../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import type { Path } from '../pointer.ts';
 
-/** Besides those of the connection: what the gateway writes itself, and `via`, the way of the one message it is on (RFC 9110, section 7.6.3). */
-const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept']);
+/**
+ * Besides those of the connection: what the gateway writes itself, and `via`, the way of the one message it is on (RFC 9110,
+ * section 7.6.3); `http2-settings` belongs to `upgrade` (RFC 9113, section 3.1).
+ */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept', 'http2-settings']);
 
 /** Credentials go by many names; one that is refused without need has another name soon, one that leaks is gone. */
 const CREDENTIAL = new RegExp(
@@ -23,6 +26,47 @@ const CREDENTIAL = new RegExp(
 /** @param name in lower case */
 export const mayHoldCredential = (name: string): boolean => CREDENTIAL.test(name);
 
+/**
+ * Headers by which the sender of a request says more than the body does. An operator who names one means it. A config that comes with a
+ * request may not: the upstream reads them beside the operator's credentials.
+ */
+interface Steering {
+  readonly names: RegExp;
+  /** As it follows the name. */
+  readonly effect: string;
+  /** The gateway has decided this. An operator who lets callers decide it again is warned. */
+  readonly doubtful?: true;
+}
+
+const STEERING: readonly Steering[] = [
+  { names: /^(x-)?(http-)?method(-override)?$|^x-http-method-override$/, effect: 'changes the method', doubtful: true },
+  {
+    names:
+      /^x-(original|rewrite|rewritten|accel|envoy|sendfile)-|^x-(http-)?host(-override)?$|^x-sendfile$|^destination$/,
+    effect: 'changes the address of the request',
+    doubtful: true,
+  },
+  {
+    names:
+      /^(x-)?forward(ed)?(-|$)|^(x-|true-|x-cluster-|x-appengine-|fastly-)?client-(ip|addr|host)|^(x-)?real-ip$|^cf-(connecting|pseudo)-|^x-(originating|proxyuser|remote)-(ip|addr|host)|^x-azure-(client|socket)ip$/,
+    effect: 'says where a request comes from',
+  },
+  {
+    names:
+      /^(x-)?(authenticated|remote|webauth|consumer|ssl|tls|client-cert|userinfo|ms-client-principal|ms-token)(-|$)/,
+    effect: 'says who sends a request',
+  },
+  { names: /^openai-(organi[sz]ation|project)$/, effect: 'chooses the account at OpenAI' },
+  { names: /^anthropic-(organi[sz]ation|workspace|project|account)/, effect: 'chooses the account at Anthropic' },
+  { names: /^x-goog-|^x-vertex-|^x-server-timeout$/, effect: 'is a system parameter of Google Cloud' },
+  { names: /^azureml-|^x-ms-/, effect: 'is a system parameter of Azure' },
+  { names: /^x-amzn?-/, effect: 'is a system parameter of AWS' },
+  {
+    names: /^(x-)?(portkey|litellm|helicone|cf-aig|kong|bifrost|gatehouse|gateway)-/,
+    effect: 'steers a gateway behind this one',
+  },
+];
+
 /** What a name is refused by. */
 export interface ForwardRules {
   /** Of the gateway's own headers. */
@@ -34,26 +78,48 @@ export interface ForwardRules {
 interface Place extends ForwardRules {
   readonly path: Path;
   readonly report: Report;
+  /** The config came with a request. */
+  readonly fromCaller: boolean;
 }
+
+/** CGI and WSGI read `X_API.Key` and `x-api-key` as one name (RFC 3875, section 4.1.18). */
+const folded = (name: string): string => name.replaceAll(/[^a-z0-9]/g, '-');
 
 /**
  * Why a header is never sent on as it came, whatever a config says; undefined where a config may name it.
  * @param name in lower case
  */
 export function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
-  if (mayHoldCredential(name)) return 'may hold a credential';
-  if (NOT_FORWARDED.has(name)) return 'belongs to the connection or is written by the gateway';
-  if (prefixes.some((prefix) => name.startsWith(prefix))) return "is the gateway's own";
-  const owner = credentials.get(name);
+  const plain = folded(name);
+  if (mayHoldCredential(name) || mayHoldCredential(plain)) return 'may hold a credential';
+  if (NOT_FORWARDED.has(plain) || plain.startsWith('proxy-'))
+    return 'belongs to the connection or is written by the gateway';
+  if (prefixes.some((prefix) => plain.startsWith(folded(prefix)))) return "is the gateway's own";
+  const owner = credentials.get(name) ?? credentials.get(plain);
   return owner === undefined ? undefined : `holds a credential of ${owner} (secret_headers)`;
 }
 
 /** Names in `forward_headers` that must not cross: credentials never travel to an upstream, whatever a config says. */
 export function checkForwardHeaders(names: readonly string[] = [], { path, report, ...rules }: Place): void {
   for (const [index, written] of names.entries()) {
-    const reason = neverForwarded(written.toLowerCase(), rules);
-    if (reason !== undefined)
-      report({ path: [...path, 'forward_headers', index], message: `\`${written}\` ${reason} and is never forwarded` });
+    const name = written.toLowerCase();
+    const here = [...path, 'forward_headers', index];
+    const reason = neverForwarded(name, rules);
+    if (reason !== undefined) {
+      report({ path: here, message: `\`${written}\` ${reason} and is never forwarded` });
+      continue;
+    }
+    const steering = STEERING.find(({ names: those }) => those.test(folded(name)));
+    if (!steering) continue;
+    const { effect, doubtful } = steering;
+    if (rules.fromCaller)
+      report({ path: here, message: `\`${written}\` ${effect}: a config that comes with a request cannot forward it` });
+    else if (doubtful)
+      report({
+        path: here,
+        severity: 'warning',
+        message: `\`${written}\` ${effect}: callers decide that at an upstream that reads it`,
+      });
   }
 }
 

@@ -39,7 +39,11 @@ interface Place {
 
 export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
-  const forwarding = { prefixes: headerPrefixes(known.server), credentials: credentialHeaders(known.entries) };
+  const forwarding = {
+    prefixes: headerPrefixes(known.server),
+    credentials: credentialHeaders(known.entries),
+    fromCaller: known.fromCaller ?? false,
+  };
   const tally = { operators: 0, patterns: 0 };
   const choice = nodes.some(({ route }) => route.kind === 'group' && route.members.length > 1);
   for (const node of nodes) {

@@ -1,5 +1,5 @@
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
+import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { isWellFormedKey } from '../api-keys.ts';
 import { keyDigest } from '../key-digest.ts';
@@ -79,7 +79,7 @@ function checkInline(key: GatewayKey, { path, report }: Place): void {
 /** Any text may be a key, but one that looks like ours was copied, and copies are cut short. */
 function checkForm({ key }: GatewayKey, { path, report }: Place): void {
   const text = key?.reveal() ?? '';
-  if (!/^gatehouse_[a-z0-9]{12}_/.test(text) || isWellFormedKey(text)) return;
+  if (!holdsKeyShape(text) || isWellFormedKey(text)) return;
   const message =
     'this looks like a key of `gatehouse keys create`, but its checksum does not fit: it may be cut or mistyped';
   report({ path, severity: 'warning', message });

@@ -11,6 +11,8 @@ export interface Known {
   /** Undefined when it could not be read. */
   readonly server: ServerFile | undefined;
   readonly now: number;
+  /** The config came with a request. Default: it is a file. */
+  readonly fromCaller?: boolean;
 }
 
 export function withSuggestion(word: string, candidates: readonly string[]): { suggestion?: string } {

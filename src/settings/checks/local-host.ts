@@ -13,14 +13,21 @@ const isLocalAddress = createNetworkTest([
   'fe80::/10',
 ]);
 
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
 /** Only what is plain to see in the file; every address is checked again, by all ranges, when a connection is made. */
 export function isLocalHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = bare(hostname);
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   return isIP(host) !== 0 && isLocalAddress(host);
 }
 
-const METADATA_SERVERS: ReadonlySet<string> = new Set(['169.254.169.254', 'metadata.google.internal']);
+const METADATA_SERVERS: ReadonlySet<string> = new Set(['169.254.169.254', 'metadata.google.internal', 'fd00:ec2::254']);
+const isLinkLocal = createNetworkTest(['169.254.0.0/16', 'fe80::/10']);
 
-/** A cloud's metadata server holds credentials of the machine; the egress guard refuses it, whatever the settings allow. */
-export const isMetadataServer = (hostname: string): boolean => METADATA_SERVERS.has(hostname);
+/** What the egress guard refuses whatever the settings allow, as it follows `is`: services of the machine, its credentials among them. */
+export function offLimits(hostname: string): string | undefined {
+  const host = bare(hostname);
+  if (METADATA_SERVERS.has(host)) return 'a metadata server, which is never asked';
+  return isIP(host) !== 0 && isLinkLocal(host) ? 'a link-local address, which is never asked' : undefined;
+}

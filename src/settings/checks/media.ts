@@ -1,7 +1,7 @@
 import type { RemoteMedia } from '../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type Report } from '../../plugin/index.ts';
 import type { Path } from '../pointer.ts';
-import { isLocalHost, isMetadataServer } from './local-host.ts';
+import { isLocalHost, offLimits } from './local-host.ts';
 
 interface Place {
   readonly path: Path;
@@ -45,7 +45,8 @@ function checkHost(host: string, insecure: boolean, report: Report): void {
 }
 
 function doubtAbout(name: string, insecure: boolean): string | undefined {
-  if (isMetadataServer(name)) return `${name} is a metadata server, which is never asked`;
+  const refused = offLimits(name);
+  if (refused !== undefined) return `${name} is ${refused}`;
   if (name === '*' && insecure)
     return 'with `allow_insecure` callers can have the gateway ask every host of your network: name the hosts';
   if (!insecure && isLocalHost(name))

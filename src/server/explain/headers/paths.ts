@@ -139,6 +139,6 @@ function notesOn({ keys }: Settings): readonly string[] {
   if (own.length === 0) return [];
   const who = `${own.length === 1 ? 'The key' : 'The keys'} ${own.join(', ')}`;
   return [
-    `${who} may send a config with a request, and its \`forward_headers\` may name any header that is not among those never sent.`,
+    `${who} may send a config with a request, and its \`forward_headers\` may name any header but those never sent and those that steer an upstream (accounts, addresses, methods).`,
   ];
 }

@@ -7,10 +7,13 @@ export function hostOf(header: string | undefined): string | undefined {
   return (literal ?? name)?.toLowerCase();
 }
 
-/** Whether the admin listener goes by this name. */
-export function isOwnHost(name: string | undefined, admin: Pick<ServerSettings['admin'], 'host' | 'hosts'>): boolean {
+/** Whether a listener that is not for everybody goes by this name. */
+export function isOwnHost(
+  name: string | undefined,
+  listener: Pick<ServerSettings['admin'], 'host' | 'hosts'>,
+): boolean {
   if (name === undefined) return false;
-  return isLoopback(name) || [admin.host, ...admin.hosts].some((own) => own.toLowerCase() === name);
+  return isLoopback(name) || [listener.host, ...listener.hosts].some((own) => own.toLowerCase() === name);
 }
 
 /** Why the admin listener does not start; undefined: nothing is against it. */

@@ -1,0 +1,40 @@
+import type { ServerFile } from '../../schemas/types.generated.ts';
+import type { Address } from '../server/listeners.ts';
+import { isLoopback } from '../settings/loopback.ts';
+import { HOST_VARIABLE } from '../settings/open-host.ts';
+import type { Environment } from '../settings/resolve-references.ts';
+
+interface Open {
+  readonly data: Address;
+  readonly status: Address;
+  readonly server: ServerFile;
+  readonly env: Environment;
+}
+
+/** Which machines can reach the listeners, a sentence for each that differs. The admin listener has rules of its own. */
+export function reach({ data, status, server, env }: Open): string {
+  const [ofData, ofStatus] = [reachOf(data.host), reachOf(status.host)];
+  const told =
+    ofData === ofStatus
+      ? [`Requests and status: reachable from ${ofData}.`]
+      : [`Requests: reachable from ${ofData}.`, `Status: reachable from ${ofStatus}.`];
+  const isClosed = [data, status].every(({ host }) => isLoopback(host));
+  const hint = `To open both, set ${HOST_VARIABLE}=0.0.0.0, or name a host in server.yaml.`;
+  return [...told, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...overruled(server, env)].join(' ');
+}
+
+/** @param host an address that is listened on */
+function reachOf(host: string): string {
+  if (isLoopback(host)) return 'this machine only';
+  if (host === '0.0.0.0') return 'every machine that has a route to this one (IPv4)';
+  // A dual-stack socket takes IPv4 as well.
+  if (host === '::') return 'every machine that has a route to this one (IPv4 and IPv6)';
+  return `every machine that has a route to ${host}`;
+}
+
+function overruled({ listen, status }: ServerFile, env: Environment): readonly string[] {
+  const wanted = env[HOST_VARIABLE]?.trim();
+  if (!wanted) return [];
+  const named = Object.entries({ listen, status }).filter(([, at]) => at?.host !== undefined && at.host !== wanted);
+  return named.map(([name, at]) => `${HOST_VARIABLE} has no effect on \`${name}\`: server.yaml says host ${at?.host}.`);
+}

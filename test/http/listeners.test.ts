@@ -1,0 +1,90 @@
+import { request } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+const open: TestGateway[] = [];
+afterEach(async () => {
+  for (const gateway of open.splice(0)) await gateway.close();
+});
+
+async function start(server: object, env: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
+  const gateway = await startTestGateway({ server }, { env });
+  open.push(gateway);
+  return gateway;
+}
+
+const hostsOf = ({ gateway: { data, status } }: TestGateway): string[] => [data.host, status.host];
+const NO_HOST = { listen: { port: 0 }, status: { port: 0 } };
+
+describe('the listeners of requests and of the status', () => {
+  it('are for this machine only where server.yaml names no host', async () => {
+    expect(hostsOf(await start(NO_HOST))).toEqual(['127.0.0.1', '127.0.0.1']);
+  });
+
+  it('are both opened by GATEHOUSE_HOST', async () => {
+    expect(hostsOf(await start(NO_HOST, { GATEHOUSE_HOST: '127.0.0.2' }))).toEqual(['127.0.0.2', '127.0.0.2']);
+  });
+
+  it('stay where server.yaml names a host, and where GATEHOUSE_HOST is empty', async () => {
+    const listen = { host: '127.0.0.3', port: 0 };
+    expect(hostsOf(await start({ ...NO_HOST, listen }, { GATEHOUSE_HOST: '127.0.0.2' }))).toEqual([
+      '127.0.0.3',
+      '127.0.0.2',
+    ]);
+    expect(hostsOf(await start(NO_HOST, { GATEHOUSE_HOST: ' ' }))).toEqual(['127.0.0.1', '127.0.0.1']);
+  });
+});
+
+/** Status of an answer to a GET with these Host headers; none at all is HTTP/1.0's way. */
+function statusFor(gateway: TestGateway, hosts: readonly string[], path = '/metrics'): Promise<number> {
+  const { port } = gateway.gateway.status;
+  return new Promise((resolve, reject) => {
+    request({
+      host: '127.0.0.1',
+      port,
+      path,
+      agent: false,
+      setHost: false,
+      headers: hosts.flatMap((host) => ['Host', host]),
+    })
+      .on('error', reject)
+      .on('response', (response) => resolve(response.resume().statusCode ?? 0))
+      .end();
+  });
+}
+
+describe('the status listener', () => {
+  it.each(['127.0.0.1:9464', 'localhost', 'LOCALHOST:1', '[::1]:9464', '127.9.9.9'])(
+    'answers to %s on loopback',
+    async (host) => {
+      expect(await statusFor(await start(NO_HOST), [host])).toBe(200);
+    },
+  );
+
+  it.each(['attacker.example', 'attacker.example:9464', '10.1.2.3:9464', 'localhost.attacker.example', '', 'a b'])(
+    'gives nothing on loopback to a browser that was led there by %j',
+    async (host) => {
+      const gateway = await start(NO_HOST);
+      for (const path of ['/metrics', '/readyz?verbose', '/livez', '/'])
+        expect(await statusFor(gateway, [host], path), path).toBe(421);
+    },
+  );
+
+  it('gives nothing on loopback to two Host headers', async () => {
+    expect(await statusFor(await start(NO_HOST), ['localhost', 'attacker.example'])).toBe(421);
+  });
+
+  it('answers on loopback to the name that server.yaml gives it', async () => {
+    const gateway = await start({ ...NO_HOST, status: { host: 'localhost', port: 0 } });
+    expect(await statusFor(gateway, ['localhost:9464'])).toBe(200);
+  });
+
+  it.each(['10.1.2.3:9464', 'gatehouse.monitoring.svc', '[fd00::1]:9464', '127.0.0.1'])(
+    'answers to %s beyond loopback, as Prometheus and the kubelet call a pod',
+    async (host) => {
+      const gateway = await start(NO_HOST, { GATEHOUSE_HOST: '0.0.0.0' });
+      for (const path of ['/metrics', '/livez', '/readyz'])
+        expect(await statusFor(gateway, [host], path), path).toBe(200);
+    },
+  );
+});
