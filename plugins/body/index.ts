@@ -32,7 +32,7 @@ export default definePlugin({
         checkMediaType(request.headers);
         const bytes = await readBody(ctx, limits);
         request.bodyBytes = bytes.length;
-        request.body = withPath(exchange, operation, RequestBody.read(bytes, limits.jsonDepth));
+        request.body = withPath(exchange, operation, RequestBody.read(bytes, limits.json));
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
         if (request.bodyValidated) checkWhole(operation, request.body);
         else checkOutline(request.body);

@@ -11,6 +11,23 @@ export function applyEdit(json: Record<string, unknown>, edit: Edit): Record<str
   return applyAt(json, edit.path, edit.value);
 }
 
+/** The object with the edits applied, one after the other: it is copied once, and below it only the objects along the paths. */
+export function applyEdits(json: Record<string, unknown>, edits: readonly Edit[]): Record<string, unknown> {
+  if (edits.length === 0) return json;
+  const edited = { ...json };
+  for (const { path, value } of edits) {
+    const [key] = path;
+    if (key === undefined) continue;
+    const before = Object.hasOwn(edited, key) ? { [key]: edited[key] } : {};
+    const after = applyAt(before, path, value);
+    // Assigned, `__proto__` would change the object's prototype and not its keys.
+    if (Object.hasOwn(after, key))
+      Object.defineProperty(edited, key, { value: after[key], configurable: true, enumerable: true, writable: true });
+    else delete edited[key];
+  }
+  return edited;
+}
+
 function applyAt(object: Record<string, unknown>, path: readonly string[], value: unknown): Record<string, unknown> {
   const [key, ...rest] = path;
   if (key === undefined) return object;

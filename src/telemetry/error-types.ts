@@ -55,6 +55,8 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   unsupported_parameter: invalid('schema'),
   duplicate_parameter: invalid('schema'),
   body_too_deep: invalid('schema'),
+  too_many_keys: invalid('schema'),
+  too_many_items: invalid('schema'),
   request_too_large: invalid('body_too_large'),
   unsupported_media_type: invalid('schema'),
   invalid_header: invalid('schema'),
