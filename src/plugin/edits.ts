@@ -67,7 +67,11 @@ export function mergeLevels(levels: readonly Readonly<Record<string, unknown>>[]
 
 /** What is written or deleted later, whole; an empty object writes nothing over another. */
 const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
-  later.some((one) => !isEmptyObject(one.value) && one.path.every((key, index) => path[index] === key));
+  later.some((one) => replacesWhole(one) && one.path.every((key, index) => path[index] === key));
+
+/** What a deletion inside an object takes out may have made that object. */
+const replacesWhole = ({ path, value }: Edit): boolean =>
+  value === undefined ? path.length === 1 : !isEmptyObject(value);
 
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 

@@ -57,6 +57,9 @@ export type {
   TraceContext,
   TryRecord,
 } from './exchange.ts';
+export { FieldNames } from './field-names.ts';
+export { namesOf, pathsOf } from './named-paths.ts';
+export { spellingsOf, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
