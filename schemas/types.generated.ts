@@ -291,6 +291,14 @@ export interface Limits {
    * Deepest nesting of a request body.
    */
   json_depth?: number;
+  /**
+   * Most keys of one object of a request body, at any depth.
+   */
+  json_keys?: number;
+  /**
+   * Most items of one list of a request body, at any depth.
+   */
+  json_items?: number;
   header?: Bytes;
   reply?: Bytes;
   hold_bytes?: Bytes;

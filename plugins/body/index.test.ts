@@ -34,7 +34,7 @@ async function upload({ pieces, headers = {}, fault, limits, leave, params = {},
   if (leave === 'before') exchange.cancellation.cancel(gone);
   const running = runPlugin(body, {
     context,
-    needs: { limits: { body: 1_000_000, jsonDepth: 8, reserve: () => true, ...limits } },
+    needs: { limits: { body: 1_000_000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => true, ...limits } },
   });
   const failure = running.then(
     () => undefined,
@@ -116,6 +116,12 @@ describe('body', () => {
     ['is empty', [], 'invalid_json'],
     ['is no object', ['[1]'], 'invalid_request'],
     ['is no UTF-8', [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])], 'invalid_json'],
+    [
+      'has an object of too many keys',
+      [`{"a":{${Array.from({ length: 51 }, (_, key) => `"${key}":0`).join()}}}`],
+      'too_many_keys',
+    ],
+    ['has a list of too many items', [`{"a":[${'0,'.repeat(50)}0]}`], 'too_many_items'],
     ['nests too deep', [`{"a":${'['.repeat(9)}${']'.repeat(9)}}`], 'body_too_deep'],
   ])('refuses a body that %s', async (_, pieces, code) => {
     expect((await upload({ pieces })).failure).toMatchObject({ code, status: 400 });
@@ -167,7 +173,10 @@ describe('body', () => {
     const reserve = (): boolean => {
       throw new Error('asked for room');
     };
-    const running = runPlugin(body, { exchange, needs: { limits: { body: 1, jsonDepth: 8, reserve } } });
+    const running = runPlugin(body, {
+      exchange,
+      needs: { limits: { body: 1, json: { depth: 8, keys: 50, items: 50 }, reserve } },
+    });
     await expect(running).rejects.toBe(error);
   });
 
@@ -178,7 +187,7 @@ describe('body', () => {
   it('ends with the reason it is cancelled for', async () => {
     const exchange = createExchange({ operation: { method: 'POST' } as Operation });
     const context = createContext(exchange);
-    const needs = { limits: { body: 1000, jsonDepth: 8, reserve: () => true } };
+    const needs = { limits: { body: 1000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => true } };
     const running = runPlugin(body, { context, needs });
     const reason = new GatewayError('shutting_down', 'over');
     exchange.cancellation.cancel(reason);
@@ -219,7 +228,7 @@ describe('body', () => {
     exchange.request.body = undefined;
     const { nextCalls } = await runPlugin(body, {
       exchange,
-      needs: { limits: { body: 1, jsonDepth: 8, reserve: () => true } },
+      needs: { limits: { body: 1, json: { depth: 8, keys: 50, items: 50 }, reserve: () => true } },
     });
     expect(exchange.request.body).toBeUndefined();
     expect(nextCalls).toBe(1);

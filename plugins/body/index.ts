@@ -1,5 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { definePlugin, GatewayError, RequestBody, type Exchange, type Operation } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  GatewayError,
+  namesOf,
+  RequestBody,
+  type Exchange,
+  type FieldNames,
+  type Operation,
+} from '../../src/plugin/index.ts';
 import { readBody } from './read.ts';
 
 /**
@@ -23,6 +31,15 @@ export default definePlugin({
   },
   create({ host }) {
     const { limits } = host;
+    const names = new Map<Operation, FieldNames>();
+    const namesFor = (operation: Operation): FieldNames => {
+      let known = names.get(operation);
+      if (!known) {
+        const paths = (operation.fields?.read ?? []).map((path) => path.split('.'));
+        names.set(operation, (known = namesOf(paths, operation.fields)));
+      }
+      return known;
+    };
     return async function body(ctx, next) {
       const { exchange } = ctx;
       const { operation, request } = exchange;
@@ -32,7 +49,9 @@ export default definePlugin({
         checkMediaType(request.headers);
         const bytes = await readBody(ctx, limits);
         request.bodyBytes = bytes.length;
-        request.body = withPath(exchange, operation, RequestBody.read(bytes, limits.jsonDepth));
+        const read = RequestBody.read(bytes, limits.json);
+        namesFor(operation).check(read);
+        request.body = withPath(exchange, operation, read);
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
         if (request.bodyValidated) checkWhole(operation, request.body);
         else checkOutline(request.body);

@@ -1,3 +1,4 @@
+import { ConfigNames } from './config-names.ts';
 import {
   definePlugin,
   GatewayError,
@@ -26,12 +27,14 @@ export default definePlugin({
     return { does: wayTo(config, exchange), details };
   },
   create({ host }) {
+    const names = new ConfigNames();
     return async function config(ctx, next) {
       const { exchange } = ctx;
       exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
       exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
       exchange.config = chooseConfig(exchange, host.configs);
       exchange.deadline = deadlineOf(exchange, exchange.config);
+      names.check(exchange.config, exchange);
       await host.configs.run(exchange.config, ctx);
       await next();
     };

@@ -2,15 +2,13 @@ import {
   changesOf,
   definePlugin,
   GatewayError,
-  mergeEdits,
-  mergeLevels,
+  spellingsOf,
   type Edit,
   type Operation,
   type RequestBody,
   type Target,
 } from '../../src/plugin/index.ts';
-
-type Params = Readonly<Record<string, unknown>>;
+import { applyChanges, compileChanges, type Changes } from './changes.ts';
 
 /** A target's parameters over the request: defaults beneath it, overrides on top, drops taken out; the result is checked as if the client had sent it. */
 export default definePlugin({
@@ -25,15 +23,19 @@ export default definePlugin({
     return { does: changes.map(({ field, change }) => `${field} ${change}`).join(', '), details: { changes } };
   },
   create() {
-    const compiled = new WeakMap<Target, Compiled>();
-    return function override({ attempt, exchange }, next) {
+    const compiled = new WeakMap<Target, Map<Operation['fields'], Changes>>();
+    const changesFor = (target: Target, fields: Operation['fields']): Changes => {
+      let ofTarget = compiled.get(target);
+      if (!ofTarget) compiled.set(target, (ofTarget = new Map<Operation['fields'], Changes>()));
+      let changes = ofTarget.get(fields);
+      if (!changes) ofTarget.set(fields, (changes = compileChanges(target, spellingsOf(fields))));
+      return changes;
+    };
+    return function override({ attempt, exchange: { operation } }, next) {
       const { target } = attempt;
       if (changes(target)) {
-        let edits = compiled.get(target);
-        if (!edits) compiled.set(target, (edits = compile(target)));
-        const { body } = attempt;
-        attempt.body = body.edit([...edits.beneath.filter(({ path }) => isUnsaid(body, path)), ...edits.laidOver]);
-        if (exchange.operation) check(exchange.operation, attempt.body, target);
+        attempt.body = applyChanges(attempt.body, changesFor(target, operation?.fields));
+        if (operation) check(operation, attempt.body, target);
       }
       return next();
     };
@@ -47,35 +49,6 @@ const changeOf = ({ value, source }: Edit): string => {
 
 const changes = ({ defaultParams, overrideLevels, dropParams }: Target): boolean =>
   defaultParams !== undefined || overrideLevels.length > 0 || dropParams.length > 0;
-
-/** What a target changes, worked out once. */
-interface Compiled {
-  /** Only where the request does not say it itself; null is OpenAI's way of not saying it. */
-  readonly beneath: readonly Edit[];
-  readonly laidOver: readonly Edit[];
-}
-
-function compile({ defaultParams = {}, overrideLevels, dropParams, path }: Target): Compiled {
-  const drops = dropParams.map((field): Edit => ({ path: field, value: undefined, source: `${path} drop_params` }));
-  return {
-    beneath: mergeEdits(defaultParams, `${path} default_params`).filter(({ value }) => value !== undefined),
-    laidOver: [...mergeLevels(overrideLevels, `${path} override_params`), ...drops],
-  };
-}
-
-/** A value of another kind on the way (text where the default has an object) is said, and for the check to judge. */
-function isUnsaid(body: RequestBody, [key = '', ...inner]: readonly string[]): boolean {
-  let value = body.has(key) ? body.value(key) : undefined;
-  for (const name of inner) {
-    if (value === undefined || value === null) return true;
-    if (!isObject(value)) return false;
-    value = Object.hasOwn(value, name) ? value[name] : undefined;
-  }
-  return value === undefined || value === null;
-}
-
-const isObject = (value: unknown): value is Params =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function check(operation: Operation, body: RequestBody, target: Target): void {
   const fault = operation.validate(body.json());

@@ -182,6 +182,8 @@ admin:
 # limits:
 #   body: 48MiB
 #   json_depth: 64
+#   json_keys: 10000
+#   json_items: 200000
 
 # The plugins a request passes, in this order. List a chain only to change it; plugins of your own are named in \`plugins\`.
 # plugins: [./plugins/tenant-header.mjs]

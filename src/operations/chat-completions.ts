@@ -1,3 +1,4 @@
+import { chatFields } from '../formats/fields/chat.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
@@ -10,5 +11,6 @@ export const chatCompletions: Operation = {
   task: 'generate',
   semconvName: 'chat',
   format: openaiChat,
+  fields: chatFields,
   validate: bodySchema('chat-completions'),
 };

@@ -1,3 +1,4 @@
+import { messagesFields } from '../formats/fields/messages.ts';
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
@@ -10,5 +11,6 @@ export const countTokens: Operation = {
   task: 'count_tokens',
   semconvName: 'count_tokens',
   format: anthropicMessages,
+  fields: messagesFields,
   validate: bodySchema('count-tokens'),
 };

@@ -1,3 +1,4 @@
+import { embeddingsFields } from '../formats/fields/embeddings.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
@@ -11,5 +12,6 @@ export const embeddings: Operation = {
   semconvName: 'embeddings',
   // Its errors; bodies are the provider's codec's.
   format: openaiChat,
+  fields: embeddingsFields,
   validate: bodySchema('embeddings'),
 };

@@ -1,3 +1,4 @@
+import { imagesFields } from '../formats/fields/images.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
@@ -11,5 +12,6 @@ export const images: Operation = {
   semconvName: 'image_generation',
   // Its errors; bodies are the provider's codec's.
   format: openaiChat,
+  fields: imagesFields,
   validate: bodySchema('images'),
 };

@@ -1,3 +1,4 @@
+import { geminiFields } from '../formats/fields/gemini.ts';
 import { gemini } from '../formats/gemini/index.ts';
 import { modelNameOf, namesResource } from '../formats/gemini/model-resource.ts';
 import { GatewayError, type Operation } from '../plugin/index.ts';
@@ -14,6 +15,7 @@ export const vertexCountTokens: Operation = {
   task: 'count_tokens',
   semconvName: 'count_tokens',
   format: gemini,
+  fields: geminiFields,
   validate: bodySchema('vertex-count-tokens'),
   fieldsInPath({ publisher = '', model = '' }, body) {
     const resource = { publisher, model };

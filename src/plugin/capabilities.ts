@@ -3,6 +3,7 @@ import type { Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
 import type { GatewayError } from './errors.ts';
 import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
+import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
@@ -188,8 +189,8 @@ export type CapabilityName = keyof Capabilities;
 export interface RequestLimits {
   /** Bytes of one request's body. */
   readonly body: number;
-  /** Levels of objects and lists. */
-  readonly jsonDepth: number;
+  /** The shape of its JSON. */
+  readonly json: JsonLimits;
   /**
    * Takes room for so many more bytes of a request's body, out of what all requests may hold together. False: there is none
    * left. Given back with the end of the exchange.

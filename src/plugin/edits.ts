@@ -11,6 +11,23 @@ export function applyEdit(json: Record<string, unknown>, edit: Edit): Record<str
   return applyAt(json, edit.path, edit.value);
 }
 
+/** The object with the edits applied, one after the other: it is copied once, and below it only the objects along the paths. */
+export function applyEdits(json: Record<string, unknown>, edits: readonly Edit[]): Record<string, unknown> {
+  if (edits.length === 0) return json;
+  const edited = { ...json };
+  for (const { path, value } of edits) {
+    const [key] = path;
+    if (key === undefined) continue;
+    const before = Object.hasOwn(edited, key) ? { [key]: edited[key] } : {};
+    const after = applyAt(before, path, value);
+    // Assigned, `__proto__` would change the object's prototype and not its keys.
+    if (Object.hasOwn(after, key))
+      Object.defineProperty(edited, key, { value: after[key], configurable: true, enumerable: true, writable: true });
+    else delete edited[key];
+  }
+  return edited;
+}
+
 function applyAt(object: Record<string, unknown>, path: readonly string[], value: unknown): Record<string, unknown> {
   const [key, ...rest] = path;
   if (key === undefined) return object;
@@ -50,7 +67,11 @@ export function mergeLevels(levels: readonly Readonly<Record<string, unknown>>[]
 
 /** What is written or deleted later, whole; an empty object writes nothing over another. */
 const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
-  later.some((one) => !isEmptyObject(one.value) && one.path.every((key, index) => path[index] === key));
+  later.some((one) => replacesWhole(one) && one.path.every((key, index) => path[index] === key));
+
+/** What a deletion inside an object takes out may have made that object. */
+const replacesWhole = ({ path, value }: Edit): boolean =>
+  value === undefined ? path.length === 1 : !isEmptyObject(value);
 
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 

@@ -54,7 +54,19 @@ export const ERRORS = {
   missing_required_parameter: invalid(400, 'A field the target needs is missing, such as `max_tokens` for Claude.'),
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
   duplicate_parameter: invalid(400, 'A top-level key stands twice in the body: what is checked must be what is sent.'),
+  ambiguous_parameter: invalid(
+    400,
+    'A key differs in case alone (Unicode simple folding) from a field that the gateway reads or sets; some upstreams take one for the other. `param` names the key.',
+  ),
   body_too_deep: invalid(400, 'The body nests deeper than `limits.json_depth`.'),
+  too_many_keys: invalid(
+    400,
+    'An object of the body has more keys than `limits.json_keys`; `param` and the message name its place.',
+  ),
+  too_many_items: invalid(
+    400,
+    'A list of the body has more items than `limits.json_items`; `param` and the message name its place.',
+  ),
   request_too_large: invalid(
     413,
     'The body exceeds `limits.body`, or what the target takes: 32 MB at the Anthropic API; or a text is longer than the `$regex` of a config may read.',

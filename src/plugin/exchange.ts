@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type Koa from 'koa';
 import type { Format } from '../formats/format.ts';
+import type { FieldTable } from '../formats/fields/field-table.ts';
 import type { FormatName, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
@@ -28,6 +29,8 @@ export interface Operation {
   readonly semconvName: string;
   /** The client's side: its bodies, its streams, its error shape. */
   readonly format: Format;
+  /** The names of its body's fields. */
+  readonly fields?: FieldTable;
   /** Checks a parsed body. Undefined when it is fine, else what is wrong and where. */
   validate(body: unknown): BodyFault | undefined;
   /**

@@ -58,6 +58,10 @@ export type {
   TryRecord,
 } from './exchange.ts';
 export { holdsKeyShape } from './key-shape.ts';
+export { FieldNames } from './field-names.ts';
+export { namesOf, pathsOf } from './named-paths.ts';
+export { spellingsOf, type Spellings } from './spellings.ts';
+export type { JsonLimits } from './json-scan.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './error-reply.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { GatewayError } from './errors.ts';
 import { scanTopLevel } from './json-scan.ts';
 
-const scan = (text: string, depth = 64) => scanTopLevel(Buffer.from(text), depth);
+const scan = (text: string, depth = 64) => scanTopLevel(Buffer.from(text), { depth, keys: 50, items: 50 });
 const codeOf = (text: string, depth?: number): unknown => {
   try {
     scan(text, depth);
@@ -58,12 +59,71 @@ describe('scanning the outline of a body', () => {
     expect(codeOf(`{"a":${'['.repeat(200_000)}`, 64)).toBe('body_too_deep');
   });
 
+  describe('limits the keys of each object and the items of each list', () => {
+    const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join()}}`;
+    const items = (count: number) => `[${Array.from({ length: count }, () => '0').join()}]`;
+    const faultOf = (text: string): unknown => {
+      try {
+        scan(text);
+        return undefined;
+      } catch (error) {
+        const { code, message, param } = error as GatewayError;
+        return { code, message, param };
+      }
+    };
+
+    it.each([
+      [
+        'the body itself',
+        keys(50),
+        keys(51),
+        'too_many_keys',
+        null,
+        'The body has more than 50 keys (limits.json_keys).',
+      ],
+      [
+        'a schema in a tool',
+        `{"a":[],"tools":[{"t":"}],"},{},{},{"parameters":{"x":[{}],"properties":${keys(50)}}}]}`,
+        `{"a":[],"tools":[{"t":"}],"},{},{},{"parameters":{"x":[{}],"properties":${keys(51)}}}]}`,
+        'too_many_keys',
+        'tools[3].parameters.properties',
+        '`tools[3].parameters.properties` has more than 50 keys (limits.json_keys).',
+      ],
+      [
+        'a list',
+        `{"model":"m","messages":${items(50)}}`,
+        `{"model":"m","messages":${items(51)}}`,
+        'too_many_items',
+        'messages',
+        '`messages` has more than 50 items (limits.json_items).',
+      ],
+      [
+        'a list behind an escaped key',
+        `{"a":{"\\u0062\\"":[0,${items(50)}]}}`,
+        `{"a":{"\\u0062\\"":[0,${items(51)}]}}`,
+        'too_many_items',
+        'a.b"[1]',
+        '`a.b"[1]` has more than 50 items (limits.json_items).',
+      ],
+    ])('%s', (_, within, beyond, code, param, message) => {
+      expect(codeOf(within)).toBeUndefined();
+      expect(faultOf(beyond)).toEqual({ code, param, message });
+    });
+
+    it('and cuts a long place', () => {
+      const name = 'n'.repeat(10_000);
+      const { param, message } = faultOf(`{"${name}":${items(51)}}`) as GatewayError;
+      expect(param?.length).toBeLessThan(200);
+      expect(message.length).toBeLessThan(300);
+    });
+  });
+
   it('agrees with JSON.parse on what is JSON, and on every top-level value', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
         const bytes = Buffer.from(text);
-        const spans = scanTopLevel(bytes, 512);
+        const spans = scanTopLevel(bytes, { depth: 512, keys: 1000, items: 1000 });
         const parsed = JSON.parse(text) as Record<string, unknown>;
         expect([...spans.keys()]).toEqual(expect.arrayContaining(Object.keys(parsed)));
         for (const [key, { from, to }] of spans)

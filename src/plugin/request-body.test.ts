@@ -80,6 +80,35 @@ describe('a request body and its edits', () => {
     expect(body.outline().json()).toEqual({ model: 'n', stream: true, temperature: 0.5, seed: 3, stop: 'x' });
   });
 
+  it('outlines a body of many short values in a few KB, the model and the flag of streams among them', () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 'short']));
+    const outline = read({ ...many, model: 'm', stream: true }).outline();
+    expect(outline.json()).toMatchObject({ model: 'm', stream: true, k0: 'short' });
+    expect(outline.original.length).toBeLessThan(20_000);
+  });
+
+  it.each([
+    ['the first', { a: null }, '{ "b" : 2, "c" : 3 }'],
+    ['one between two', { b: null }, '{ "a" : 1, "c" : 3 }'],
+    ['the last', { c: null }, '{ "a" : 1, "b" : 2}'],
+    ['the last two', { b: null, c: null }, '{ "a" : 1}'],
+    ['all', { a: null, b: null, c: null }, '{ }'],
+    ['the last behind one that is replaced', { b: 9, c: null }, '{ "a" : 1, "b" : 9}'],
+    ['all but one that is added', { a: null, b: null, c: null, d: 4 }, '{"d":4 }'],
+  ])('takes a key away and leaves every other byte as it came: %s', (_, params, expected) => {
+    const body = RequestBody.read(Buffer.from('{ "a" : 1, "b" : 2, "c" : 3 }'), 64);
+    expect(merge(body, params).encode().toString()).toBe(expected);
+  });
+
+  it('changes `__proto__` as any other key', () => {
+    const body = merge(
+      RequestBody.read(Buffer.from('{"__proto__":{"a":1},"b":2}'), 64),
+      JSON.parse('{"__proto__":{"c":3}}'),
+    );
+    expect(JSON.stringify(body.json())).toBe('{"__proto__":{"a":1,"c":3},"b":2}');
+    expect(body.encode().toString()).toBe('{"__proto__":{"a":1,"c":3},"b":2}');
+  });
+
   it('refuses bytes that are not UTF-8 instead of replacing them', () => {
     expect(() => RequestBody.read(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 64)).toThrow(/UTF-8/);
   });
@@ -141,7 +170,10 @@ describe('the fingerprint of a body', () => {
   /** What is sent, key by key, without the order of the keys. */
   const sent = (body: RequestBody): string => {
     const bytes = body.encode();
-    const values = [...scanTopLevel(bytes, 64)].map(([name, { from, to }]) => [name, bytes.toString('utf8', from, to)]);
+    const values = [...scanTopLevel(bytes, { depth: 64, keys: 1000, items: 1000 })].map(([name, { from, to }]) => [
+      name,
+      bytes.toString('utf8', from, to),
+    ]);
     return JSON.stringify(values.sort());
   };
 

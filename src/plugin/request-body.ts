@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { applyEdit, type Edit } from './edits.ts';
-import { scanTopLevel, type TopLevel } from './json-scan.ts';
+import { applyEdits, type Edit } from './edits.ts';
+import { scanTopLevel, type JsonLimits, type TopLevel } from './json-scan.ts';
+import { spliceTexts, type Texts } from './splice.ts';
 import { GatewayError } from './errors.ts';
 
 /**
@@ -17,11 +18,15 @@ export class RequestBody {
     this.#edits = edits;
   }
 
-  /** Checks that the bytes are one JSON object, no deeper than `maxDepth`, without a top-level key twice. Throws GatewayError. */
-  static read(bytes: Buffer, maxDepth: number): RequestBody {
-    // Decoding would put U+FFFD in place of broken bytes without a word (RFC 8259, section 8.1 demands UTF-8).
+  /**
+   * Checks that the bytes are one JSON object within the limits, without a top-level key twice. Throws GatewayError.
+   * @param limits a number limits the depth alone
+   */
+  static read(bytes: Buffer, limits: JsonLimits | number): RequestBody {
+    // Decoding would silently put U+FFFD in place of broken bytes (RFC 8259, section 8.1 demands UTF-8).
     if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
-    return new RequestBody({ bytes, topLevel: scanTopLevel(bytes, maxDepth), json: undefined }, []);
+    const topLevel = scanTopLevel(bytes, typeof limits === 'number' ? { ...UNLIMITED, depth: limits } : limits);
+    return new RequestBody({ bytes, topLevel, json: undefined }, []);
   }
 
   /** The caller's bytes. */
@@ -41,22 +46,27 @@ export class RequestBody {
 
   /** A top-level value as it will be sent; parses only that value when nothing has parsed the body yet. */
   value(key: string): unknown {
-    if (this.#json || this.#edits.some((edit) => edit.path[0] === key)) return this.json()[key];
-    if (this.#shared.json) return this.#shared.json[key];
-    const span = this.#shared.topLevel.get(key);
-    return span && JSON.parse(this.#shared.bytes.toString('utf8', span.from, span.to));
+    const json = this.#json ?? (this.#edits.length === 0 ? this.#shared.json : undefined);
+    return json ? json[key] : this.#member(key)[key];
   }
 
   has(key: string): boolean {
-    return this.#edits.length > 0 ? Object.hasOwn(this.json(), key) : this.#shared.topLevel.has(key);
+    return this.#isEdited(key) ? Object.hasOwn(this.#member(key), key) : this.#shared.topLevel.has(key);
+  }
+
+  /** The top-level keys as they will be sent, without parsing any value that no edit touches. */
+  keys(): string[] {
+    const { topLevel } = this.#shared;
+    if (this.#edits.length === 0) return [...topLevel.keys()];
+    const all = new Set(topLevel.keys());
+    for (const { path } of this.#edits) all.add(path[0] ?? '');
+    return [...all].filter((key) => this.has(key));
   }
 
   /** The body as it will be sent, parsed. Shared: do not change it, use `edit`. */
   json(): Record<string, unknown> {
     if (this.#json) return this.#json;
-    let json = (this.#shared.json ??= parse(this.#shared.bytes));
-    for (const edit of this.#edits) json = applyEdit(json, edit);
-    return (this.#json = json);
+    return (this.#json = applyEdits((this.#shared.json ??= parse(this.#shared.bytes)), this.#edits));
   }
 
   /** A new view with more edits; this one stays as it is. */
@@ -65,21 +75,30 @@ export class RequestBody {
   }
 
   /**
-   * A small body with only the top-level numbers, flags and short strings of this one: what telemetry tells of a request after
-   * its bytes have been let go.
+   * A small body with only the top-level numbers, flags and short strings of this one, no more than fit into a few KB: what is known
+   * of a request after its bytes have been let go.
    */
   outline(): RequestBody {
     const kept: Record<string, unknown> = {};
-    for (const [key, { from, to, kind }] of this.#shared.topLevel) {
-      if (kind !== 'object' && kind !== 'array' && to - from <= OUTLINE_VALUE_BYTES) kept[key] = this.value(key);
-    }
-    for (const { path } of this.#edits) {
-      const [key = ''] = path;
+    let room = OUTLINE_BYTES;
+    for (const key of this.#outlined()) {
       const value = this.value(key);
-      if (typeof value !== 'object' && value !== undefined && JSON.stringify(value).length <= OUTLINE_VALUE_BYTES)
-        kept[key] = value;
+      if (typeof value === 'object' && value !== null) continue;
+      const size = key.length + (typeof value === 'string' ? value.length : 0);
+      if (value === undefined || size > OUTLINE_VALUE_BYTES || Object.hasOwn(kept, key)) continue;
+      if ((room -= size) < 0) break;
+      kept[key] = value;
     }
     return RequestBody.read(Buffer.from(JSON.stringify(kept)), 1);
+  }
+
+  /** Keys whose values may be short, those first that decide where the request goes and how its reply is sent. */
+  *#outlined(): Iterable<string> {
+    yield* OUTLINED_FIRST;
+    for (const { path } of this.#edits) yield path[0] ?? '';
+    for (const [key, { from, to, kind }] of this.#shared.topLevel) {
+      if (kind !== 'object' && kind !== 'array' && to - from <= OUTLINE_VALUE_BYTES && !this.#isEdited(key)) yield key;
+    }
   }
 
   /**
@@ -90,12 +109,13 @@ export class RequestBody {
   fingerprint(hash: { update(data: Buffer | string): unknown }, omit: ReadonlySet<string>): void {
     const { bytes, topLevel } = this.#shared;
     const edited = new Set(this.#edits.map(({ path }) => path[0]));
-    const keys = edited.size > 0 ? Object.keys(this.json()) : [...topLevel.keys()];
-    const kept = keys.filter((key) => !omit.has(key)).toSorted();
+    const kept = this.keys()
+      .filter((key) => !omit.has(key))
+      .toSorted();
     hash.update(`${kept.length}:`);
     for (const key of kept) {
       const span = edited.has(key) ? undefined : topLevel.get(key);
-      const value = span ? bytes.subarray(span.from, span.to) : Buffer.from(JSON.stringify(this.json()[key]));
+      const value = span ? bytes.subarray(span.from, span.to) : Buffer.from(JSON.stringify(this.value(key)));
       // A key in quotes and a length say where each part ends: no two lists of keys and values run into the same bytes. As JSON,
       // because two lone surrogates are different keys and the same UTF-8.
       hash.update(`${JSON.stringify(key)}${value.length}:`);
@@ -110,62 +130,45 @@ export class RequestBody {
   encode(): Buffer {
     if (this.#edits.length === 0) return this.#shared.bytes;
     const { bytes, topLevel } = this.#shared;
-    const edited = this.#editedTexts();
-    const gone = [...edited].some(([key, text]) => text === undefined && topLevel.has(key));
-    return gone ? rebuild(bytes, topLevel, edited) : splice(bytes, topLevel, edited);
+    return spliceTexts(bytes, topLevel, this.#editedTexts());
   }
 
   /** JSON of every top-level key that an edit touches; undefined for one that is taken away. Parses no other value. */
-  #editedTexts(): Map<string, string | undefined> {
-    const touched = new Set(this.#edits.map(({ path: [key = ''] }) => key));
+  #editedTexts(): Texts {
     const texts = new Map<string, string | undefined>();
-    for (const key of touched) {
-      const span = this.#shared.topLevel.get(key);
-      const before = span && JSON.parse(this.#shared.bytes.toString('utf8', span.from, span.to));
-      let object: Record<string, unknown> = span ? { [key]: before } : {};
-      for (const edit of this.#edits) if (edit.path[0] === key) object = applyEdit(object, edit);
-      texts.set(key, Object.hasOwn(object, key) ? JSON.stringify(object[key]) : undefined);
+    for (const { path } of this.#edits) {
+      const [key = ''] = path;
+      if (texts.has(key)) continue;
+      const member = this.#member(key);
+      texts.set(key, Object.hasOwn(member, key) ? JSON.stringify(member[key]) : undefined);
     }
     return texts;
   }
-}
 
-type Texts = ReadonlyMap<string, string | undefined>;
-
-function splice(bytes: Buffer, topLevel: TopLevel, edited: Texts): Buffer {
-  const brace = bytes.indexOf('{') + 1;
-  const pieces = [bytes.subarray(0, brace)];
-  const added = [...edited].flatMap(([key, text]) =>
-    topLevel.has(key) || text === undefined ? [] : [`${JSON.stringify(key)}:${text}`],
-  );
-  if (added.length > 0) pieces.push(Buffer.from(topLevel.size > 0 ? `${added.join(',')},` : added.join(',')));
-  let at = brace;
-  // In the order of the bytes.
-  for (const [key, span] of topLevel) {
-    const text = edited.get(key);
-    if (text === undefined) continue;
-    pieces.push(bytes.subarray(at, span.from), Buffer.from(text));
-    at = span.to;
+  #isEdited(key: string): boolean {
+    return this.#edits.some(({ path }) => path[0] === key);
   }
-  pieces.push(bytes.subarray(at));
-  return Buffer.concat(pieces);
-}
 
-/** With a key gone the commas around it change: key after key anew, the values in the bytes they came in. */
-function rebuild(bytes: Buffer, topLevel: TopLevel, edited: Texts): Buffer {
-  const keys = [...topLevel.keys(), ...[...edited.keys()].filter((key) => !topLevel.has(key))];
-  const members = keys.flatMap((key): Buffer[][] => {
+  /** An object of one top-level key as it will be sent, empty where it is not there. */
+  #member(key: string): Record<string, unknown> {
+    const { bytes, topLevel } = this.#shared;
     const span = topLevel.get(key);
-    const value = edited.has(key) ? edited.get(key) : span && bytes.subarray(span.from, span.to);
-    return value === undefined
-      ? []
-      : [[Buffer.from(`${JSON.stringify(key)}:`), typeof value === 'string' ? Buffer.from(value) : value]];
-  });
-  const pieces = members.flatMap((member, index) => (index === 0 ? member : [Buffer.from(','), ...member]));
-  return Buffer.concat([Buffer.from('{'), ...pieces, Buffer.from('}')]);
+    const before = span ? { [key]: JSON.parse(bytes.toString('utf8', span.from, span.to)) as unknown } : {};
+    return this.#isEdited(key)
+      ? applyEdits(
+          before,
+          this.#edits.filter(({ path }) => path[0] === key),
+        )
+      : before;
+  }
 }
 
+const UNLIMITED: JsonLimits = { depth: Infinity, keys: Infinity, items: Infinity };
+
+/** Routing, telemetry and kept replies read these of a request whose bytes are gone. */
+const OUTLINED_FIRST = ['model', 'stream'];
 const OUTLINE_VALUE_BYTES = 256;
+const OUTLINE_BYTES = 8 * 1024;
 
 interface Shared {
   readonly bytes: Buffer;

@@ -210,7 +210,7 @@ async function compileChains(
 
 const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
   body: limits.body,
-  jsonDepth: limits.jsonDepth,
+  json: limits.json,
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });
 

@@ -1,5 +1,5 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type Secret, type TimeoutSettings } from '../plugin/index.ts';
+import { parseBytes, parseDuration, type JsonLimits, type Secret, type TimeoutSettings } from '../plugin/index.ts';
 import { headerPrefixes } from './header-prefixes.ts';
 import { DEFAULT_HOST } from './open-host.ts';
 
@@ -23,7 +23,8 @@ export interface ServerSettings {
   readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
   readonly limits: {
     readonly body: number;
-    readonly jsonDepth: number;
+    /** Of the body's JSON: levels, keys of an object, items of a list. */
+    readonly json: JsonLimits;
     readonly header: number;
     readonly reply: number;
     readonly holdBytes: number;
@@ -113,7 +114,7 @@ function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSetting
 function compileLimits(limits: Limits): ServerSettings['limits'] {
   return {
     body: parseBytes(limits.body ?? '48MiB'),
-    jsonDepth: limits.json_depth ?? 64,
+    json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
     header: parseBytes(limits.header ?? '16KiB'),
     reply: parseBytes(limits.reply ?? '64MiB'),
     holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../plugin/index.ts';
 import { BadQuestion, readQuestion, toQuestion } from './asked.ts';
 
-const LIMITS = { jsonDepth: 8, header: 1000 };
+const LIMITS = { json: { depth: 8, keys: 100, items: 100 }, header: 1000 };
 const read = (value: object | string) =>
   readQuestion(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), LIMITS);
 

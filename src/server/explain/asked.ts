@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import { readMoment } from '../../plugin/moment.ts';
-import { scanTopLevel, type TopLevel } from '../../plugin/json-scan.ts';
+import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
 import type { Question } from './question.ts';
 
@@ -30,12 +30,12 @@ const NAMES = ['method', 'path', 'headers', 'body', 'key', 'draws', 'at'];
 const MAX_DRAWS = 64;
 const MAX_PATH = 8 * 1024;
 
-type Limits = Pick<ServerSettings['limits'], 'jsonDepth' | 'header'>;
+type Limits = Pick<ServerSettings['limits'], 'json' | 'header'>;
 
 /** Throws BadQuestion. What is not understood is refused: passed over, it would answer another question. */
 export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
   if (!isUtf8(bytes)) throw new BadQuestion('The question is not UTF-8 text.');
-  const spans = outlineOf(bytes, limits.jsonDepth);
+  const spans = outlineOf(bytes, limits.json);
   const strange = [...spans.keys()].find((name) => !NAMES.includes(name));
   if (strange !== undefined) throw new BadQuestion(strangeName(strange));
   const value = (name: string): unknown => {
@@ -62,10 +62,10 @@ export const toQuestion = ({ body, key, at, ...asked }: AskedQuestion, clock: Cl
   at: at === undefined ? undefined : { now: clock.now(), wall: at },
 });
 
-function outlineOf(bytes: Buffer, maxDepth: number): TopLevel {
+function outlineOf(bytes: Buffer, limits: JsonLimits): TopLevel {
   try {
     // One deeper than a request may be: its body is a part of this.
-    return scanTopLevel(bytes, maxDepth + 1);
+    return scanTopLevel(bytes, { ...limits, depth: limits.depth + 1 });
   } catch (error) {
     if (error instanceof GatewayError) throw new BadQuestion(error.message);
     throw error;

@@ -1,0 +1,22 @@
+/** The names of a request body's fields, for code that reads or edits single fields without decoding the body. */
+export interface FieldTable {
+  /**
+   * Paths that the gateway reads or edits in a body of this API. JSON readers that ignore case (Go's encoding/json) take `MODEL` for
+   * `model`: a key that folds to one of these is refused.
+   */
+  readonly read: readonly string[];
+  /** Paths that say the same, or replace each other. Whoever sets one takes the others out. */
+  readonly synonyms: readonly (readonly string[])[];
+  /** Field names come in camelCase and in snake_case, as protobuf's JSON has them. */
+  readonly bothCases: boolean;
+  /** Top-level fields with names of further models, which some upstreams ask in place of `model`. */
+  readonly models: readonly string[];
+  /** Places of keys that the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a list. */
+  readonly freeMaps: readonly string[];
+}
+
+/**
+ * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
+ * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (wire.md B2).
+ */
+export const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;

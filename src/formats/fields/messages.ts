@@ -1,0 +1,19 @@
+import { MODEL_LISTS, type FieldTable } from './field-table.ts';
+
+/** POST /v1/messages and its count of tokens (wire.md B2). */
+export const messagesFields: FieldTable = {
+  read: [
+    ...['model', 'messages', 'system', 'stream', 'max_tokens', 'stop_sequences', 'temperature', 'top_p', 'top_k'],
+    ...['thinking', 'output_config', 'output_format', 'tools', 'tool_choice', 'metadata', 'service_tier', 'speed'],
+    ...['cache_control', 'container', 'context_management', 'mcp_servers', 'inference_geo', 'diagnostics'],
+    ...['anthropic_beta', 'anthropic_version', ...MODEL_LISTS],
+  ],
+  // `output_format` is the deprecated spelling (wire.md B2). `thinking` and `output_config.effort` are two settings that go together.
+  synonyms: [['output_config.format', 'output_format']],
+  bothCases: false,
+  models: MODEL_LISTS,
+  freeMaps: [
+    ...['metadata', 'labels', 'tools[].input_schema', 'tools[].input_examples'],
+    ...['messages[].content[].input', 'output_config.format.schema', 'output_format.schema'],
+  ],
+};

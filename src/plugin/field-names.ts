@@ -1,0 +1,78 @@
+import { foldCase } from './case-folding.ts';
+import { GatewayError } from './errors.ts';
+import { isObject } from './json-object.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** The fields below one object, or below every item of a list. */
+interface Node {
+  /** By their names. A field without further names below it has none. */
+  readonly fields: Map<string, Node>;
+  /** The names by their foldings. */
+  readonly folded: Map<string, string>;
+}
+
+const INDEX = /^(?:0|[1-9][0-9]*)$/;
+
+/**
+ * Fields that the gateway reads or sets, as paths. Where an upstream's JSON reader ignores case, a key that folds to one of them
+ * is that field: what was checked, or overridden, would not be what counts there.
+ */
+export class FieldNames {
+  readonly #root = newNode();
+
+  /** @param paths each a list of keys; a number in place of a key stands for an item of a list */
+  constructor(paths: Iterable<readonly string[]>) {
+    for (const path of paths) {
+      let node = this.#root;
+      for (const key of path) {
+        if (!node.folded.has(foldCase(key))) node.folded.set(foldCase(key), key);
+        let next = node.fields.get(key);
+        if (!next) node.fields.set(key, (next = newNode()));
+        node = next;
+      }
+    }
+  }
+
+  get empty(): boolean {
+    return this.#root.fields.size === 0;
+  }
+
+  /** Throws GatewayError `ambiguous_parameter` for a key of the body that only folds to one of the names. */
+  check(body: RequestBody): void {
+    checkKeys(body.keys(), this.#root, '');
+    for (const [key, node] of this.#root.fields) {
+      if (node.fields.size > 0 && body.has(key)) checkValue(body.value(key), node, key);
+    }
+  }
+}
+
+const newNode = (): Node => ({ fields: new Map(), folded: new Map() });
+
+function checkKeys(keys: Iterable<string>, { fields, folded }: Node, path: string): void {
+  for (const key of keys) {
+    if (fields.has(key)) continue;
+    const meant = folded.get(foldCase(key));
+    if (meant !== undefined) throw ambiguous(path, key, meant);
+  }
+}
+
+function checkValue(value: unknown, node: Node, path: string): void {
+  if (Array.isArray(value)) {
+    for (const [index, inner] of node.fields) {
+      if (INDEX.test(index) && inner.fields.size > 0) checkValue(value[Number(index)], inner, `${path}[${index}]`);
+    }
+  } else if (isObject(value)) {
+    checkKeys(Object.keys(value), node, path);
+    for (const [key, inner] of node.fields) {
+      if (inner.fields.size > 0 && Object.hasOwn(value, key)) checkValue(value[key], inner, `${path}.${key}`);
+    }
+  }
+}
+
+const SHOWN_KEY = 100;
+
+function ambiguous(path: string, key: string, meant: string): GatewayError {
+  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  const message = `The body has the key ${JSON.stringify(at(key).slice(0, SHOWN_KEY))}, which readers that ignore case take for \`${at(meant)}\`. Write \`${at(meant)}\`.`;
+  return new GatewayError('ambiguous_parameter', message, { param: at(key) });
+}

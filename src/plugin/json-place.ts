@@ -1,0 +1,68 @@
+/** An object or a list that is open where the walk stands. */
+interface Open {
+  /** Undefined in an object before its first key. */
+  key: string | undefined;
+  /** -1 in an object. */
+  index: number;
+}
+
+/** Names longer than this are cut: an error quotes them. */
+const SHOWN_KEY = 100;
+const SHOWN_PLACE = 500;
+
+/**
+ * Path of the object or list that opens at byte `target`, as OpenAI writes `param`: `tools[3].parameters.properties`; `''` for the
+ * body itself. A second walk for the error alone: a scan that noted places as it goes would make every body pay for them. The
+ * bytes before `target` are well-formed JSON.
+ */
+export function placeAt(bytes: Buffer, target: number): string {
+  const open: Open[] = [];
+  for (let at = 0; at < target; at += 1) {
+    const byte = bytes[at];
+    const inner = open.at(-1);
+    if (byte === QUOTE) {
+      const end = endOfString(bytes, at);
+      // A string that stands where a key is due; values follow a colon or stand in a list.
+      if (inner && inner.index < 0 && inner.key === undefined) inner.key = readKey(bytes, at, end);
+      at = end - 1;
+    } else if (byte === OPEN_OBJECT) open.push({ key: undefined, index: -1 });
+    else if (byte === OPEN_ARRAY) open.push({ key: undefined, index: 0 });
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) open.pop();
+    else if (byte === COMMA && inner) {
+      if (inner.index < 0) inner.key = undefined;
+      else inner.index += 1;
+    }
+  }
+  return pathOf(open);
+}
+
+function pathOf(open: readonly Open[]): string {
+  let path = '';
+  for (const { key, index } of open) {
+    if (index >= 0) path += `[${index}]`;
+    else path += path === '' ? (key ?? '') : `.${key ?? ''}`;
+  }
+  return path.length > SHOWN_PLACE ? `${path.slice(0, SHOWN_PLACE)}…` : path;
+}
+
+/** Just past the closing quote of the string that opens at `from`. */
+function endOfString(bytes: Buffer, from: number): number {
+  for (let at = from + 1; at < bytes.length; at += 1) {
+    if (bytes[at] === QUOTE) return at + 1;
+    if (bytes[at] === BACKSLASH) at += 1;
+  }
+  return bytes.length;
+}
+
+function readKey(bytes: Buffer, from: number, to: number): string {
+  const key = JSON.parse(bytes.toString('utf8', from, to)) as string;
+  return key.length > SHOWN_KEY ? `${key.slice(0, SHOWN_KEY)}…` : key;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
