@@ -2,6 +2,7 @@ import { createSignals, type GenerationEvent, type Signals } from './events.ts';
 import { ReplyFault, type PassThrough, type ReplyContext } from './format.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
+import { textOf } from './stream-start.ts';
 
 type DecodeReply = (body: unknown, reply: ReplyContext) => readonly GenerationEvent[];
 
@@ -47,7 +48,7 @@ export class PlainPassThrough implements PassThrough {
   end(): Buffer | undefined {
     const bytes = Buffer.concat(this.#pieces);
     try {
-      const body = parseReplyText(bytes.toString('utf8'));
+      const body = parseReplyText(textOf(bytes));
       const events = this.#decodeReply(body, this.#reply);
       observe(this.signals, events);
       return this.signals.failure ? undefined : this.#write({ bytes, body, events });

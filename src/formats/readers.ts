@@ -4,6 +4,7 @@ import type { ClientContext, ReplyContext } from './format.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
 import { MAX_EVENT_BYTES } from './sse.ts';
+import { StreamStart, textOf } from './stream-start.ts';
 
 /** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
 export interface Translation {
@@ -20,6 +21,8 @@ export function translatingReader(translation: Translation, stream: boolean, con
   if (contentType.includes('event-stream')) return new StreamReader(translation, signals);
   return new UndeclaredReader(translation, signals);
 }
+
+const BRACE = 0x7b;
 
 type Write = (events: readonly GenerationEvent[], translation: Translation) => string;
 
@@ -96,6 +99,7 @@ class WholeReader implements PassThrough {
 class UndeclaredReader implements PassThrough {
   readonly signals: Signals;
   readonly #translation: Translation;
+  readonly #start = new StreamStart();
   #reader: PassThrough | undefined;
 
   constructor(translation: Translation, signals: Signals) {
@@ -104,8 +108,7 @@ class UndeclaredReader implements PassThrough {
   }
 
   push(bytes: Buffer): Buffer | undefined {
-    this.#reader ??= this.#choose(bytes);
-    return this.#reader?.push(bytes);
+    return this.#reader ? this.#reader.push(bytes) : this.#begin(bytes);
   }
 
   end(): Buffer | undefined {
@@ -113,12 +116,14 @@ class UndeclaredReader implements PassThrough {
     return this.#reader.end();
   }
 
-  #choose(bytes: Buffer): PassThrough | undefined {
-    const first = bytes.toString('latin1').trimStart()[0];
+  #begin(received: Buffer): Buffer | undefined {
+    const { bytes, first } = this.#start.read(received);
     if (first === undefined) return undefined;
-    return first === '{'
-      ? new WholeReader(this.#translation, this.signals, asStream)
-      : new StreamReader(this.#translation, this.signals);
+    this.#reader =
+      bytes[first] === BRACE
+        ? new WholeReader(this.#translation, this.signals, asStream)
+        : new StreamReader(this.#translation, this.signals);
+    return this.#reader.push(bytes);
   }
 }
 
@@ -126,7 +131,7 @@ function parseReply(pieces: readonly Buffer[]): unknown {
   const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   if (bytes.length === 0) throw new ReplyFault('the reply is empty');
   try {
-    return parseReplyText(bytes.toString('utf8'));
+    return parseReplyText(textOf(bytes));
   } catch (error) {
     throw new ReplyFault('the reply is not valid JSON', { cause: error });
   }

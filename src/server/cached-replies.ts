@@ -1,6 +1,7 @@
 import { ReplyFault, type ClientContext, type Format } from '../formats/format.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../formats/replay.ts';
 import { parseReplyText } from '../formats/rounding.ts';
+import { textOf } from '../formats/stream-start.ts';
 import { GatewayError, type CachedReply, type Clock, type Reply, type ReplyCache } from '../plugin/index.ts';
 import { ReplyStore, type ReplyStoreLimits, type ReplyStoreSetup } from '../state/reply-cache.ts';
 import { spokenHeaders } from './caller-headers.ts';
@@ -78,7 +79,7 @@ function bytesFor(kept: CachedReply, stream: boolean, format: Format, client: Cl
   try {
     if (!stream) return Buffer.from(JSON.stringify(plainFromStream(format, bytes, usage, client)));
     if (kept.stream) return streamWithUsage(format, bytes, usage, client);
-    return streamFromPlain(format, parseReplyText(bytes.toString('utf8')), client);
+    return streamFromPlain(format, parseReplyText(textOf(bytes)), client);
   } catch (error) {
     // A reply in the client's own format leaves as it came, whatever is in it; it need not be one that can be told otherwise.
     if (error instanceof ReplyFault || error instanceof SyntaxError) return undefined;

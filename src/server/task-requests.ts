@@ -2,6 +2,7 @@ import type { JsonObject } from '../formats/conversation.ts';
 import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
 import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts';
 import { parseReplyText } from '../formats/rounding.ts';
+import { textOf } from '../formats/stream-start.ts';
 import type { Batch, Outbound, Prepared } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
 import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
@@ -104,7 +105,7 @@ class TaskReader implements PassThrough {
 
 function parse(bytes: Buffer): unknown {
   try {
-    return parseReplyText(bytes.toString('utf8'));
+    return parseReplyText(textOf(bytes));
   } catch (error) {
     throw new ReplyFault('the reply is not valid JSON', { cause: error });
   }

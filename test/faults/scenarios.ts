@@ -332,18 +332,10 @@ export const AFTER_CONTENT: readonly Row[] = [
     outcome: BREAKS,
   },
   {
-    fault: 'no terminal marker: the finish, but no `[DONE]`',
+    fault: 'no terminal marker: the finish, but no `[DONE]` or `message_stop`',
     deed: brokenStream(opening, ({ words, finish }) => [...words.slice(2), ...finish], 'end'),
     forms: streams,
-    dialects: ['openai', 'gemini'],
     outcome: everywhere(primary()),
-  },
-  {
-    fault: 'no terminal marker: the `stop_reason`, but no `message_stop`',
-    deed: brokenStream(opening, ({ words, finish }) => [...words.slice(2), ...finish], 'end'),
-    ...INTERRUPTED,
-    dialects: ['anthropic'],
-    outcome: BREAKS,
   },
 ];
 

@@ -3,6 +3,7 @@ import type { Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../fold.ts';
 import {
+  clientContext,
   decodeAll,
   expectOneTerminal,
   expectRechunkingKeepsEvents,
@@ -13,6 +14,7 @@ import { hasCorpus, loadExpectations, recorded, type RecordedExchange } from './
 import { decodeReply } from './decode-reply.ts';
 import { decodeStream } from './decode-stream.ts';
 import { toFinish } from './finish.ts';
+import { passThrough } from './pass-through.ts';
 import { toUsage } from './usage.ts';
 
 const GENERATION = new Set(['messages', 'rawPredict', 'streamRawPredict']);
@@ -86,15 +88,29 @@ describe.skipIf(!hasCorpus)('recorded replies', () => {
     expect(streams.length).toBeGreaterThan(100);
   });
 
-  it('cut at any event end are reported as interrupted, never as complete', () => {
-    for (const record of streams) {
-      if (typeof record.response_body !== 'string') continue;
-      const end = record.response_body.indexOf('event: message_stop');
+  it.each([
+    ['before the `stop_reason` are interrupted', 'event: message_delta', 'error'],
+    ['behind the `stop_reason` are complete', 'event: message_stop', 'end'],
+  ])('cut %s', (_, mark, terminal) => {
+    let compared = 0;
+    for (const { response_body: body } of streams) {
+      // Some recordings splice two messages.
+      if (typeof body !== 'string' || body.split('event: message_start').length !== 2) continue;
+      const end = body.indexOf(mark);
       if (end < 0) continue;
-      const events = decodeAll(decodeStream(replyContext()), [Buffer.from(record.response_body.slice(0, end))]);
+      const cut = Buffer.from(body.slice(0, end));
+      const events = decodeAll(decodeStream(replyContext()), [cut]);
       expectOneTerminal(events);
-      expect(events.at(-1)).toMatchObject({ type: 'error', failure: { status: 502 } });
+      expect(events.at(-1)?.type).toBe(terminal);
+      const reader = passThrough(clientContext(), true);
+      reader.push(cut);
+      expect(reader.end()?.toString().endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n') ?? false).toBe(
+        terminal === 'end',
+      );
+      expect([reader.signals.ended, reader.signals.failure === undefined]).toEqual(Array(2).fill(terminal === 'end'));
+      compared += 1;
     }
+    expect(compared).toBeGreaterThan(50);
   });
 
   it('never count a server tool as a call of the client', () => {

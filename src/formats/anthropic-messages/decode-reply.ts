@@ -24,6 +24,7 @@ export class MessageReader {
   /** Events that were more than a ping. */
   progress = 0;
   #nextBlock = 0;
+  #stopSeen = false;
   #started = false;
   #finished = false;
 
@@ -34,6 +35,11 @@ export class MessageReader {
   /** True after the terminal event; nothing is read any more. */
   get finished(): boolean {
     return this.#finished;
+  }
+
+  /** `message_delta` gave a `stop_reason`, and no content followed: the message is whole, though `message_stop` may be missing. */
+  get stopped(): boolean {
+    return this.#stopSeen;
   }
 
   drain(): readonly GenerationEvent[] {
@@ -67,6 +73,7 @@ export class MessageReader {
   }
 
   open(index: number, block: JsonObject): void {
+    this.#stopSeen = false;
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);
     this.#open.set(index, openBlock(block, index, this.#state));
@@ -94,7 +101,14 @@ export class MessageReader {
     this.#open.delete(index);
   }
 
-  /** `message_delta`, or the same fields of a plain message. */
+  /** `message_delta`. */
+  late(delta: JsonObject, usage: unknown): void {
+    this.stop(delta);
+    this.usage(usage);
+    this.#stopSeen ||= stringOf(delta.stop_reason) !== undefined;
+  }
+
+  /** The late fields, which a plain message has beside its content. */
   stop(delta: JsonObject): void {
     this.#stopReason = stringOf(delta.stop_reason) ?? this.#stopReason;
     this.#stopSequence = stringOf(delta.stop_sequence) ?? this.#stopSequence;

@@ -47,12 +47,19 @@ class MessagesStreamDecoder implements StreamDecoder {
     return this.#reader.drain();
   }
 
-  /** The last record may lack its blank line. Without `message_stop` the reply was cut, whatever it said before. */
+  /**
+   * The last record may lack its blank line. With a `stop_reason` the reply is whole, also without `message_stop`: proxies leave it out,
+   * and what a reply says comes before both (wire.md B6). Without either it was cut.
+   */
   end(): readonly GenerationEvent[] {
+    const reader = this.#reader;
     this.#closing = true;
-    if (!this.#reader.finished) this.#read(this.#cutter.rest());
-    if (!this.#reader.finished) this.#reader.fail(interrupted());
-    return this.#reader.drain();
+    if (!reader.finished) this.#read(this.#cutter.rest());
+    if (!reader.finished) {
+      if (reader.stopped) reader.end();
+      else reader.fail(interrupted());
+    }
+    return reader.drain();
   }
 
   #read(bytes: Buffer): void {
@@ -70,9 +77,10 @@ export function feed(reader: MessageReader, { event, data }: SseEvent, closing: 
   const first: unknown = Array.isArray(parsed) ? parsed[0] : undefined;
   const json = isObject(objectOf(first)?.error) ? first : parsed;
   if (isObject(json)) feedEvent(reader, json, event);
-  // Half a record at the end is a cut stream, which `end` reports; in the middle it is the provider's garbage.
+  // Half a record at the end is a cut stream; in the middle it is the provider's garbage.
   // An event of a name nobody knows is the client's to judge; one without a name can only be an object (`[DONE]` is none).
-  else if (!closing && (event === undefined ? data.startsWith('{') : KNOWN.has(event))) {
+  else if (event === undefined ? data.startsWith('{') : KNOWN.has(event)) {
+    if (closing) return reader.fail(interrupted());
     reader.fail(unreadable(`${event === undefined ? 'an' : `a \`${event}\``} event that is not JSON`));
   }
 }
@@ -92,8 +100,7 @@ function feedEvent(reader: MessageReader, json: JsonObject, name: string | undef
       return reader.begin(objectOf(json.message) ?? {});
     case 'message_delta':
       // `context_management` sits beside `delta` (recorded), the other fields in it.
-      reader.stop({ context_management: json.context_management, ...objectOf(json.delta) });
-      return reader.usage(json.usage);
+      return reader.late({ context_management: json.context_management, ...objectOf(json.delta) }, json.usage);
     case 'message_stop':
       return reader.end();
     case 'ping':

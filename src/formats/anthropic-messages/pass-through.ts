@@ -18,6 +18,7 @@ const CRLF_END = /\r?\n\r?\n/g;
 const LF = 0x0a;
 const CR = 0x0d;
 const BRACE = 0x7d;
+const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n');
 const DELTA = 'event: content_block_delta';
 
 /**
@@ -50,17 +51,24 @@ class StreamPass implements PassThrough {
   end(): Buffer | undefined {
     if (this.signals.failure) return undefined;
     const rest = this.#cutter.rest();
-    const last = this.#last(rest);
-    if (!this.signals.ended && !this.signals.failure) this.signals.failure = interrupted();
-    return last;
+    const records = readSse(rest);
+    const cut = records.some(({ data }) => parseJson(data) === undefined);
+    const last = cut ? undefined : this.#last(rest, records.length);
+    if (this.signals.ended || this.signals.failure) return last;
+    if (cut || !this.#reader.stopped) {
+      this.signals.failure = interrupted();
+      return last;
+    }
+    // Complete, but servers that just close leave out the event that tells clients so.
+    this.#reader.end();
+    observe(this.signals, this.#reader.drain());
+    return last ? Buffer.concat([last, MESSAGE_STOP]) : MESSAGE_STOP;
   }
 
   /** Nothing but comments goes as it is (recorded); an event whole but for its blank line gets that line, which parsers need. */
-  #last(rest: Buffer): Buffer | undefined {
-    const records = readSse(rest);
-    if (records.length === 0) return rest.at(-1) === LF ? rest : undefined;
-    const whole = records.every(({ data }) => parseJson(data) !== undefined);
-    return whole ? this.#scan(Buffer.concat([rest, Buffer.from('\n\n')])) : undefined;
+  #last(rest: Buffer, records: number): Buffer | undefined {
+    if (records === 0) return rest.at(-1) === LF ? rest : undefined;
+    return this.#scan(Buffer.concat([rest, Buffer.from('\n\n')]));
   }
 
   /** Latin-1 keeps one character per byte, so positions in the text are positions in the bytes. */

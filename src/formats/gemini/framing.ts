@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
 import { parseReplyText } from '../rounding.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { StreamStart } from '../stream-start.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
 
@@ -28,14 +29,17 @@ interface Framer {
  * byte that is no white space tells which (wire.md C6). A lone object, such as an error, reads like an array of one.
  */
 export class Framing implements Framer {
+  readonly #start = new StreamStart();
   #framer: Framer | undefined;
 
   push(bytes: Buffer): Framed {
-    if (!this.#framer) {
-      const first = bytes.find((byte) => !BLANK.has(byte));
-      if (first === undefined) return { whole: bytes, texts: [] };
-      this.#framer = first === 0x5b || first === 0x7b ? new ArrayFramer() : new SseFramer();
-    }
+    return this.#framer ? this.#framer.push(bytes) : this.#begin(bytes);
+  }
+
+  #begin(received: Buffer): Framed {
+    const { bytes, first } = this.#start.read(received);
+    if (first === undefined) return { whole: bytes.length > 0 ? bytes : undefined, texts: [] };
+    this.#framer = bytes[first] === 0x5b || bytes[first] === 0x7b ? new ArrayFramer() : new SseFramer();
     return this.#framer.push(bytes);
   }
 
@@ -47,9 +51,6 @@ export class Framing implements Framer {
     return this.#framer?.before(whole, count) ?? whole;
   }
 }
-
-/** White space, and the byte order mark that may stand before the first real byte. */
-const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
 class SseFramer implements Framer {
   readonly #cutter = new SseCutter();

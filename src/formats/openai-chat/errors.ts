@@ -2,6 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
 import type { EventTooLarge } from '../sse.ts';
+import { textOf } from '../stream-start.ts';
 import { compact, isObject, stringOf } from './read.ts';
 
 /** Longest piece of a body shown as a message when the body is not one of the error shapes (wire.md C11). */
@@ -135,7 +136,7 @@ export function failureOfEvent(event: string | undefined, payload: unknown): Ups
 
 /** An error as plain JSON where a stream was asked for: Google's OpenAI endpoint wraps it into an array (wire.md C11). */
 export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
-  const body = parse(bytes.toString('utf8'));
+  const body = parse(textOf(bytes));
   return typeof body === 'object' ? failureOfEvent(undefined, body) : undefined;
 }
 

@@ -5,6 +5,7 @@ import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
 import { parseReplyText } from '../rounding.ts';
 import { noteAnswer, noteFinish } from '../signals.ts';
 import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { textOf } from '../stream-start.ts';
 import { mapFinish } from './finish.ts';
 import { decodeReply } from './decode-reply.ts';
 import { hasContent } from './delta-content.ts';
@@ -223,7 +224,7 @@ interface Edit extends Span {
 
 /** A plain body; a stream of events never begins so. */
 function isJson(bytes: Buffer): boolean {
-  return /^\s*[{[]/.test(bytes.subarray(0, 64).toString('latin1'));
+  return /^\s*[{[]/.test(textOf(bytes.subarray(0, 64)));
 }
 
 function parseChunk(data: string): JsonObject | undefined {

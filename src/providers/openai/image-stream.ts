@@ -5,12 +5,11 @@ import { isObject } from '../../formats/openai-chat/read.ts';
 import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
 import { eventEnds, EventTooLarge, readSse, SseCutter } from '../../formats/sse.ts';
 import { asImageEvents } from '../../formats/openai-image-events.ts';
+import { StreamStart } from '../../formats/stream-start.ts';
 import { addImageUsage, decodeImageUsage } from './image-usage.ts';
 
 type DecodeImages = (body: unknown) => readonly GenerationEvent[];
 
-/** White space, and the byte order mark that may stand before the first real byte. */
-const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
@@ -25,6 +24,7 @@ export class ImageStream implements PassThrough {
   readonly #cutter = new SseCutter();
   /** For a server that answers whole although a stream was asked for. */
   #whole: PlainPassThrough | undefined;
+  readonly #start = new StreamStart();
   #begun = false;
   #stopped = false;
   #images = 0;
@@ -35,9 +35,9 @@ export class ImageStream implements PassThrough {
     this.#decodeImages = decodeImages;
   }
 
-  push(bytes: Buffer): Buffer | undefined {
+  push(received: Buffer): Buffer | undefined {
     if (this.#stopped) return undefined;
-    this.#begin(bytes);
+    const bytes = this.#begun ? received : this.#begin(received);
     if (this.#whole) return this.#whole.push(bytes);
     try {
       const events = this.#cutter.push(bytes);
@@ -59,13 +59,14 @@ export class ImageStream implements PassThrough {
     return last;
   }
 
-  #begin(bytes: Buffer): void {
-    const first = this.#begun ? undefined : bytes.find((byte) => !BLANK.has(byte));
-    if (first === undefined) return;
+  #begin(received: Buffer): Buffer {
+    const { bytes, first } = this.#start.read(received);
+    if (first === undefined) return bytes;
     this.#begun = true;
-    if (first !== BRACE && first !== BRACKET) return;
+    if (bytes[first] !== BRACE && bytes[first] !== BRACKET) return bytes;
     const write = ({ body }: { body: unknown }): Buffer => Buffer.from(isObject(body) ? asImageEvents(body) : '');
     this.#whole = new PlainPassThrough(this.#decodeImages, this.#model, write, this.signals);
+    return bytes.subarray(first);
   }
 
   /** The last event may lack its blank line. It leaves with one, or its client would wait for it; a cut one does not parse. */

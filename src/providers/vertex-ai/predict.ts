@@ -1,5 +1,6 @@
 import type { Loss } from '../../formats/conversation.ts';
 import { ReplyFault } from '../../formats/format.ts';
+import { textOf } from '../../formats/stream-start.ts';
 import { RequestBody, type Edit } from '../../plugin/index.ts';
 import type { Envelope } from '../quirks.ts';
 
@@ -43,7 +44,7 @@ export function predictEnvelope(keepModel: boolean): Envelope {
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(textOf(bytes));
   } catch (error) {
     throw new ReplyFault('the prediction is not complete JSON', { cause: error });
   }

@@ -1,0 +1,42 @@
+/** UTF-8's byte order mark. RFC 8259, section 8.1, lets a parser ignore it; WHATWG HTML, section 9.2.5, demands that of event streams. */
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const NOTHING = Buffer.alloc(0);
+
+export interface Opened {
+  /** All bytes that have come and were not given before. */
+  readonly bytes: Buffer;
+  /** Index of the first byte that is neither white space nor a part of the mark; undefined until it has come. */
+  readonly first: number | undefined;
+}
+
+/**
+ * Finds the first real byte of a stream, which tells what is streamed. A read may cut the byte order mark: its first bytes wait here
+ * for the others, since each half alone is no mark and no text either.
+ */
+export class StreamStart {
+  #held: Buffer = NOTHING;
+  #begun = false;
+
+  read(received: Buffer): Opened {
+    const bytes = this.#held.length === 0 ? received : Buffer.concat([this.#held, received]);
+    this.#held = NOTHING;
+    if (!this.#begun && bytes.length < MARK.length && MARK.subarray(0, bytes.length).equals(bytes)) {
+      this.#held = bytes;
+      return { bytes: NOTHING, first: undefined };
+    }
+    const from = !this.#begun && hasMark(bytes) ? MARK.length : 0;
+    this.#begun = true;
+    const at = bytes.subarray(from).findIndex((byte) => !BLANK.has(byte));
+    return { bytes, first: at < 0 ? undefined : from + at };
+  }
+}
+
+function hasMark(bytes: Buffer): boolean {
+  return bytes.subarray(0, MARK.length).equals(MARK);
+}
+
+/** The text of a whole body: JSON.parse refuses the mark. */
+export function textOf(bytes: Buffer): string {
+  return (hasMark(bytes) ? bytes.subarray(MARK.length) : bytes).toString('utf8');
+}
