@@ -8,7 +8,8 @@ import { answerRefusals } from './http-refusals.ts';
 import type { InFlight } from './in-flight.ts';
 import { bindReplies } from './koa-reply.ts';
 import type { createRequestPath } from './request-path.ts';
-import { routes, unserved } from './served-routes.ts';
+import { normaliseTarget, routes } from './request-target.ts';
+import { unserved } from './served-routes.ts';
 
 /** An idle client connection is kept longer than the load balancers before it keep theirs (ops.md 4.2). */
 const KEEP_ALIVE_MS = 75_000;
@@ -41,7 +42,10 @@ export function createDataServer(
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: SLOW_CHECK_MS,
     },
-    (req, res) => void answer(req, res),
+    (req, res) => {
+      normaliseTarget(req);
+      void answer(req, res);
+    },
   );
   answerRefusals(server, {
     format: openaiChat,

@@ -51,6 +51,24 @@ describe('routes', () => {
     });
   });
 
+  it.each([
+    ['/V1/Models', '/v1/models'],
+    ['/V1/models/@sim/A%20b/', '/v1/models/@sim/A%20b'],
+    ['/v1/models/%40sim%2f%41', '/v1/models/@sim/A'],
+    ['/v1/models/x%2F', '/v1/models/x%2F'],
+    [
+      '/V1/Projects/P/locations/l/publishers/google/models/%67emini@1%2f2:COUNTTOKENS',
+      '/v1/projects/P/locations/l/publishers/google/models/gemini@1%2F2:countTokens',
+    ],
+    ['/v1/models/%zz', '/v1/models/%zz'],
+  ])('spell %s as %s, and that again as itself', (path, own) => {
+    const route = (at: string) => routes.find((each) => each.path.test(at))!;
+    expect(route(path).spell(path)).toBe(own);
+    expect(route(own).spell(own)).toBe(own);
+    const read = (at: string) => route(at).read({ path: at, headers: {} }).params;
+    expect(read(own)).toEqual(read(path));
+  });
+
   it.each(['%', '%zz', '%E0%A4%A', '%ff'])('refuse %s, which encodes nothing', (part) => {
     expect(route(`/v1/models/${part}`)).toMatchObject({ refused: 'invalid_request', params: {} });
   });

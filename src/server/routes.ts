@@ -7,6 +7,10 @@ import type { Routed } from './request-path.ts';
 export interface Route {
   readonly method: Operation['method'];
   readonly path: RegExp;
+  /**
+   * The one spelling of a path that fits: the operation's own, with its parts as they decode. A path whose encoding is broken stays.
+   */
+  spell(path: string): string;
   /** @param head of a request whose path fits */
   read(head: { readonly path: string; readonly headers: IncomingHttpHeaders }): Routed;
 }
@@ -24,6 +28,10 @@ function compileRoute(group: readonly Operation[]): Route {
   return {
     method,
     path: pattern,
+    spell(asked) {
+      const params = hasParts ? readParams(pattern, asked) : NO_PARTS;
+      return params ? expand(path, params) : asked;
+    },
     read({ path: asked, headers }) {
       const operation = operationFor(ordered, headers);
       const { format } = operation ?? ordered[0]!;
@@ -60,13 +68,28 @@ const literalStart = ({ path }: Operation): string => path.split('{', 1)[0]!.toL
 
 const NO_PARTS: PathParams = Object.freeze({});
 
-/** As the router matches a path without parts: in any case, with a slash at its end or without one. */
+const PART = /\{(\+?)([a-z]+)\}/g;
+
+/** Encodes what a segment cannot hold as it is (RFC 3986, section 3.3). `{+name}` also keeps its slashes (RFC 6570, section 3.2.3). */
+const expand = (template: string, params: PathParams): string =>
+  template
+    .replaceAll(PART, (_, several: string, name: string) =>
+      encodeURIComponent(params[name] ?? '').replaceAll(several ? KEPT_IN_PATH : KEPT_IN_SEGMENT, decodeURIComponent),
+    )
+    // Read again, a bare slash at the end would not belong to the part.
+    .replace(/\/$/, '%2F');
+
+/** What `encodeURIComponent` encodes of `pchar`: `:`, `@`, `$`, `&`, `+`, `,`, `;` and `=`. */
+const KEPT_IN_SEGMENT = /%(?:3A|40|24|26|2B|2C|3B|3D)/g;
+const KEPT_IN_PATH = /%(?:3A|40|24|26|2B|2C|3B|3D|2F)/g;
+
+/** In any case, with one slash at its end or without. */
 function compilePath(template: string): RegExp {
   const pattern = template
     .split(/(\{\+?[a-z]+\})/)
     .map((piece) => {
       const [, several, name] = /^\{(\+?)([a-z]+)\}$/.exec(piece) ?? [];
-      return name === undefined ? RegExp.escape(piece) : `(?<${name}>${several ? '.+' : '[^/]+'})`;
+      return name === undefined ? RegExp.escape(piece) : `(?<${name}>${several ? '.+?' : '[^/]+'})`;
     })
     .join('');
   return new RegExp(`^${pattern}/?$`, 'i');

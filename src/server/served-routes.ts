@@ -3,10 +3,8 @@ import { openaiChat } from '../formats/openai-chat/index.ts';
 import { operations } from '../operations/index.ts';
 import { GatewayError } from '../plugin/index.ts';
 import type { Routed } from './request-path.ts';
-import { compileRoutes, guessFormat } from './routes.ts';
-
-/** Of the data listener. */
-export const routes = compileRoutes(operations);
+import { routes } from './request-target.ts';
+import { guessFormat } from './routes.ts';
 
 /** What is said of a request at whose path, or with whose method, nothing is served. */
 export const unserved = (ctx: Koa.Context): Routed => ({

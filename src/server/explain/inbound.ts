@@ -3,7 +3,8 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { bindReplies } from '../koa-reply.ts';
 import type { Routed } from '../request-path.ts';
-import { routes, unserved } from '../served-routes.ts';
+import { normaliseTarget, routes } from '../request-target.ts';
+import { unserved } from '../served-routes.ts';
 import type { Question } from './question.ts';
 
 const app = new Koa();
@@ -14,6 +15,7 @@ export function inboundContext({ method, path, headers, body, remoteAddress = '1
   // Never connected: it only stands where node:http looks for one.
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
   const req = Object.assign(new IncomingMessage(socket), { method, url: path });
+  normaliseTarget(req);
   for (const [name, value] of Object.entries(headers)) req.headers[name.toLowerCase()] = value;
   req.push(body);
   req.push(null);
