@@ -90,7 +90,7 @@ export const METRICS = {
   workerRequestsCut: {
     type: 'counter',
     name: 'gatehouse_worker_requests_cut_total',
-    help: 'Requests under way in workers that were killed or crashed, by what each worker said last, up to a second before. In no other metric. Only with --workers.',
+    help: 'Requests under way in workers that were killed or crashed, by what each worker said last, up to 250 ms before. In no other metric. Only with --workers.',
     labels: [],
     aggregator: 'primary',
   },

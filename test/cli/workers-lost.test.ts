@@ -40,6 +40,8 @@ describe('of two workers', () => {
     const streams = Array.from({ length: 4 }, () => stream(url));
     await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun', LONG_MS);
     const [hangs, works] = fleet.workers;
+    // It says with its metrics what it holds.
+    await scrape(statusUrl);
     process.kill(hangs!, 'SIGSTOP');
     await until(() => fleet.workers.length === 3, 'another worker serves', LONG_MS);
     expect([isAlive(hangs!), isAlive(works!)]).toEqual([false, true]);
@@ -48,7 +50,63 @@ describe('of two workers', () => {
     upstream.letGo();
     await allEnded(streams);
     expect(streams.filter(isWhole).length).toBeGreaterThan(0);
-    expect((await scrape(statusUrl)).get('gatehouse_worker_exits_total{reason="signal"}')).toBe(1);
+    const metrics = await scrape(statusUrl);
+    expect(metrics.get('gatehouse_worker_exits_total{reason="signal"}')).toBe(1);
+    expect(metrics.get('gatehouse_workers_killed_total{reason="blocked"}')).toBe(1);
+    const [death] = fleet.lines.filter(({ msg }) => String(msg).startsWith('a worker ended'));
+    expect(death).toMatchObject({ pid: hangs, signal: 'SIGKILL' });
+    const { requests_cut: requests, connections_cut: connections } = death!;
+    expect(requests).toBe(streams.filter((one) => !isWhole(one)).length);
+    expect(connections).toBe(requests);
+    expect(metrics.get('gatehouse_worker_requests_cut_total')).toBe(requests);
+    expect(metrics.get('gatehouse_worker_connections_cut_total')).toBe(connections);
+  });
+
+  it('one that is blocked loses the connection on its way to it to the other, and gets no more until it answers', async () => {
+    const { upstream, fleet, url } = await start();
+    upstream.letGo();
+    const [blocked] = fleet.workers;
+    process.kill(blocked!, 'SIGSTOP');
+    const streams = Array.from({ length: 8 }, () => stream(url));
+    await allEnded(streams);
+    // It is suspect by now: each of these would wait for it otherwise.
+    for (let round = 0; round < 4; round += 1) {
+      const late = stream(url);
+      streams.push(late);
+      await until(() => late.state !== 'running', 'it is answered', LONG_MS);
+    }
+    expect(streams.filter(isWhole)).toHaveLength(12);
+    expect(isAlive(blocked!)).toBe(true);
+
+    process.kill(blocked!, 'SIGCONT');
+    const idOf = (pid: number): unknown =>
+      fleet.lines.find((line) => line['msg'] === 'a worker serves' && line['pid'] === pid)!['worker'];
+    const served = (): unknown[] =>
+      fleet.lines.flatMap(({ msg, worker }) => (msg === 'request completed' ? [worker] : []));
+    expect(new Set(served())).not.toContain(idOf(blocked!));
+    await until(
+      () => (streams.push(stream(url, AT_ONCE)), served().includes(idOf(blocked!))),
+      'it serves again',
+      LONG_MS,
+    );
+    await allEnded(streams);
+    expect(streams.filter((one) => !isWhole(one))).toEqual([]);
+    // No connection was read by both.
+    expect(upstream.seen).toHaveLength(streams.length);
+    expect([isAlive(blocked!), fleet.workers]).toEqual([true, [blocked, expect.anything()]]);
+  });
+
+  it('one that is blocked does not hold a drain up beyond its limit, and is counted as cut', async () => {
+    const { upstream, fleet, url } = await start({ server: { drain: { delay: '0s', timeout: '200ms' } } });
+    upstream.letGo();
+    process.kill(fleet.workers[0]!, 'SIGSTOP');
+    let code: number | null | undefined;
+    void fleet.exited.then((exit) => (code = exit));
+    fleet.signal('SIGTERM');
+    await until(() => code !== undefined, 'it has ended', 9_000);
+    expect(code).toBe(1);
+    expect(fleet.workers.some(isAlive)).toBe(false);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
   it('both stop: no connection is left open that neither takes, while streams go on', async () => {

@@ -215,10 +215,10 @@ export class WorkerCrew implements Crew {
   #heard(member: Member, message: ToPrimary): void {
     member.silence.heard();
     member.connections.isSuspended = false;
-    if (message.type !== 'metrics') return member.channel.heard(message);
+    if (message.type === 'answer' || message.type === 'failed') return member.channel.heard(message);
     // Messages may come after the end: by then what this worker has counted stands among the dead.
     if (!this.#members.has(member)) return;
-    this.#metrics.heard(member.worker.id, message);
+    if (message.type === 'metrics') this.#metrics.heard(member.worker.id, message);
     member.load = message.load;
     member.connections.takeAccepted();
   }

@@ -66,7 +66,9 @@ export type ToPrimary =
       readonly which: 'all' | 'cumulative';
       readonly families: readonly FamilySnapshot[];
       readonly load: Load;
-    };
+    }
+  /** Unasked, whenever it has changed, a few times a second. */
+  | { readonly type: 'load'; readonly load: Load };
 
 /** What is cut when a worker is killed. */
 export interface Load {

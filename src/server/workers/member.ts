@@ -27,7 +27,7 @@ export interface Member {
 
 export const NO_LOAD: Load = { requests: 0, connections: 0 };
 
-/** What a worker held when it died, as far as the primary knows: its last word is up to a second old. */
+/** What a worker held when it died, as far as the primary knows: its last word is up to a quarter of a second old. */
 export function heldBy({ load, connections, drained }: Member): Load {
   if (drained) return NO_LOAD;
   return { requests: load.requests, connections: load.connections + connections.takeAccepted() };

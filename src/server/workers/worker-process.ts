@@ -6,7 +6,7 @@ import { startWorker, type WorkerGateway } from '../gateway.ts';
 import { tellLastWords } from '../last-words.ts';
 import { CannotListen } from '../listeners.ts';
 import { surviveOutputErrors } from '../output-errors.ts';
-import { answer, type Answers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, type Answers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
@@ -14,6 +14,8 @@ import { refuseStaleConnections } from './stale-connection.ts';
 
 /** What is not told when a worker is killed: at most what it counted for so long. */
 const TELL_EVERY_MS = 1_000;
+/** How old a worker's word of what it holds may be when it is killed. */
+const LOAD_EVERY_MS = 250;
 /** Telling takes the event loop's time from requests: no more than this part of it. */
 const TELLING_SHARE = 0.02;
 
@@ -37,6 +39,7 @@ const answers: Answers = {
       return { failure: failureOf(error) };
     }
     void keepTelling(gateway);
+    keepTellingLoad(gateway);
     return { address: gateway.data };
   },
   async reload({ files: sent }) {
@@ -82,6 +85,17 @@ async function keepTelling(gateway: WorkerGateway): Promise<void> {
     await tell(gateway, 'cumulative').catch(() => {});
     pauseMs = Math.max(TELL_EVERY_MS, (systemClock.now() - from) / TELLING_SHARE);
   }
+}
+
+function keepTellingLoad({ load }: WorkerGateway): void {
+  let last: Load = { requests: 0, connections: 0 };
+  const look = async (): Promise<void> => {
+    const now = await load();
+    if (now.requests === last.requests && now.connections === last.connections) return;
+    last = now;
+    send({ type: 'load', load: now });
+  };
+  setInterval(() => void look(), LOAD_EVERY_MS).unref();
 }
 
 function failureOf(error: unknown): StartFailure {
