@@ -1,6 +1,13 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Secret, UpstreamError, type ErrorCode, type Exchange, type GatewayConfig, type Target } from '../plugin/index.ts';
+import {
+  Secret,
+  UpstreamError,
+  type ErrorCode,
+  type Exchange,
+  type GatewayConfig,
+  type Target,
+} from '../plugin/index.ts';
 import { createAttempt, createConfig, createExchange, createFakeClock, createTarget } from '../plugin/testing/index.ts';
 import { createHealthDirectory, HealthStore, targetsOf } from './target-health.ts';
 
@@ -73,8 +80,7 @@ describe('the token of one caller', () => {
 
   it('has its successes counted too: a refusal now and then keeps nobody away', () => {
     const setup = create();
-    for (let count = 0; count < 50; count += 1)
-      setup.health.of(config, target, exchangeOf('mine')).begin().succeeded();
+    for (let count = 0; count < 50; count += 1) setup.health.of(config, target, exchangeOf('mine')).begin().succeeded();
     fail(setup, 'mine', refused());
     expect(admits(setup, 'mine')).toBe(true);
   });
