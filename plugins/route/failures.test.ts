@@ -60,7 +60,7 @@ describe('the kinds of failure that give way to the next target', () => {
     [
       'stop_on_errors: all but these, whatever their status',
       { on_status_codes: [402, 429, 503], stop_on_errors: ['quota'] },
-      ['rate_limit', 'overloaded', 'unsupported'],
+      ['rate_limit', 'overloaded', 'gateway_full', 'unsupported'],
     ],
     [
       'stop_on_errors against on_errors',

@@ -243,7 +243,12 @@ export class Walk {
     const { attempts, cancellation, request } = this.#ctx.exchange;
     if (cancellation.reason || this.#isElsewhere()) return false;
     if (error.code !== 'timeout_request') return tellsOfTarget(error);
-    return error instanceof UpstreamError && !error.ofGateway && attempts.length === 1 && request.header('request-timeout') === undefined;
+    return (
+      error instanceof UpstreamError &&
+      !error.ofGateway &&
+      attempts.length === 1 &&
+      request.header('request-timeout') === undefined
+    );
   }
 
   /** A caller that chooses a host of its own says nothing of the target for all others. */

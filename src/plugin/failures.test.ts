@@ -53,7 +53,13 @@ describe('the kinds of failure', () => {
   it('that are silence, and those that the model itself decides', () => {
     const codes = Object.keys(ERRORS) as ErrorCode[];
     const of = (rule: (error: unknown) => boolean) => codes.filter((code) => rule(new UpstreamError(code, 'x')));
-    expect(of(isSilence)).toEqual(['pool_exhausted', 'timeout_connect', 'timeout_first_byte', 'timeout_first_content', 'timeout_idle']);
+    expect(of(isSilence)).toEqual([
+      'pool_exhausted',
+      'timeout_connect',
+      'timeout_first_byte',
+      'timeout_first_content',
+      'timeout_idle',
+    ]);
     expect(of(isFinalForModel)).toEqual(['context_length_exceeded', 'content_filter']);
   });
 });

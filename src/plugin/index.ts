@@ -70,7 +70,16 @@ export { retriesOf } from './retries.ts';
 export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
-export { FAILURE_KINDS, failureKinds, isFinalForModel, isOfCallersToken, isSilence, letsOn, tellsOfTarget, type FailureKind } from './failures.ts';
+export {
+  FAILURE_KINDS,
+  failureKinds,
+  isFinalForModel,
+  isOfCallersToken,
+  isSilence,
+  letsOn,
+  tellsOfTarget,
+  type FailureKind,
+} from './failures.ts';
 export type {
   Branch,
   BreakerSettings,

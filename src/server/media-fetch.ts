@@ -116,6 +116,12 @@ function refusalOf(error: unknown, who: string, context: FetchContext): unknown 
       );
     case 'timeout_total':
       return tooLate(context, error);
+    case 'sockets_exhausted':
+      // Nothing is wrong with the request, and nothing with its target.
+      return new GatewayError(error.code, `The gateway's host has no socket to fetch the media of the request.`, {
+        cause: error,
+        ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+      });
     default:
       return new MediaRefused(`cannot be fetched: ${who} cannot be reached`, { cause: error });
   }

@@ -48,8 +48,7 @@ export class TokenHealth {
     if (!this.#targets.has(target)) this.#targets.set(target, (this.#count += 1));
     const key = this.#keyOf(target, token);
     let breaker = this.#breakers.get(key);
-    if (!breaker)
-      this.#breakers.set(key, (breaker = new Breaker(target.settings, this.#clock, () => {}, 'token')));
+    if (!breaker) this.#breakers.set(key, (breaker = new Breaker(target.settings, this.#clock, () => {}, 'token')));
     return breaker;
   }
 

@@ -33,10 +33,14 @@ export function isConnectionClosed(error: unknown): boolean {
 export function outOfSockets(error: unknown, host: string): UpstreamError | undefined {
   const code = codeOf(error);
   if (code === undefined || !LOCAL.has(code)) return undefined;
-  return new UpstreamError('sockets_exhausted', `The gateway's host has no socket for a connection to ${host} (${code}).`, {
-    cause: error,
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  return new UpstreamError(
+    'sockets_exhausted',
+    `The gateway's host has no socket for a connection to ${host} (${code}).`,
+    {
+      cause: error,
+      retryAfterMs: RETRY_AFTER_MS,
+    },
+  );
 }
 
 /** An error of undici or of a socket, in the gateway's words. `headersSeen`: the reply had begun. */

@@ -97,14 +97,20 @@ it('the deadline of the whole request is not taken for a timeout of the target',
 it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
   '%s names itself, its length and the host',
   (name) => {
-    const error = overdueError({ name, phase: 'sent', host: 'api.test' }, { timeouts: settings.timeouts, requestMs: 20_000 });
+    const error = overdueError(
+      { name, phase: 'sent', host: 'api.test' },
+      { timeouts: settings.timeouts, requestMs: 20_000 },
+    );
     expect(error).toMatchObject({ code: `timeout_${name}`, status: 504 });
     expect(error.message).toMatch(new RegExp(`api\\.test.* \\d+ m?s \\(timeouts\\.${name}\\)`));
   },
 );
 
 it('the end of the whole request names its length and the host', () => {
-  const error = overdueError({ name: 'request', phase: 'sent', host: 'api.test' }, { timeouts: settings.timeouts, requestMs: 1500 });
+  const error = overdueError(
+    { name: 'request', phase: 'sent', host: 'api.test' },
+    { timeouts: settings.timeouts, requestMs: 1500 },
+  );
   expect(error).toMatchObject({ code: 'timeout_request', status: 504 });
   expect(error.message).toMatch(/api\.test.*the request's deadline of 1\.5 s/);
 });

@@ -1,7 +1,16 @@
 import { GatewayError, UpstreamError } from '../plugin/index.ts';
 import type { Hold, Timeouts } from './types.ts';
 
-export type LimitName = 'line' | 'connect' | 'first_byte' | 'first_content' | 'idle' | 'refusal' | 'total' | 'request' | 'hold';
+export type LimitName =
+  | 'line'
+  | 'connect'
+  | 'first_byte'
+  | 'first_content'
+  | 'idle'
+  | 'refusal'
+  | 'total'
+  | 'request'
+  | 'hold';
 
 /** The next moment something is due. */
 export interface Limit {
@@ -87,9 +96,13 @@ export function formatDuration(ms: number): string {
 
 /** @param why of all its `connections`, none came free */
 export const poolExhausted = (host: string, why: string): UpstreamError =>
-  new UpstreamError('pool_exhausted', `No free connection to ${host}: all that its `+"`connections`"+` allow are in use, and ${why}.`, {
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  new UpstreamError(
+    'pool_exhausted',
+    `No free connection to ${host}: all that its ` + '`connections`' + ` allow are in use, and ${why}.`,
+    {
+      retryAfterMs: RETRY_AFTER_MS,
+    },
+  );
 
 interface TimeoutTimes {
   readonly timeouts: Timeouts;
@@ -116,9 +129,13 @@ export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes
 export function outOfTime(settings: LimitSettings & TimeoutTimes, host: string): GatewayError {
   if (settings.deadlineOf === 'request') return deadlineOver(settings, `before the request was sent to ${host}`);
   const within = formatDuration(settings.timeouts.total);
-  return new UpstreamError('timeout_total', `${within} (timeouts.total) passed before the request was sent to ${host}.`, {
-    ofGateway: true,
-  });
+  return new UpstreamError(
+    'timeout_total',
+    `${within} (timeouts.total) passed before the request was sent to ${host}.`,
+    {
+      ofGateway: true,
+    },
+  );
 }
 
 /** No UpstreamError: it is the request's own time that is over. */

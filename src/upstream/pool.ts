@@ -92,7 +92,8 @@ export class OriginPool {
 
   enter(dispatch: Dispatch): void {
     if (this.#running.size < this.#connections && this.#waiting.size === 0) return this.#run(dispatch);
-    if (this.#waiting.size >= MAX_WAITING) return dispatch.onFault(poolExhausted(this.host, 'the line for one is full'));
+    if (this.#waiting.size >= MAX_WAITING)
+      return dispatch.onFault(poolExhausted(this.host, 'the line for one is full'));
     dispatch.onWaiting();
     this.#waiting.enter(dispatch.caller, dispatch);
     this.#onWaiting(1);

@@ -24,11 +24,6 @@ interface ErrorClass {
 
 const CLASSES: readonly ErrorClass[] = [
   { status: 400, name: 'BadRequestError', types: { chat: 'invalid_request_error', messages: 'invalid_request_error' } },
-  {
-    status: 401,
-    name: 'AuthenticationError',
-    types: { chat: 'authentication_error', messages: 'authentication_error' },
-  },
   { status: 403, name: 'PermissionDeniedError', types: { chat: 'permission_error', messages: 'permission_error' } },
   { status: 404, name: 'NotFoundError', types: { chat: 'invalid_request_error', messages: 'not_found_error' } },
   { status: 413, name: 'APIError', types: { chat: 'invalid_request_error', messages: 'request_too_large' } },
@@ -70,6 +65,22 @@ describe.each(DRIVERS)('$name', (driver) => {
           message: expect.stringContaining(`The model says ${status}.`),
           retryAfter: status === 429 ? String(RETRY_AFTER) : undefined,
         });
+      }
+    });
+
+    it('and throws InternalServerError for a 401, since the key is the gateway’s, without another try', async () => {
+      for (const stream of [false, true]) {
+        const before = matrix.upstream.seen.length;
+        const trouble = await failing(driver, { model, question: 'Fail 401', stream });
+        expect(trouble).toMatchObject({
+          name: OWN_NAMES[driver.name]?.(502) ?? 'InternalServerError',
+          status: 502,
+          type: { chat: 'server_error', messages: 'api_error' }[driver.route],
+          message: expect.stringContaining('The upstream refused the credentials of the catalog entry @'),
+        });
+        expect(trouble.message).not.toContain('The model says');
+        const asked = matrix.upstream.seen.slice(before).filter(({ url }) => !url.endsWith('/token'));
+        expect(asked.length).toBe(1);
       }
     });
 

@@ -181,8 +181,8 @@ export const REFUSALS: readonly Row[] = [
   {
     fault: '401, wrong credentials',
     deed: refuse({ status: 401, message: 'invalid key', code: 'invalid_api_key' }),
-    code: 'invalid_api_key',
-    status: 401,
+    code: 'upstream_credentials_refused',
+    status: 502,
     outcome: everywhere(told()),
   },
 ];

@@ -112,14 +112,56 @@ describe('Google access tokens', () => {
     );
   });
 
-  it('that the upstream refuses are fetched anew once, when they are not brand new', async () => {
-    await start(granted, (request, res) =>
+  const unauthenticated: Script = (_, res) =>
+    json(res, { error: { code: 401, message: 'ya29.expired is expired', status: 'UNAUTHENTICATED' } }, 401);
+  const modelCalls = () => upstream.seen.filter(({ url }) => url !== '/token');
+
+  it('that the upstream refuses are fetched anew once, however young they are', async () => {
+    await start(granted, (request, res, index) =>
       request.headers.authorization === 'Bearer token-1'
-        ? json(res, { error: { code: 401, message: 'expired', status: 'UNAUTHENTICATED' } }, 401)
+        ? unauthenticated(request, res, index)
         : json(res, geminiReply('hi')),
     );
-    expect((await chat()).status).toBe(401);
-    expect(tokenCalls().length).toBe(1);
+    expect((await chat()).status).toBe(200);
+    expect(tokenCalls().length).toBe(2);
+    expect(modelCalls().map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('that the upstream refuses cost one call for fifty requests at once, and the newer token is used', async () => {
+    await start(granted, (request, res, index) =>
+      request.headers.authorization === 'Bearer token-1'
+        ? unauthenticated(request, res, index)
+        : json(res, geminiReply('hi')),
+    );
+    const answers = await Promise.all(Array.from({ length: 50 }, () => chat()));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(tokenCalls().length).toBe(2);
+  });
+
+  it('that the upstream refuses for good cost one more call, and each request fails with a 502 that names the entry', async () => {
+    await start(granted, unauthenticated);
+    for (let request = 0; request < 5; request += 1) {
+      const answer = await chat();
+      const { error } = (await answer.json()) as { error: { code: string; message: string } };
+      expect([answer.status, error.code, answer.headers.get('x-should-retry')]).toEqual([
+        502,
+        'upstream_credentials_refused',
+        'false',
+      ]);
+      expect(error.message).toBe('The upstream refused the credentials of the catalog entry @vertex (401).');
+    }
+    expect(tokenCalls().length).toBe(2);
+    // The first request was sent with both tokens, the others once with the second.
+    expect(modelCalls().map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer token-1',
+      ...Array.from({ length: 5 }, () => 'Bearer token-2'),
+    ]);
+  });
+
+  it('that come again unchanged are not sent again', async () => {
+    await start((_, res) => json(res, { access_token: 'cached', expires_in: 3599 }), unauthenticated);
+    expect((await chat()).status).toBe(502);
+    expect([tokenCalls().length, modelCalls().length]).toEqual([2, 1]);
   });
 });
 

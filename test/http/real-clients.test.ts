@@ -191,7 +191,6 @@ describe('the openai SDK', () => {
 
   it.each([
     [400, { type: 'invalid_request_error', message: 'too hot' }, BadRequestError, null],
-    [401, { type: 'authentication_error', message: 'bad key' }, AuthenticationError, 'invalid_api_key'],
     [403, { type: 'permission_error', message: 'no' }, PermissionDeniedError, null],
     [404, { type: 'not_found_error', message: 'model: x' }, NotFoundError, 'model_not_found'],
     [429, { type: 'rate_limit_error', message: 'slow down' }, RateLimitError, 'rate_limit_exceeded'],

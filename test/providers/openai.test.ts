@@ -285,7 +285,7 @@ describe('an azure-openai entry', () => {
     for (const [status, code, told] of [
       [429, '429', 'rate_limit_exceeded'],
       [404, 'DeploymentNotFound', 'model_not_found'],
-      [401, '401', 'invalid_api_key'],
+      [403, '403', 'upstream_permission'],
     ] as const) {
       script = (_, res) => json(res, { error: { code, message: 'As Azure says it.' } }, status);
       const answer = await send(chat('@azure-dated/gpt-4o'));
@@ -374,7 +374,13 @@ it('keeps keys out of logs and out of what clients see, also where an upstream q
   const quoted = 'Incorrect key: sk-proj-upstream-CANARY, proxy-CANARY.';
   script = (_, res) => json(res, { error: { message: quoted, code: 'invalid_api_key' } }, 401);
   const { text } = await send(chat('@openai/gpt-4o'));
-  expect(JSON.parse(text)).toMatchObject({ error: { message: 'Incorrect key: [secret], [secret].' } });
+  expect(JSON.parse(text)).toMatchObject({
+    error: { message: 'The upstream refused the credentials of the catalog entry @openai (401).' },
+  });
+  script = (_, res) => json(res, { error: { message: quoted } }, 403);
+  expect(JSON.parse((await send(chat('@openai/gpt-4o'))).text)).toMatchObject({
+    error: { message: 'Incorrect key: [secret], [secret].' },
+  });
   await send(chat('@azure/prod-4o'));
   expect(gateway.logText()).not.toContain('CANARY');
   const status = await (await fetch(`${gateway.statusUrl}/metrics`)).text();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cancellation, GatewayError, type Source } from '../../src/plugin/index.ts';
-import type { Upstream } from '../../src/upstream/index.ts';
+import { Cancellation, GatewayError, systemClock, type Source } from '../../src/plugin/index.ts';
+import type { TryTimings, Upstream } from '../../src/upstream/index.ts';
 import {
   answer,
   chunk,
@@ -208,6 +208,65 @@ describe('giving up', () => {
     expect((await Promise.all(next)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
+  it('has its turn before a caller with many requests in the line has its second', async () => {
+    const first = new Cancellation();
+    await serve(({ socket, number }) => (number === 0 ? openStream(socket) : answer(socket, 200, '{}')));
+    const running = rejection(upstream.send(outbound(server.url, { connections: 1, cancellation: first })));
+    await eventually(() => server.requests.length === 1);
+    const order: string[] = [];
+    const send = async (caller: string): Promise<void> => {
+      await upstream.send(plain({ connections: 1, caller, body: JSON.stringify({ caller }) }));
+      order.push(caller);
+    };
+    const waiting = [...Array.from({ length: 20 }, () => send('greedy')), send('modest'), send('other')];
+    expect(upstream.stats()).toMatchObject([{ running: 1, queued: 22 }]);
+    first.cancel(left);
+    await Promise.all([...waiting, running]);
+    expect(order.slice(0, 4)).toEqual(['greedy', 'modest', 'other', 'greedy']);
+  });
+
+  it('has the whole of its upstream’s time once it has a connection', async () => {
+    const first = new Cancellation();
+    await serve(({ socket, number }) => {
+      if (number === 0) openStream(socket);
+      else setTimeout(() => answer(socket, 200, '{}'), 250);
+    });
+    const running = rejection(upstream.send(outbound(server.url, { connections: 1, cancellation: first })));
+    await eventually(() => server.requests.length === 1);
+    const timings: TryTimings = {
+      startedAt: 0,
+      sentAt: undefined,
+      firstByteAt: undefined,
+      firstContentAt: undefined,
+      endedAt: undefined,
+      bytesIn: 0,
+      resent: false,
+    };
+    const waiting = upstream.send(plain({ connections: 1, timeouts: { firstByte: 400 } }), timings);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    first.cancel(left);
+    await running;
+    // 250 ms in the line and 250 ms of the upstream: more than timeouts.first_byte together.
+    expect((await waiting).status).toBe(200);
+    expect(timings.waitedUntil! - timings.startedAt).toBeGreaterThanOrEqual(240);
+  });
+
+  it('that its deadline ends says nothing of the upstream', async () => {
+    await serve(({ socket }) => openStream(socket));
+    const first = new Cancellation();
+    const running = rejection(upstream.send(outbound(server.url, { connections: 1, cancellation: first })));
+    const deadline = systemClock.now() + 40;
+    const [ofTarget, ofRequest] = await Promise.all([
+      rejection(upstream.send(plain({ connections: 1, deadline }))),
+      rejection(upstream.send(plain({ connections: 1, deadline, deadlineOf: 'request' }))),
+    ]);
+    expect(ofTarget).toMatchObject({ code: 'pool_exhausted', ofGateway: true });
+    expect(ofRequest).toMatchObject({ code: 'timeout_request', name: 'GatewayError' });
+    expect(ofRequest.message).toContain('waited for a free connection');
+    first.cancel(left);
+    await running;
+  });
+
   it('closing fails what runs and what waits, and leaves no socket', async () => {
     await serve(({ socket }) => {
       openStream(socket);
@@ -217,9 +276,9 @@ describe('giving up', () => {
     const flowing = collect(source);
     const waiting = rejection(upstream.send(plain({ connections: 1 })));
     await upstream.close();
-    expect((await flowing).error?.code).toBe('connection_failed');
-    expect((await waiting).code).toBe('connection_failed');
-    expect((await rejection(upstream.send(plain({ connections: 1 })))).code).toBe('connection_failed');
+    expect((await flowing).error?.code).toBe('shutting_down');
+    expect((await waiting).code).toBe('shutting_down');
+    expect((await rejection(upstream.send(plain({ connections: 1 })))).code).toBe('shutting_down');
     await eventually(() => server.open.size === 0);
   });
 });

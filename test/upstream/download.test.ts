@@ -116,7 +116,7 @@ describe('a download', () => {
     const ended = rejection(way.download(request(media.url)));
     await expect.poll(() => media.requests.length).toBe(1);
     await way.close();
-    expect((await ended).code).toBe('connection_failed');
+    expect((await ended).code).toBe('shutting_down');
     await expect.poll(() => media.open.size).toBe(0);
   });
 });

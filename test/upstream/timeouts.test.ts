@@ -87,12 +87,13 @@ describe('before the commit gate', () => {
     expect(error.message).toContain('60 ms (timeouts.total)');
   });
 
-  it('connect covers the wait for a free connection, and says that it was that', async () => {
+  it('connect bounds the wait for a free connection, which is the gateway’s own failure', async () => {
     await serve(({ socket }) => openStream(socket));
     const held = upstream.send(outbound(server.url, { connections: 1 })).catch(() => {});
     const error = await rejection(upstream.send(outbound(server.url, { connections: 1, timeouts: { connect: 40 } })));
-    expect(error.code).toBe('timeout_connect');
-    expect(error.message).toContain('No free connection');
+    expect(error).toMatchObject({ code: 'pool_exhausted', status: 503, retryAfterMs: 1000, ofGateway: true });
+    expect(error.message).toContain('No free connection to');
+    expect(error.message).toContain('40 ms (timeouts.connect)');
     // The one that gave up has left the line.
     expect(upstream.stats()).toEqual([{ origin: server.url, running: 1, connected: 1, queued: 0 }]);
     await upstream.close();
