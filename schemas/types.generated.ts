@@ -211,6 +211,10 @@ export interface SchemaDocuments {
 export interface ServerFile {
   listen?: Listen;
   status?: Listen;
+  /**
+   * Networks of the proxies before the gateway, in CIDR notation. From these, X-Forwarded-For and Forwarded say where a request comes from; from others they are not read. Name proxies only: what calls from there can choose an address.
+   */
+  trusted_proxies?: string[];
   admin?: Admin;
   limits?: Limits;
   deadline?: Duration;

@@ -163,6 +163,9 @@ listen:
 status:
   port: 9464
 
+# Load balancers before the gateway: from these networks X-Forwarded-For and Forwarded say where a request comes from.
+# trusted_proxies: [10.1.0.0/28]
+
 # What became of single requests: /admin/v1/requests/REQUEST_ID. Beyond loopback it takes a token.
 admin:
   host: 127.0.0.1

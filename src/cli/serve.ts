@@ -40,8 +40,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   }
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
-  const { data, status, admin, settings } = gateway;
-  options.out(welcome({ data, status, admin, settings, env: options.env }));
+  options.out(welcome(gateway, options.env));
   const signal = await stopped;
   // No load balancer is in front of who presses Ctrl-C.
   const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });

@@ -32,7 +32,7 @@ function text({
   env = {},
   server = prefixes ? { header_prefixes: prefixes } : {},
 }: Start): string {
-  return welcome({
+  const started = {
     data: address(host, 8787),
     status: address(statusHost, 9464),
     admin: admin === undefined ? undefined : address('127.0.0.1', admin),
@@ -41,8 +41,8 @@ function text({
       catalog: { providers },
       keys: { keys: [{ id: 'a', key: new Secret(key, 'test') }] },
     },
-    env,
-  });
+  };
+  return welcome(started, env);
 }
 
 const curl = (start: Start): string =>

@@ -14,11 +14,10 @@ interface Started {
   readonly status: Address;
   readonly admin: Address | undefined;
   readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
-  readonly env: Environment;
 }
 
 /** What a newcomer needs: where it listens, for whom, and one line to paste. */
-export function welcome({ data, status, admin, settings, env }: Started): string {
+export function welcome({ data, status, admin, settings }: Started, env: Environment = {}): string {
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];

@@ -155,6 +155,7 @@ export interface InboundRequest {
   readonly path: string;
   readonly params: PathParams;
   readonly headers: IncomingHttpHeaders;
+  /** Where it comes from: the peer of the connection, or what `trusted_proxies` say; `unknown` where they do not know. */
   readonly remoteAddress: string;
   /** Set by the `body` plugin, let go when a reply is committed. */
   body: RequestBody | undefined;

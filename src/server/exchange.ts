@@ -20,6 +20,7 @@ import {
 } from '../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../telemetry/traceparent.ts';
+import { clientAddress } from './client-address.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
 import { ReplyHolder } from './reply-holder.ts';
@@ -34,7 +35,7 @@ export interface ExchangeSetup {
   readonly clientFormat: Format | undefined;
   /** Of the operation's path. */
   readonly params: PathParams;
-  readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames' | 'server'>;
+  readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames' | 'server' | 'isTrustedProxy'>;
   readonly clock: Clock;
   /** Of a request that is explained after it was served. */
   readonly id?: string | undefined;
@@ -77,7 +78,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;
-    this.request = new HttpRequest(req, params, snapshot.headerNames);
+    this.request = new HttpRequest(req, params, snapshot);
     this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace(snapshot) ?? traceId() };
   }
 
@@ -144,15 +145,21 @@ class HttpRequest implements InboundRequest {
   bodyValidated = false;
   readonly #names: HeaderNames;
 
-  constructor(req: IncomingMessage, params: PathParams, names: HeaderNames) {
+  constructor(
+    req: IncomingMessage,
+    params: PathParams,
+    { headerNames, isTrustedProxy }: Pick<Snapshot, 'headerNames' | 'isTrustedProxy'>,
+  ) {
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     this.method = req.method ?? 'GET';
     this.path = query < 0 ? url : url.slice(0, query);
     this.params = params;
     this.headers = endToEnd(req.headers);
-    this.remoteAddress = req.socket.remoteAddress ?? '';
-    this.#names = names;
+    const peer = req.socket.remoteAddress ?? '';
+    // From all that came: what `connection` names is not for this hop to forget who called.
+    this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
+    this.#names = headerNames;
   }
 
   header(name: string): string | undefined {

@@ -11,6 +11,7 @@ import { openaiChat } from '../formats/openai-chat/index.ts';
 import type { Clock, Recorder, RequestLimits } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
+import { createNetworkTest, type NetworkTest } from '../settings/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
 import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '../state/target-health.ts';
@@ -37,6 +38,8 @@ export interface Snapshot {
   readonly hash: string;
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
+  /** Undefined: there are none. */
+  readonly isTrustedProxy?: NetworkTest | undefined;
   readonly entry: Chain;
   /** Undefined where nobody may ask for them. */
   readonly pluginTimes: PluginTimes | undefined;
@@ -141,6 +144,7 @@ function createSnapshot(
     hash: settings.hash,
     server,
     headerNames: new HeaderNames(server.headerPrefixes),
+    isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,
     pluginTimes,
     explainer,

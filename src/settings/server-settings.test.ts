@@ -38,6 +38,7 @@ describe('compileServerSettings', () => {
         'status',
         'telemetry',
         'timeouts',
+        'trusted_proxies',
       ].sort(),
     );
     expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));

@@ -7,6 +7,8 @@ import { DEFAULT_HOST } from './open-host.ts';
 export interface ServerSettings {
   readonly listen: Required<Listen>;
   readonly status: Required<Listen>;
+  /** Networks of proxies whose word on where a request comes from counts. */
+  readonly trustedProxies: readonly string[];
   readonly admin: {
     readonly enabled: boolean;
     readonly host: string;
@@ -72,6 +74,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
   return {
     listen: { host: DEFAULT_HOST, port: 8787, ...file.listen },
     status: { host: DEFAULT_HOST, port: 9464, ...file.status },
+    trustedProxies: file.trusted_proxies ?? [],
     admin: compileAdmin(admin),
     deadlineMs: parseDuration(file.deadline ?? '15m'),
     drain: { delayMs: parseDuration(drain.delay ?? '5s'), timeoutMs: parseDuration(drain.timeout ?? '30s') },

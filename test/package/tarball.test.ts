@@ -1,10 +1,11 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NEEDS_NODE, OLD_NODE } from '../support/old-node.ts';
 
 /** What is published: packed, installed into an empty folder, started with plain `node`, the way a stranger would. */
 const root = join(import.meta.dirname, '../..');
@@ -62,6 +63,12 @@ describe('the packed tarball', () => {
       ]),
     );
     expect(inside.filter((path) => /\.test\.ts|testkit|^src|^test|^node_modules/.test(path))).toEqual([]);
+  });
+
+  it.runIf(OLD_NODE)('says in one line which Node it needs', () => {
+    const { status, stdout, stderr } = spawnSync(OLD_NODE!, [bin, 'version'], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(NEEDS_NODE);
   });
 
   it('checks its own sample settings', async () => {

@@ -39,6 +39,9 @@ const CLOSED_MS = 1_000;
 /** Beside this file in the sources and in `dist/` alike, with the same extension. */
 const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
 
+/** No signal opens the inspector in a worker, whatever its primary was started with. */
+const WORKER_FLAGS = [...new Set([...process.execArgv, '--disable-sigusr1'])];
+
 /** A worker did not come to serve, for no reason that the settings explain. */
 export class WorkersFailed extends Error {
   override readonly name = 'WorkersFailed';
@@ -79,7 +82,7 @@ export class WorkerCrew implements Crew {
     this.#tools = tools;
     this.#metrics = new CrewMetrics(tools.metrics);
     // A structured clone keeps what JSON loses: maps, NaN.
-    cluster.setupPrimary({ exec: WORKER_MAIN, args: [], serialization: 'advanced' });
+    cluster.setupPrimary({ exec: WORKER_MAIN, args: [], execArgv: WORKER_FLAGS, serialization: 'advanced' });
     // One that is blocked does not notice that its channel has ended.
     process.once('exit', () => {
       for (const { worker } of this.#members) worker.process.kill('SIGKILL');

@@ -3,10 +3,9 @@ import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { isWellFormedKey } from '../api-keys.ts';
 import { keyDigest } from '../key-digest.ts';
-import { parseNetwork } from '../networks.ts';
 import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
 import { checkHosts } from './media.ts';
+import { checkNetwork } from './network.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, type Known } from './known.ts';
 
 export function checkKeys({ keys }: KeysFile, known: Known, report: Report): void {
@@ -104,11 +103,4 @@ function checkAllowedModel(model: string, known: Known, { path, report }: Place)
     report: ({ suggestion, ...problem }) =>
       report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) }),
   });
-}
-
-function checkNetwork(network: string, { path, report }: Place): void {
-  if (parseNetwork(network)) return;
-  const asHost = [`${network}/32`, `${network}/128`].find((cidr) => parseNetwork(cidr) !== undefined);
-  const message = `${showValue(network, undefined)} is not a network in CIDR notation, such as "10.0.0.0/8"`;
-  report({ path, message, ...(asHost === undefined ? {} : { suggestion: asHost }) });
 }

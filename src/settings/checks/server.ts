@@ -3,6 +3,7 @@ import type { Report } from '../../plugin/index.ts';
 import { isLoopback } from '../loopback.ts';
 import { compileServerSettings, type ServerSettings } from '../server-settings.ts';
 import { checkConfigId, type Known } from './known.ts';
+import { checkProxies } from './network.ts';
 import { checkOne, checkTimeouts, checkUnit } from './times.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
@@ -14,6 +15,7 @@ export function checkServer(file: ServerFile, known: Known, report: Report): voi
   checkTimeouts(file.timeouts, settings.timeouts, { path: ['timeouts'], report });
   checkDeadline(file, settings, report);
   checkPorts(file, settings, report);
+  checkProxies(settings.trustedProxies, report);
   checkAdmin(settings, report);
   checkLimits(file, settings, report);
   for (const key of ['header_time', 'body_time', 'commit_time'] as const)

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { keepCompiledCode } from '../server/compiled-code.ts';
 
 // First of all: what is imported statically is compiled before anything runs.
