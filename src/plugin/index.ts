@@ -57,6 +57,8 @@ export type {
   TraceContext,
   TryRecord,
 } from './exchange.ts';
+export { foldCase } from './case-folding.ts';
+export { isObject } from './json-object.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './named-paths.ts';
 export { spellingsOf, type Spellings } from './spellings.ts';
