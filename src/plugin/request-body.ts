@@ -12,6 +12,8 @@ export class RequestBody {
   readonly #shared: Shared;
   readonly #edits: readonly Edit[];
   #json: Record<string, unknown> | undefined;
+  /** The operation's schema has been asked, and found nothing. */
+  checked = false;
 
   private constructor(shared: Shared, edits: readonly Edit[]) {
     this.#shared = shared;
