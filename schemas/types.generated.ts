@@ -316,6 +316,10 @@ export interface Limits {
    * Requests under way at once, streams until their end among them; one more is refused at once (503, `retry-after`).
    */
   in_flight?: number;
+  /**
+   * Requests with a body over 1 MB that may wait for their turn to be read, checked or translated; a quarter of them with one key. A further one is refused (503, `retry-after`).
+   */
+  large_bodies?: number;
   in_flight_bytes?: Bytes;
   header_time?: Duration;
   body_time?: Duration;

@@ -20,7 +20,7 @@ export default definePlugin({
   name: 'body',
   level: 'entry',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['limits'],
+  needs: ['limits', 'turns'],
   requires: ['caller'],
   provides: ['body'],
   explain({ exchange: { operation, request } }) {
@@ -30,7 +30,7 @@ export default definePlugin({
     return { does: `${bodyBytes} bytes, ${does}`, details: { bytes: bodyBytes, checked: bodyValidated } };
   },
   create({ host }) {
-    const { limits } = host;
+    const { limits, turns } = host;
     const names = new Map<Operation, FieldNames>();
     const namesFor = (operation: Operation): FieldNames => {
       let known = names.get(operation);
@@ -49,9 +49,12 @@ export default definePlugin({
         checkMediaType(request.headers);
         const bytes = await readBody(ctx, limits);
         request.bodyBytes = bytes.length;
-        const read = RequestBody.read(bytes, limits.json);
-        namesFor(operation).check(read);
-        request.body = withPath(exchange, operation, read);
+        const read = (): RequestBody => {
+          const whole = RequestBody.read(bytes, limits.json);
+          namesFor(operation).check(whole);
+          return withPath(exchange, operation, whole);
+        };
+        request.body = turns.isHeavy(bytes.length) ? await turns.run(exchange, read) : read();
         request.bodyValidated = bytes.length <= WHOLE_CHECK_BYTES;
         if (request.bodyValidated) checkWhole(operation, request.body);
         else checkOutline(request.body);
@@ -82,7 +85,10 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
 
 function checkWhole(operation: Operation, body: RequestBody): void {
   const fault = operation.validate(body.json());
-  if (!fault) return;
+  if (!fault) {
+    body.checked = true;
+    return;
+  }
   throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
     param: fault.param,
   });

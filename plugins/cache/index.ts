@@ -17,7 +17,7 @@ export default definePlugin({
   name: 'cache',
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['targets', 'cache'],
+  needs: ['targets', 'cache', 'turns'],
   requires: ['override'],
   provides: ['cache'],
   explain({ attempt: { cache, target } }) {
@@ -26,7 +26,7 @@ export default definePlugin({
     return { does: WORDS[cache](maxAgeMs / 1000, scope), details: { status: cache, maxAgeMs, scope } };
   },
   create({ host }) {
-    const { clock } = host;
+    const { clock, targets, turns } = host;
     const flights = new Flights(clock);
     const lookUp = async (ctx: AttemptContext, next: () => Promise<void>, settings: CacheSettings): Promise<void> => {
       const { attempt, exchange } = ctx;
@@ -36,9 +36,12 @@ export default definePlugin({
         return next();
       }
       // Before any look-up: who may not use the entry or the model gets its 403, whoever else has asked before.
-      const resolved = host.targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
-      attempt.resolved = resolved;
-      const key = cacheKey({ exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) });
+      const findKey = (): string => {
+        const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
+        attempt.resolved = resolved;
+        return cacheKey({ exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) });
+      };
+      const key = turns.isHeavy(attempt.body.original.length) ? await turns.run(exchange, findKey, attempt) : findKey();
       const job: Job = { ctx, next, attempt, key, settings, cache: host.cache, clock };
       if (refresh) {
         attempt.cache = 'refresh';

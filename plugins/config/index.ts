@@ -15,7 +15,7 @@ export default definePlugin({
   name: 'config',
   level: 'entry',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['configs'],
+  needs: ['configs', 'turns'],
   requires: ['caller', 'body'],
   provides: ['config'],
   explain({ exchange }) {
@@ -27,15 +27,18 @@ export default definePlugin({
     return { does: wayTo(config, exchange), details };
   },
   create({ host }) {
+    const { configs, turns } = host;
     const names = new ConfigNames();
     return async function config(ctx, next) {
       const { exchange } = ctx;
       exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
       exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
-      exchange.config = chooseConfig(exchange, host.configs);
+      exchange.config = chooseConfig(exchange, configs);
       exchange.deadline = deadlineOf(exchange, exchange.config);
-      names.check(exchange.config, exchange);
-      await host.configs.run(exchange.config, ctx);
+      const { config: chosen } = exchange;
+      if (turns.isHeavy(exchange.request.bodyBytes)) await turns.run(exchange, () => names.check(chosen, exchange));
+      else names.check(chosen, exchange);
+      await configs.run(chosen, ctx);
       await next();
     };
   },

@@ -3,7 +3,9 @@ import {
   definePlugin,
   GatewayError,
   spellingsOf,
+  type Attempt,
   type Edit,
+  type Exchange,
   type Operation,
   type RequestBody,
   type Target,
@@ -22,7 +24,8 @@ export default definePlugin({
     const changes = own.map(({ edit }) => ({ field: edit.path.join('.'), change: changeOf(edit) }));
     return { does: changes.map(({ field, change }) => `${field} ${change}`).join(', '), details: { changes } };
   },
-  create() {
+  needs: ['turns'],
+  create({ host }) {
     const compiled = new WeakMap<Target, Map<Operation['fields'], Changes>>();
     const changesFor = (target: Target, fields: Operation['fields']): Changes => {
       let ofTarget = compiled.get(target);
@@ -31,11 +34,21 @@ export default definePlugin({
       if (!changes) ofTarget.set(fields, (changes = compileChanges(target, spellingsOf(fields))));
       return changes;
     };
-    return function override({ attempt, exchange: { operation } }, next) {
+    const { turns } = host;
+    // Two steps for a large body: its parsing and checking, then what comes next.
+    const inTurn = async (change: () => void, exchange: Exchange, attempt: Attempt): Promise<void> =>
+      turns.run(exchange, change, attempt);
+    return function override({ attempt, exchange }, next) {
+      const { operation } = exchange;
       const { target } = attempt;
       if (changes(target)) {
-        attempt.body = applyChanges(attempt.body, changesFor(target, operation?.fields));
-        if (operation) check(operation, attempt.body, target);
+        const change = (): void => {
+          const body = applyChanges(attempt.body, changesFor(target, operation?.fields));
+          if (operation) check(operation, body, target);
+          attempt.body = body;
+        };
+        if (turns.isHeavy(attempt.body.original.length)) return inTurn(change, exchange, attempt).then(next);
+        change();
       }
       return next();
     };
@@ -52,6 +65,7 @@ const changes = ({ defaultParams, overrideLevels, dropParams }: Target): boolean
 
 function check(operation: Operation, body: RequestBody, target: Target): void {
   const fault = operation.validate(body.json());
+  body.checked = fault === undefined;
   if (fault)
     throw new GatewayError('invalid_request', `With the parameters of ${target.path}: ${fault.message}`, {
       param: fault.param,

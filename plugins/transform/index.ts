@@ -4,6 +4,7 @@ import {
   type Attempt,
   type Exchange,
   type Operation,
+  type Prepared,
   type RequestBody,
   type ResolvedTarget,
 } from '../../src/plugin/index.ts';
@@ -13,14 +14,14 @@ export default definePlugin({
   name: 'transform',
   level: 'attempt',
   options: { type: 'object', additionalProperties: false, properties: {} },
-  needs: ['targets', 'media', 'translate'],
+  needs: ['targets', 'media', 'translate', 'turns'],
   provides: ['outbound'],
   explain({ attempt, exchange: { operation } }) {
     const { resolved, outbound, losses } = attempt;
     if (!resolved || !outbound || !operation) return undefined;
     const calls = outbound.batch?.bodies.length ?? 1;
     const parts = [
-      written(operation, resolved),
+      howWritten(operation, resolved),
       ...(calls > 1 ? [`${calls} calls`] : []),
       ...(losses.length > 0 ? [`${losses.length} ${losses.length === 1 ? 'parameter' : 'parameters'} lost`] : []),
     ];
@@ -28,16 +29,36 @@ export default definePlugin({
     return { does: parts.join(', '), details: { slug, model, format, calls, lost: losses.map(({ param }) => param) } };
   },
   create({ host }) {
-    return async function transform(ctx, next) {
-      const { attempt, exchange } = ctx;
+    const { targets, media, translate, turns } = host;
+    const place = (exchange: Exchange, attempt: Attempt): ResolvedTarget => {
       const model = attempt.body.string('model') ?? '';
       const stream = attempt.body.value('stream') === true;
-      const resolved = host.targets.resolve(exchange, attempt.target, model, stream);
+      return targets.resolve(exchange, attempt.target, model, stream);
+    };
+    /** A promise only where media are missing. */
+    const atOnce = (exchange: Exchange, attempt: Attempt): Prepared | Promise<Prepared> => {
+      const resolved = place(exchange, attempt);
       attempt.resolved = resolved;
-      const inlined = host.media.inline(exchange, attempt, resolved);
-      const { outbound, losses } = inlined
-        ? withBody(attempt, await inlined, () => host.translate.prepare(exchange, attempt, resolved))
-        : host.translate.prepare(exchange, attempt, resolved);
+      const inlined = media.inline(exchange, attempt, resolved);
+      if (!inlined) return translate.prepare(exchange, attempt, resolved);
+      return inlined.then((body) => withBody(attempt, body, () => translate.prepare(exchange, attempt, resolved)));
+    };
+    /** Each step of a large body in a turn of its own: its place, checking it, media by their address, writing it. */
+    const inTurns = async (exchange: Exchange, attempt: Attempt): Promise<Prepared> => {
+      const resolved = await turns.run(exchange, () => place(exchange, attempt), attempt);
+      attempt.resolved = resolved;
+      await turns.run(exchange, () => translate.check(exchange, attempt, resolved), attempt);
+      const inlined = await turns.run(exchange, () => media.inline(exchange, attempt, resolved), attempt);
+      const prepare = () => translate.prepare(exchange, attempt, resolved);
+      return turns.run(exchange, () => (inlined ? withBody(attempt, inlined, prepare) : prepare()), attempt);
+    };
+    return async function transform(ctx, next) {
+      const { attempt, exchange } = ctx;
+      const written = turns.isHeavy(attempt.body.original.length)
+        ? inTurns(exchange, attempt)
+        : atOnce(exchange, attempt);
+      // No promise where none is needed.
+      const { outbound, losses } = 'outbound' in written ? written : await written;
       attempt.outbound = outbound;
       attempt.losses.push(...losses);
       refuseLosses(exchange, attempt);
@@ -46,7 +67,7 @@ export default definePlugin({
   },
 });
 
-function written({ task, format, semconvName }: Operation, resolved: ResolvedTarget): string {
+function howWritten({ task, format, semconvName }: Operation, resolved: ResolvedTarget): string {
   // Bodies of the other tasks have no format of their own: they are written for the provider.
   if (task !== 'generate' && task !== 'count_tokens') return `${semconvName} for ${resolved.provider}`;
   return format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;

@@ -14,6 +14,11 @@ export class Access {
     this.#bareModels = models && new Globs(models.filter((pattern) => !pattern.startsWith('@')));
   }
 
+  /** False: every model may be used. */
+  get limitsModels(): boolean {
+    return this.#bareModels !== undefined;
+  }
+
   /** @param name `@slug`, or a provider's name for a request without the catalog */
   allowsProvider(name: string): boolean {
     return !this.#providers || this.#providers.matches(name);

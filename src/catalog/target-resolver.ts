@@ -13,6 +13,7 @@ import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { CatalogTarget } from './catalog-target.ts';
+import { checkFurtherModels, checkModel } from './check-models.ts';
 import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
@@ -82,7 +83,9 @@ export class CatalogResolver implements TargetResolver {
     const identifier = parseModelIdentifier(model);
     const { entry, place } = this.#choose({ exchange, access }, target.provider, identifier.slug);
     const location = entry.provider.locate(identifier.model, { task: exchange.operation?.task ?? 'generate', stream });
-    checkModel(entry, place, identifier.model, access);
+    const chosen = { entry, place, access };
+    checkModel(identifier.model, chosen);
+    checkFurtherModels(exchange, target, chosen);
     return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
   }
 
@@ -91,7 +94,7 @@ export class CatalogResolver implements TargetResolver {
     const access = accessOf(exchange.caller);
     const { slug, model } = parseModelIdentifier(id);
     const { entry, place } = this.#choose({ exchange, access }, undefined, slug);
-    checkModel(entry, place, model, access);
+    checkModel(model, { entry, place, access });
     if (!isLocatable(entry.provider, model)) throw unusable(model, `is none of ${entry.name}`);
     return { entry, place, model };
   }
@@ -250,14 +253,3 @@ function adHocEntry(access: Access, provider: ProviderEntry): CatalogEntry {
   if (!access.allowsProvider('vertex-ai')) throw notAllowed('vertex-ai without a catalog entry');
   return { provider, name: provider.slug, models: undefined, connections: undefined, timeouts: {} };
 }
-
-function checkModel(entry: CatalogEntry, place: string | undefined, model: string, access: Access): void {
-  if (entry.models && !entry.models.matches(model)) {
-    throw modelNotAllowed(`${entry.name} does not serve the model ${quote(model)}.`);
-  }
-  if (!access.allowsModel(place, model))
-    throw modelNotAllowed(`This key may not use the model ${quote(model)} at ${entry.name}.`);
-}
-
-const modelNotAllowed = (message: string): GatewayError =>
-  new GatewayError('model_not_allowed', message, { param: 'model' });

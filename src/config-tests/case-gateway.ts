@@ -76,7 +76,8 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   inFlight.apply(settings.limits);
   const lasting = createLasting(parts);
   const watch = watchOf(setup, { upstream, settings, inFlight });
-  const shared = { ...lasting.shared, inFlight, tokens: new NoTokens(clock), watch };
+  // Real time, and nothing to share it with: no turns.
+  const shared = { ...lasting.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
   const snapshot = await started(compileWith({ ...lasting, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);

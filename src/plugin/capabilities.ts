@@ -7,6 +7,7 @@ import type { JsonLimits } from './json-scan.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
+import type { Turns } from './turns.ts';
 
 /** Who may call, by key. */
 export interface KeyRing {
@@ -106,6 +107,11 @@ export interface Sender {
 
 /** Client format → conversation → upstream format, and the way back. */
 export interface Translator {
+  /**
+   * Parses and checks the body where `prepare` is going to read all of it; else does nothing. Throws GatewayError. `prepare` does the
+   * same for a body that nobody has checked.
+   */
+  check(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): void;
   /** Throws GatewayError for what the target's format must refuse. */
   prepare(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Prepared;
 }
@@ -183,6 +189,7 @@ export interface Capabilities {
   readonly cache: ReplyCache;
   readonly recorder: Recorder;
   readonly limits: RequestLimits;
+  readonly turns: Turns;
 }
 export type CapabilityName = keyof Capabilities;
 

@@ -58,8 +58,11 @@ export type {
   TryRecord,
 } from './exchange.ts';
 export { holdsKeyShape } from './key-shape.ts';
+export { foldCase } from './case-folding.ts';
+export { isObject } from './json-object.ts';
 export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './named-paths.ts';
+export { NO_TURNS, type Limit, type Turns } from './turns.ts';
 export { spellingsOf, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
 export { nearest } from './nearest.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { applyEdits, type Edit } from './edits.ts';
-import { scanTopLevel, type JsonLimits, type TopLevel } from './json-scan.ts';
+import { scanTopLevel, type JsonLimits, type Span, type TopLevel } from './json-scan.ts';
 import { spliceTexts, type Texts } from './splice.ts';
 import { GatewayError } from './errors.ts';
 
@@ -12,6 +12,8 @@ export class RequestBody {
   readonly #shared: Shared;
   readonly #edits: readonly Edit[];
   #json: Record<string, unknown> | undefined;
+  /** The operation's schema has been asked, and found nothing. */
+  checked = false;
 
   private constructor(shared: Shared, edits: readonly Edit[]) {
     this.#shared = shared;
@@ -26,7 +28,7 @@ export class RequestBody {
     // Decoding would silently put U+FFFD in place of broken bytes (RFC 8259, section 8.1 demands UTF-8).
     if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
     const topLevel = scanTopLevel(bytes, typeof limits === 'number' ? { ...UNLIMITED, depth: limits } : limits);
-    return new RequestBody({ bytes, topLevel, json: undefined }, []);
+    return new RequestBody({ bytes, topLevel, values: new Map(), json: undefined }, []);
   }
 
   /** The caller's bytes. */
@@ -149,11 +151,21 @@ export class RequestBody {
     return this.#edits.some(({ path }) => path[0] === key);
   }
 
+  /** A top-level value as it came. Objects and lists are parsed once: several conditions and checks look into the same one. */
+  #original(key: string, { from, to, kind }: Span): unknown {
+    const { bytes, json, values } = this.#shared;
+    if (json) return json[key];
+    if (values.has(key)) return values.get(key);
+    const value: unknown = JSON.parse(bytes.toString('utf8', from, to));
+    if (kind === 'object' || kind === 'array') values.set(key, value);
+    return value;
+  }
+
   /** An object of one top-level key as it will be sent, empty where it is not there. */
   #member(key: string): Record<string, unknown> {
-    const { bytes, topLevel } = this.#shared;
+    const { topLevel } = this.#shared;
     const span = topLevel.get(key);
-    const before = span ? { [key]: JSON.parse(bytes.toString('utf8', span.from, span.to)) as unknown } : {};
+    const before = span ? { [key]: this.#original(key, span) } : {};
     return this.#isEdited(key)
       ? applyEdits(
           before,
@@ -173,6 +185,8 @@ const OUTLINE_BYTES = 8 * 1024;
 interface Shared {
   readonly bytes: Buffer;
   readonly topLevel: TopLevel;
+  /** Parsed top-level objects and lists. */
+  readonly values: Map<string, unknown>;
   json: Record<string, unknown> | undefined;
 }
 

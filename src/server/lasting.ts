@@ -20,6 +20,7 @@ import { ReplyStores } from './cached-replies.ts';
 import { KeptRequests } from './explain/kept.ts';
 import { SettingsExplainer } from './explain/settings-explainer.ts';
 import { healthTold } from './health-told.ts';
+import { HeavyTurns } from './heavy-turns.ts';
 import { InFlight } from './in-flight.ts';
 import { loadPluginModules } from './plugin-modules.ts';
 import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
@@ -50,6 +51,7 @@ export interface Lasting {
 
 export function createLasting({ env, clock, log, random, metrics, upstream, tracing, watch }: Parts): Lasting {
   const inFlight = new InFlight();
+  const turns = new HeavyTurns({ clock, nextLoopTurn: (task) => void setImmediate(task) });
   const records = new RecordStore(clock);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
@@ -80,12 +82,14 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
       recorder,
       labels: new ModelLabels(),
       inFlight,
+      turns,
       watch,
     },
     apply({ telemetry, limits, admin }) {
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
+      turns.apply(limits);
       log.level = telemetry.log.level;
       accessLog = createAccessLog({ log, mode: telemetry.log.access });
     },

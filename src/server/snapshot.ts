@@ -8,7 +8,7 @@ import type { Chain } from '../chain/compose.ts';
 import { providedBy } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import type { Clock, Recorder, RequestLimits } from '../plugin/index.ts';
+import { NO_TURNS, type Clock, type Recorder, type RequestLimits, type Turns } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
 import { createNetworkTest, type NetworkTest } from '../settings/networks.ts';
@@ -68,6 +68,8 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
+  /** Default: large bodies wait for nobody. */
+  readonly turns?: Turns | undefined;
   /** An access token was fetched for a catalog entry, or could not be. */
   readonly tokenFetched: (slug: string, error: unknown) => void;
   readonly recorder: Recorder;
@@ -188,6 +190,7 @@ async function compileChains(
     targets,
     defaultFormat: openaiChat,
     limits: requestLimits(server, shared.inFlight),
+    turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });

@@ -43,9 +43,15 @@ export function placeOf(
 }
 
 /** The body as JSON. A large one was only scanned when it came in; whoever reads it whole checks it whole. */
-export function wholeBody({ exchange, operation, attempt }: Job): Record<string, unknown> {
-  const json = attempt.body.json();
-  const fault = exchange.request.bodyValidated ? undefined : operation.validate(json);
+export function wholeBody({
+  exchange,
+  operation,
+  attempt,
+}: Pick<Job, 'exchange' | 'operation' | 'attempt'>): Record<string, unknown> {
+  const { body } = attempt;
+  const json = body.json();
+  const fault = exchange.request.bodyValidated || body.checked ? undefined : operation.validate(json);
+  body.checked = fault === undefined;
   if (fault)
     throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
       param: fault.param,

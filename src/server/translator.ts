@@ -1,6 +1,13 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
-import { GatewayError, type Clock, type Prepared, type Translator } from '../plugin/index.ts';
+import {
+  GatewayError,
+  type Clock,
+  type Operation,
+  type Prepared,
+  type ResolvedTarget,
+  type Translator,
+} from '../plugin/index.ts';
 import { lostFeatures } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
 import { prepareGeneration } from './generations.ts';
@@ -8,11 +15,15 @@ import { checkMessagesRoute } from './messages-route.ts';
 import { applyQuirks } from './quirks.ts';
 import { prepareTask } from './task-requests.ts';
 import { countingCodec } from './token-counts.ts';
-import { withFaults, type Job } from './translation-job.ts';
+import { wholeBody, withFaults, type Job } from './translation-job.ts';
 
 /** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
 export function createTranslator(clock: Clock): Translator {
   return {
+    check(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      if (operation && readsWhole(operation, resolved)) wholeBody({ exchange, attempt, operation });
+    },
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
@@ -30,6 +41,12 @@ export function createTranslator(clock: Clock): Translator {
       return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
     },
   };
+}
+
+/** A request in the format that its target speaks goes out as bytes. */
+function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): boolean {
+  const codec = task === 'count_tokens' ? undefined : codecOf(resolved);
+  return codec ? codec.mode !== 'pass-through' : format.name !== resolved.format;
 }
 
 function prepare(job: Job): Prepared {

@@ -37,6 +37,8 @@ export interface ServerSettings {
     readonly inFlight: number;
     /** Bytes of their bodies. */
     readonly inFlightBytes: number;
+    /** Requests with large bodies that may wait for their turn. */
+    readonly largeBodies: number;
     readonly headerMs: number;
     readonly bodyMs: number;
     readonly commitBytes: number;
@@ -126,6 +128,7 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     connections: limits.connections ?? limits.in_flight ?? 1000,
     inFlight: limits.in_flight ?? 1000,
     inFlightBytes: parseBytes(limits.in_flight_bytes ?? '512MiB'),
+    largeBodies: limits.large_bodies ?? 64,
     headerMs: parseDuration(limits.header_time ?? '15s'),
     bodyMs: parseDuration(limits.body_time ?? '120s'),
     commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Capabilities, CapabilityName } from '../capabilities.ts';
 import type { Host, Middleware, Plugin, PluginWords } from '../define.ts';
 import type { Attempt, Exchange, GatewayContext } from '../exchange.ts';
+import { NO_TURNS } from '../turns.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 
@@ -80,8 +81,10 @@ async function runGuarded(
 
 export function createHost(
   { name, needs }: Plugin,
-  { needs: given = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
+  { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
 ) {
+  // Where a test says nothing of turns, large bodies wait for nobody.
+  const given: HostSetup['needs'] & object = { turns: NO_TURNS, ...wanted };
   for (const need of needs)
     if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);
   const log: Record<string, unknown>[] = [];

@@ -56,6 +56,7 @@ const keysOf = (keys: KeyRing, { supposedCaller }: StandInSetup): KeyRing => ({
 
 /** For as long as it is written, a body holds the media that the gateway got for it. */
 const noteWritten = (translator: Translator, { runOf }: StandInSetup): Translator => ({
+  check: (exchange, attempt, resolved) => translator.check(exchange, attempt, resolved),
   prepare(exchange, attempt, resolved) {
     runOf(exchange).seen(attempt).written = attempt.body;
     return translator.prepare(exchange, attempt, resolved);

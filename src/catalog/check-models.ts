@@ -1,0 +1,35 @@
+import { GatewayError, type Exchange, type Target } from '../plugin/index.ts';
+import { quote } from '../providers/model-name.ts';
+import type { Access } from './access.ts';
+import type { CatalogEntry } from './catalog.ts';
+import { furtherModels } from './model-lists.ts';
+
+/** The entry that a request goes to, and the rights of its caller. */
+interface Chosen {
+  readonly entry: CatalogEntry;
+  /** `@slug`; undefined without the catalog. */
+  readonly place: string | undefined;
+  readonly access: Access;
+}
+
+/** Throws GatewayError `model_not_allowed`. */
+export function checkModel(model: string, { entry, place, access }: Chosen): void {
+  if (entry.models && !entry.models.matches(model))
+    throw notAllowed(`${entry.name} does not serve the model ${quote(model)}.`);
+  if (!access.allowsModel(place, model))
+    throw notAllowed(`This key may not use the model ${quote(model)} at ${entry.name}.`);
+}
+
+/** Names in `models` and `fallbacks`: an upstream that honours them asks these models. They reach it as they are written. */
+export function checkFurtherModels(exchange: Exchange, target: Target, { entry, place, access }: Chosen): void {
+  if (!entry.models && !access.limitsModels) return;
+  for (const { name, param } of furtherModels(exchange, target)) {
+    if (entry.models && !entry.models.matches(name))
+      throw notAllowed(`${entry.name} does not serve the model ${quote(name)} of \`${param}\`.`, param);
+    if (!access.allowsModel(place, name))
+      throw notAllowed(`This key may not use the model ${quote(name)} of \`${param}\` at ${entry.name}.`, param);
+  }
+}
+
+const notAllowed = (message: string, param = 'model'): GatewayError =>
+  new GatewayError('model_not_allowed', message, { param });

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { namesOf, RequestBody } from '../plugin/index.ts';
+import { operations } from './index.ts';
+
+const SCHEMAS: Readonly<Record<string, string>> = {
+  'chat.completions': 'chat-completions',
+  messages: 'messages',
+  'messages.count_tokens': 'count-tokens',
+  'vertex.count_tokens': 'vertex-count-tokens',
+  embeddings: 'embeddings',
+  'images.generations': 'images',
+};
+
+describe('the fields of an operation', () => {
+  it.each(operations.filter(({ method }) => method === 'POST').map((operation) => [operation.id, operation] as const))(
+    'are all known by name that the schema of %s has',
+    (id, { fields }) => {
+      const schema = JSON.parse(readFileSync(`schemas/${SCHEMAS[id]}.json`, 'utf8')) as { properties: object };
+      const names = namesOf(fields?.read.map((path) => path.split('.')) ?? [], fields);
+      for (const property of Object.keys(schema.properties)) {
+        const folded = property.toUpperCase();
+        const body = RequestBody.read(Buffer.from(JSON.stringify({ [folded]: 1 })), 8);
+        expect(() => names.check(body), property).toThrow(`\`${property}\``);
+        names.check(RequestBody.read(Buffer.from(JSON.stringify({ [property]: 1 })), 8));
+      }
+    },
+  );
+});

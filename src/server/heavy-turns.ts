@@ -1,0 +1,163 @@
+import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from '../plugin/index.ts';
+
+/** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
+export const HEAVY_BYTES = 1_000_000;
+
+/** Of those that may wait, so many are one key's at most. */
+const SHARE_OF_KEY = 0.25;
+const RETRY_AFTER_MS = 1000;
+
+export interface HeavyTurnsSetup {
+  readonly clock: Clock;
+  /** Runs the task once the loop has served what is pending: `setImmediate`. */
+  readonly nextLoopTurn: (task: () => void) => void;
+}
+
+/** A step that waits for its turn. */
+interface Step {
+  readonly exchange: Exchange;
+  /** Runs it and settles its promise. */
+  readonly start: () => void;
+}
+
+/**
+ * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time. After a
+ * step of T ms the loop belongs to all other work for at least T ms and one whole turn, so that such steps take half of the process at
+ * most. Keys take turns with each other, whatever number of requests each has. Within a key, requests that have begun go
+ * first: they hold their parsed bodies. Outlives snapshots.
+ */
+export class HeavyTurns implements Turns {
+  readonly #setup: HeavyTurnsSetup;
+  /** Waiting steps by key; the first key is the next. */
+  readonly #queues = new Map<string, Step[]>();
+  readonly #begun = new WeakSet<Exchange>();
+  #waiting = 0;
+  #most = Infinity;
+  #resting = false;
+
+  constructor(setup: HeavyTurnsSetup) {
+    this.#setup = setup;
+  }
+
+  /** Steps that wait now. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  apply({ largeBodies }: { readonly largeBodies: number }): void {
+    this.#most = largeBodies;
+  }
+
+  isHeavy(bytes: number): boolean {
+    return bytes > HEAVY_BYTES;
+  }
+
+  run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
+    limit.cancellation.throwIfCancelled();
+    if (!this.#resting) {
+      this.#begun.add(exchange);
+      return this.#timed(work);
+    }
+    const refusal = this.#refusal(exchange);
+    return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
+  }
+
+  /** Only requests that have had no turn are refused: the work done for the others would be lost. */
+  #refusal(exchange: Exchange): GatewayError | undefined {
+    if (this.#begun.has(exchange)) return undefined;
+    const share = Math.max(1, Math.floor(this.#most * SHARE_OF_KEY));
+    const ofKey = this.#queues.get(keyOf(exchange))?.length ?? 0;
+    if (this.#waiting < this.#most && ofKey < share) return undefined;
+    const message =
+      ofKey < share
+        ? `${this.#waiting} requests with large bodies wait for their turn, as many as may (limits.large_bodies).`
+        : `${ofKey} requests of this key with large bodies wait for their turn, a quarter of limits.large_bodies.`;
+    return new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
+  }
+
+  #wait<T>(exchange: Exchange, work: () => T, { cancellation, deadline }: Limit): Promise<T> {
+    const { clock } = this.#setup;
+    return new Promise((resolve, reject) => {
+      const settled = (): void => {
+        stopListening();
+        stopWaiting();
+      };
+      const step: Step = {
+        exchange,
+        start: () => {
+          settled();
+          this.#begun.add(exchange);
+          try {
+            resolve(this.#timed(work));
+          } catch (error) {
+            reject(error as Error);
+          }
+        },
+      };
+      const giveUp = (reason: GatewayError): void => {
+        settled();
+        this.#remove(step);
+        reject(reason);
+      };
+      this.#add(step);
+      const stopWaiting = clock.after(Math.max(0, deadline - clock.now()), () => giveUp(outOfTime()));
+      const stopListening = cancellation.onCancel(giveUp);
+    });
+  }
+
+  #add(step: Step): void {
+    const key = keyOf(step.exchange);
+    const queue = this.#queues.get(key);
+    this.#waiting += 1;
+    if (!queue) this.#queues.set(key, [step]);
+    else if (this.#begun.has(step.exchange)) queue.splice(firstNew(queue, this.#begun), 0, step);
+    else queue.push(step);
+  }
+
+  #remove(step: Step): void {
+    const key = keyOf(step.exchange);
+    const queue = this.#queues.get(key);
+    const at = queue?.indexOf(step) ?? -1;
+    if (!queue || at < 0) return;
+    queue.splice(at, 1);
+    this.#waiting -= 1;
+    if (queue.length === 0) this.#queues.delete(key);
+  }
+
+  /** Runs the work now; the next step waits until the loop has had its share. */
+  #timed<T>(work: () => T): T {
+    const { clock, nextLoopTurn } = this.#setup;
+    this.#resting = true;
+    const from = clock.now();
+    try {
+      return work();
+    } finally {
+      const took = clock.now() - from;
+      // The time first: the turn of the loop behind it serves what has arrived meanwhile.
+      clock.after(took, () => nextLoopTurn(() => this.#next()));
+    }
+  }
+
+  #next(): void {
+    this.#resting = false;
+    const [first] = this.#queues;
+    if (!first) return;
+    const [key, queue] = first;
+    const step = queue.shift()!;
+    this.#waiting -= 1;
+    // Behind all other keys.
+    this.#queues.delete(key);
+    if (queue.length > 0) this.#queues.set(key, queue);
+    step.start();
+  }
+}
+
+const keyOf = ({ caller }: Exchange): string => caller?.keyId ?? '';
+
+function firstNew(queue: readonly Step[], begun: WeakSet<Exchange>): number {
+  const at = queue.findIndex(({ exchange }) => !begun.has(exchange));
+  return at < 0 ? queue.length : at;
+}
+
+const outOfTime = (): GatewayError =>
+  new GatewayError('timeout_request', 'The time of the request was over before its large body had its turn.');

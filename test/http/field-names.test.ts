@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { KEY } from '../support/gateway.ts';
+import { startPair } from '../support/pair.ts';
+import { json, openaiReply } from '../support/upstream.ts';
+
+/** Upstreams whose JSON readers ignore case (Go's encoding/json), and upstreams that know a field by two names. */
+
+const answers = () => startPair((_, res) => json(res, openaiReply('hi')), SETTINGS);
+const messages = [{ role: 'user', content: 'hi' }];
+
+const SETTINGS = {
+  keys: {
+    keys: [
+      { id: 'test', key: `\${env:NONE:-${KEY}}`, inline_configs: true },
+      { id: 'narrow', key: '${env:NONE:-narrow-key-0123}', models: ['gpt-5-mini', '@openai/gpt-5-nano'] },
+    ],
+  },
+  gateway: {
+    capped: {
+      provider: '@openai',
+      override_params: { max_tokens: 5, options: { num_ctx: 9 }, metadata: { team: 'a' } },
+      drop_params: ['user'],
+      default_params: { reasoning_effort: 'low' },
+    },
+  },
+};
+
+interface Sent {
+  readonly path?: string;
+  readonly key?: string;
+  readonly headers?: Record<string, string>;
+}
+
+async function post(url: string, body: unknown, { path = '/v1/chat/completions', key = KEY, headers = {} }: Sent = {}) {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': key, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const { error } = (await response.json()) as { error?: Record<string, unknown> };
+  return { status: response.status, error };
+}
+
+describe('keys that differ in case from a field the gateway reads', () => {
+  it.each<[string, string, Record<string, unknown>, string]>([
+    ['the model', '/v1/chat/completions', { MODEL: 'gpt-5' }, 'MODEL'],
+    ['a limit', '/v1/chat/completions', { Max_Tokens: 9 }, 'Max_Tokens'],
+    ['a long s', '/v1/chat/completions', { ſtream: true }, 'ſtream'],
+    ['the Kelvin sign', '/v1/chat/completions', { 'max_to\u212Aens': 9 }, 'max_to\u212Aens'],
+    ['models to fall back to', '/v1/chat/completions', { Fallbacks: ['x'] }, 'Fallbacks'],
+    [
+      'a field within options',
+      '/v1/chat/completions',
+      { stream: true, stream_options: { Include_Usage: false } },
+      'stream_options.Include_Usage',
+    ],
+    ['a field of Messages', '/v1/messages', { System: 'x', max_tokens: 5 }, 'System'],
+    ['a field of token counts', '/v1/messages/count_tokens', { TOOLS: [] }, 'TOOLS'],
+    ['a field of embeddings', '/v1/embeddings', { input: 'x', Dimensions: 3 }, 'Dimensions'],
+    ['a field of images', '/v1/images/generations', { prompt: 'x', SIZE: '1x1' }, 'SIZE'],
+    [
+      "a field of Gemini's own API",
+      '/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:countTokens',
+      { contents: [], generationconfig: {} },
+      'generationconfig',
+    ],
+  ])('are refused: %s', async (_, path, fields, param) => {
+    const { upstream, gateway } = await answers();
+    const { status, error } = await post(gateway.url, { model: '@openai/gpt-5-mini', messages, ...fields }, { path });
+    expect(status).toBe(400);
+    // Errors of Anthropic's API have neither code nor param, those of Google's the status as their code.
+    if (typeof error?.['code'] === 'string') expect(error).toMatchObject({ code: 'ambiguous_parameter', param });
+    expect(error?.['message']).toContain(JSON.stringify(param));
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('are refused along the path that a config names, whichever target it would reach', async () => {
+    const { upstream, gateway } = await answers();
+    const headers = { 'x-gateway-config': 'capped' };
+    const body = { model: 'gpt-5-mini', messages };
+    const nested = await post(gateway.url, { ...body, options: { NUM_CTX: 1e6 } }, { headers });
+    expect([nested.status, nested.error?.['param']]).toEqual([400, 'options.NUM_CTX']);
+    const top = await post(gateway.url, { ...body, Options: {} }, { headers });
+    expect([top.status, top.error?.['param']]).toEqual([400, 'Options']);
+    // Without the config nothing names that field.
+    expect((await post(gateway.url, { ...body, model: '@openai/gpt-5-mini', Options: {} })).status).toBe(200);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  it('are refused where a condition asks for the field', async () => {
+    const { upstream, gateway } = await answers();
+    const config = {
+      strategy: {
+        mode: 'conditional',
+        // oxlint-disable-next-line unicorn/no-thenable -- conditions have the key `then`, and nobody awaits one
+        conditions: [{ query: { $or: [{ 'params.tier.name': 'gold' }] }, then: 'one' }],
+        default: 'two',
+      },
+      targets: [
+        { name: 'one', provider: '@openai' },
+        { name: 'two', provider: '@openai' },
+      ],
+    };
+    const headers = { 'x-gateway-config': JSON.stringify(config) };
+    const refused = await post(gateway.url, { model: 'm', messages, tier: { Name: 'gold' } }, { headers });
+    expect([refused.status, refused.error?.['param']]).toEqual([400, 'tier.Name']);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('pass where the caller names them: metadata, labels, arguments and schemas', async () => {
+    const { upstream, gateway } = await answers();
+    const free = { MODEL: 'x', Team: 'b', Model: 'y' };
+    const body = {
+      model: 'gpt-5-mini',
+      messages,
+      metadata: free,
+      logit_bias: { A: 1 },
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: free } } }],
+    };
+    const { status } = await post(gateway.url, body, { headers: { 'x-gateway-config': 'capped' } });
+    expect(status).toBe(200);
+    expect(JSON.parse(upstream.seen[0]!.text)).toMatchObject({
+      metadata: { ...free, team: 'a' },
+      tools: body.tools,
+    });
+  });
+});
+
+describe('other names of a field', () => {
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['give way to an override', { max_completion_tokens: 9000 }, { max_tokens: 5 }],
+    ['are dropped with it', { safety_identifier: 'u', user: 'u' }, {}],
+    [
+      'keep a default away',
+      { thinking: { type: 'enabled', budget_tokens: 9 } },
+      { thinking: { type: 'enabled', budget_tokens: 9 } },
+    ],
+  ])('%s', async (_, fields, kept) => {
+    const { upstream, gateway } = await answers();
+    const headers = { 'x-gateway-config': 'capped' };
+    const { status } = await post(gateway.url, { model: 'gpt-5-mini', messages, ...fields }, { headers });
+    expect(status).toBe(200);
+    const sent = JSON.parse(upstream.seen[0]!.text) as object;
+    const byDefault = 'thinking' in fields ? {} : { reasoning_effort: 'low' };
+    const always = { model: 'gpt-5-mini', messages, max_tokens: 5, options: { num_ctx: 9 }, metadata: { team: 'a' } };
+    expect(sent).toEqual({ ...always, ...byDefault, ...kept });
+  });
+});
+
+describe('further models that a body names', () => {
+  const NARROW = { key: 'narrow-key-0123' };
+  it.each<[string, Record<string, unknown>, string]>([
+    ['a list of names', { models: ['gpt-5-mini', 'o3-pro'] }, 'models[1]'],
+    ['one name', { fallbacks: 'o3-pro' }, 'fallbacks'],
+    ['objects with a model', { fallbacks: [{ model: 'o3-pro', max_tokens: 5 }] }, 'fallbacks[0].model'],
+    ['objects with a model in capitals', { fallbacks: [{ Model: 'o3-pro' }] }, 'fallbacks[0].Model'],
+    ["LiteLLM's lists by model", { fallbacks: [{ 'gpt-5-mini': ['o3-pro'] }] }, 'fallbacks[0].gpt-5-mini[0]'],
+    ['fallbacks for long prompts', { context_window_fallbacks: ['o3-pro'] }, 'context_window_fallbacks[0]'],
+    ['a place in the catalog', { models: ['@openai/gpt-5-nano'] }, 'models[0]'],
+  ])('are held to the models of the key: %s', async (_, fields, param) => {
+    const { upstream, gateway } = await answers();
+    const { status, error } = await post(gateway.url, { model: '@openai/gpt-5-mini', messages, ...fields }, NARROW);
+    expect([status, error?.['code'], error?.['param']]).toEqual([403, 'model_not_allowed', param]);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('pass where the key may use them, and where nothing limits the key', async () => {
+    const { upstream, gateway } = await answers();
+    const body = {
+      model: '@openai/gpt-5-mini',
+      messages,
+      models: ['gpt-5-nano'],
+      fallbacks: [{ model: 'gpt-5-mini' }],
+    };
+    expect((await post(gateway.url, body, NARROW)).status).toBe(200);
+    expect((await post(gateway.url, { ...body, models: ['o3-pro'] })).status).toBe(200);
+    expect(upstream.seen).toHaveLength(2);
+  });
+
+  it('are held to the models of the catalog entry', async () => {
+    const setup = { ...SETTINGS, entry: { models: ['gpt-5-*'] } };
+    const { upstream, gateway } = await startPair((_, res) => json(res, openaiReply('hi')), setup);
+    const { status } = await post(gateway.url, { model: '@openai/gpt-5-mini', messages, models: ['o3-pro'] });
+    expect(status).toBe(403);
+    expect(upstream.seen).toEqual([]);
+  });
+});
