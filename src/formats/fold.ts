@@ -30,7 +30,7 @@ export interface Generation {
   readonly failure: UpstreamFailure | undefined;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
 type Draft = Mutable<Choice> & {
   parts: Part[];
   citations: UrlCitation[];
@@ -119,13 +119,10 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
         ...(legacy && { legacy }),
         ...(signature && { signature }),
       };
-      draft.blocks.set(`call ${event.call}`, draft.parts.push(part) - 1);
-      return;
+      return begin(draft, `call ${event.call}`, part);
     }
     case 'tool_arguments':
-      return merge(draft, `call ${event.call}`, undefined, (part) =>
-        part.type === 'tool_call' ? { ...part, arguments: part.arguments + event.text } : part,
-      );
+      return mergeArguments(draft, event);
     case 'finish':
       draft.finish = event.reason;
       draft.native = event.native;
@@ -144,16 +141,23 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
   }
 }
 
+function mergeArguments(draft: Draft, { call, text }: Extract<ChoiceEvent, { type: 'tool_arguments' }>): void {
+  const part = partAt(draft, `call ${call}`);
+  if (part?.type === 'tool_call') part.arguments += text;
+}
+
 function mergeText(draft: Draft, { block, text, spoken }: Extract<ChoiceEvent, { type: 'text' }>): void {
-  merge(draft, `text ${block}`, { type: 'text', text, ...(spoken && { spoken }) }, (part) =>
-    part.type === 'text' ? { ...part, text: part.text + text } : part,
-  );
+  const key = `text ${block}`;
+  const part = partAt(draft, key);
+  if (part?.type === 'text') part.text += text;
+  else begin(draft, key, { type: 'text', text, ...(spoken && { spoken }) });
 }
 
 function mergeThinking(draft: Draft, { block, text, inline }: Extract<ChoiceEvent, { type: 'thinking' }>): void {
-  merge(draft, `thinking ${block}`, { type: 'thinking', text, ...(inline && { inline }) }, (part) =>
-    part.type === 'thinking' ? { ...part, text: part.text + text } : part,
-  );
+  const key = `thinking ${block}`;
+  const part = partAt(draft, key);
+  if (part?.type === 'thinking') part.text += text;
+  else begin(draft, key, { type: 'thinking', text, ...(inline && { inline }) });
 }
 
 /** Events that carry a whole part each. */
@@ -200,11 +204,14 @@ function mediaKind(mime: string): 'image' | 'audio' | 'video' | 'document' {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
-/** Joins a fragment to the part its key names, or starts that part. */
-function merge(draft: Draft, key: string, fresh: Part | undefined, join: (part: Part) => Part): void {
+/** The part its key names, which was made here: fragments are joined to it in place, for a copy for each of them costs more than they do. */
+function partAt(draft: Draft, key: string): Mutable<Part> | undefined {
   const at = draft.blocks.get(key);
-  if (at !== undefined) draft.parts[at] = join(draft.parts[at]!);
-  else if (fresh) draft.blocks.set(key, draft.parts.push(fresh) - 1);
+  return at === undefined ? undefined : draft.parts[at];
+}
+
+function begin(draft: Draft, key: string, part: Part): void {
+  draft.blocks.set(key, draft.parts.push(part) - 1);
 }
 
 /** A signature belongs to the thinking or text of its block; alone it makes an empty text part that only carries it. */
@@ -216,5 +223,5 @@ function sign(draft: Draft, block: number, signature: string): void {
     if (part.type === kind) draft.parts[at] = { ...part, signature };
     return;
   }
-  draft.blocks.set(`text ${block}`, draft.parts.push({ type: 'text', text: '', signature }) - 1);
+  begin(draft, `text ${block}`, { type: 'text', text: '', signature });
 }

@@ -1,3 +1,4 @@
+import { Queue } from '../formats/queue.ts';
 import type { GatewayError, Sink, Source } from '../plugin/index.ts';
 
 /** The upstream end of a flow. */
@@ -13,7 +14,7 @@ export interface Tap {
  */
 export class ReplyFlow implements Source {
   readonly #tap: Tap;
-  #backlog: Buffer[];
+  #backlog: Queue<Buffer>;
   #sink: Sink | undefined;
   #paused = false;
   /** How the upstream's side ended, once it has. */
@@ -22,7 +23,7 @@ export class ReplyFlow implements Source {
 
   constructor(tap: Tap, held: Buffer[]) {
     this.#tap = tap;
-    this.#backlog = held;
+    this.#backlog = new Queue(held);
   }
 
   /** Nobody takes from it at the moment: not opened yet, or its sink is full. */
@@ -80,7 +81,7 @@ export class ReplyFlow implements Source {
   /** No sink call from here on. */
   drop(): void {
     this.#over = true;
-    this.#backlog = [];
+    this.#backlog = new Queue();
   }
 
   #drain(): void {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { CallQueue, isWhole, type WaitingCall } from './call-queue.ts';
+import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
 import { markText, markThought } from './foreign-signatures.ts';
 import { listOf } from './json.ts';
 import type { MessageSink } from './message-sink.ts';
@@ -11,7 +11,7 @@ interface OpenBlock {
   readonly source: number;
   /** A call whose start has not been written: fields of its block may come right behind it. */
   start: JsonObject | undefined;
-  arguments: string;
+  readonly arguments: GrowingArguments;
   readonly custom: boolean;
   /** Its citations came in this format's own words; the neutral ones say the same again. */
   cited: boolean;
@@ -67,7 +67,7 @@ export class BlockWriter {
   call(call: number, block: JsonObject, custom: boolean): void {
     const waiting: WaitingCall = { call, block, custom, arguments: '' };
     const open = this.#open;
-    const busy = open?.kind === 'tool' && (this.#queue.last !== undefined || open.custom || !isWhole(open.arguments));
+    const busy = open?.kind === 'tool' && (this.#queue.last !== undefined || open.custom || !open.arguments.whole);
     if (busy) return this.#queue.add(waiting);
     this.#close();
     this.#openCall(waiting);
@@ -77,11 +77,11 @@ export class BlockWriter {
     if (this.#queue.feed(call, text)) return;
     const open = this.#open;
     if (open?.kind !== 'tool' || open.source !== call || text === '') return;
-    open.arguments += text;
+    open.arguments.add(text);
     if (open.custom) return;
     this.flushStart();
     this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
-    if (this.#queue.last !== undefined && isWhole(open.arguments)) this.#openNext();
+    if (this.#queue.last !== undefined && open.arguments.whole) this.#openNext();
   }
 
   /** Fields of the block written last (block-fields.ts). */
@@ -125,7 +125,7 @@ export class BlockWriter {
       source,
       index: this.#next++,
       start: block,
-      arguments: '',
+      arguments: new GrowingArguments(),
       custom: false,
       cited: false,
     };
@@ -136,7 +136,8 @@ export class BlockWriter {
 
   #openCall({ call, block, custom }: WaitingCall): void {
     const index = this.#next++;
-    this.#open = { kind: 'tool', source: call, index, start: block, arguments: '', custom, cited: false };
+    const waited = new GrowingArguments();
+    this.#open = { kind: 'tool', source: call, index, start: block, arguments: waited, custom, cited: false };
   }
 
   #openNext(): void {
@@ -152,7 +153,7 @@ export class BlockWriter {
     if (!open) return;
     this.flushStart();
     if (open.custom) {
-      const partial_json = JSON.stringify({ input: open.arguments });
+      const partial_json = JSON.stringify({ input: open.arguments.text });
       this.#sink.delta(open.index, { type: 'input_json_delta', partial_json });
     }
     this.#sink.close(open.index);

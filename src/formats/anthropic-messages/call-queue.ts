@@ -1,4 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
+import { Queue } from '../queue.ts';
 import { isObject, parseJson } from './json.ts';
 
 /** A call that waits for its block. */
@@ -14,30 +15,84 @@ export interface WaitingCall {
  * streams, the others wait here, each for its own block (D13 step 4).
  */
 export class CallQueue {
-  readonly #waiting: WaitingCall[] = [];
+  readonly #waiting = new Queue<WaitingCall>();
+  readonly #byCall = new Map<number, WaitingCall>();
 
   get last(): WaitingCall | undefined {
-    return this.#waiting.at(-1);
+    return this.#waiting.last();
   }
 
   add(call: WaitingCall): void {
     this.#waiting.push(call);
+    this.#byCall.set(call.call, call);
   }
 
   /** False when the call does not wait here. */
   feed(call: number, text: string): boolean {
-    const waiting = this.#waiting.find((candidate) => candidate.call === call);
+    const waiting = this.#byCall.get(call);
     if (!waiting) return false;
     waiting.arguments += text;
     return true;
   }
 
   next(): WaitingCall | undefined {
-    return this.#waiting.shift();
+    const next = this.#waiting.shift();
+    if (next) this.#byCall.delete(next.call);
+    return next;
   }
 }
 
-/** A whole object cannot grow any more, so the call's block may be closed. The last character keeps most parsing away. */
-export function isWhole(json: string): boolean {
-  return json.trimEnd().endsWith('}') && isObject(parseJson(json));
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
+/**
+ * Arguments of a call, which come in fragments. A whole object cannot grow any more, so its block may be closed. Each character is looked
+ * at once, and only where the answer matters: parsing the text with every fragment would cost the square of its length.
+ */
+export class GrowingArguments {
+  #text = '';
+  /** What `whole` has not looked at yet. */
+  #unseen = '';
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** The outermost object has closed: all that can follow is white space. */
+  #closed = false;
+  #parsed: boolean | undefined;
+
+  get text(): string {
+    return this.#text;
+  }
+
+  add(text: string): void {
+    this.#text += text;
+    this.#unseen += text;
+  }
+
+  get whole(): boolean {
+    const unseen = this.#unseen;
+    this.#unseen = '';
+    // Anything but white space behind the object makes the text no JSON.
+    if (this.#closed && unseen.trim() !== '') this.#parsed = false;
+    if (!this.#closed) this.#scan(unseen);
+    return this.#closed && (this.#parsed ??= isObject(parseJson(this.#text)));
+  }
+
+  #scan(text: string): void {
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (this.#escaped) this.#escaped = false;
+      else if (this.#inString) {
+        if (code === BACKSLASH) this.#escaped = true;
+        else if (code === QUOTE) this.#inString = false;
+      } else if (code === QUOTE) this.#inString = true;
+      else if (code === OPEN) this.#depth += 1;
+      else if (code === CLOSE && --this.#depth <= 0) {
+        this.#closed = true;
+        return;
+      }
+    }
+  }
 }

@@ -5,7 +5,7 @@ import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './bloc
 import { failureOf, unreadable } from './errors.ts';
 import { toFinish } from './finish.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
-import { mergeUsage, toUsage } from './usage.ts';
+import { UsageReader } from './usage.ts';
 
 /** Reply-level fields that have no neutral place; a client of this API gets them back (B5). */
 const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;
@@ -18,7 +18,7 @@ export class MessageReader {
   readonly #state: ReplyState;
   readonly #open = new Map<number, BlockReader>();
   readonly #fields: JsonObject = {};
-  #usage: JsonObject = {};
+  readonly #usage = new UsageReader();
   #stopReason: string | undefined;
   #stopSequence: string | undefined;
   /** Events that were more than a ping. */
@@ -117,9 +117,8 @@ export class MessageReader {
 
   usage(raw: unknown): void {
     if (!isObject(raw)) return;
-    this.#usage = mergeUsage(this.#usage, raw);
-    const usage = toUsage(this.#usage);
-    if (usage) this.#state.out.push({ type: 'usage', usage, raw: this.#usage, format: 'anthropic-messages' });
+    const usage = this.#usage.read(raw);
+    if (usage) this.#state.out.push({ type: 'usage', usage, raw: this.#usage.raw, format: 'anthropic-messages' });
   }
 
   ping(): void {

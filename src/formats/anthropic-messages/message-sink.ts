@@ -69,6 +69,7 @@ export class PlainSink implements MessageSink {
   message: JsonObject = {};
   readonly #content: JsonObject[] = [];
   readonly #json = new Map<number, string>();
+  readonly #citations = new Map<number, unknown[]>();
 
   start(message: JsonObject): void {
     this.message = { ...message, content: this.#content };
@@ -92,11 +93,22 @@ export class PlainSink implements MessageSink {
         block.signature = delta.signature;
         return;
       case 'citations_delta':
-        block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation];
+        this.#cite(index, block, delta.citation);
         return;
       case 'input_json_delta':
         this.#json.set(index, (this.#json.get(index) ?? '') + (stringOf(delta.partial_json) ?? ''));
     }
+  }
+
+  /** One list for all citations of a block: a copy for each of them would cost the square of their number. */
+  #cite(index: number, block: JsonObject, citation: unknown): void {
+    let citations = this.#citations.get(index);
+    if (!citations) {
+      citations = Array.isArray(block.citations) ? [...block.citations] : [];
+      this.#citations.set(index, citations);
+      block.citations = citations;
+    }
+    citations.push(citation);
   }
 
   close(index: number): void {

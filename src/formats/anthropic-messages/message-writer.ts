@@ -1,3 +1,4 @@
+import { absorb } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext } from '../format.ts';
@@ -36,7 +37,7 @@ export class MessageWriter {
   #ownUsage: JsonObject | undefined;
   #finish: Event<'finish'> | undefined;
   #refusal = '';
-  #fields: JsonObject = {};
+  readonly #fields: JsonObject = {};
   #announced = false;
   #started = false;
   #ended = false;
@@ -144,7 +145,7 @@ export class MessageWriter {
 
   #opaque({ format, value, attached }: Event<'opaque'>): void {
     if (format !== 'anthropic-messages') return;
-    if (isReplyFields(value)) this.#fields = { ...this.#fields, ...value };
+    if (isReplyFields(value)) absorb(this.#fields, value);
     else if (attached) this.#blocks.fields(value);
     else this.#blocks.whole(value);
   }

@@ -1,18 +1,43 @@
+import { setField } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { Usage } from '../events.ts';
 import { isObject, listOf, numberOf, objectOf } from './json.ts';
 
+interface Counts {
+  readonly fresh: number | undefined;
+  readonly output: number | undefined;
+  readonly cacheRead: number | undefined;
+  readonly cacheWrite: number | undefined;
+}
+
 /**
- * Anthropic's `input_tokens` leaves cached tokens out; neutral input holds all of the prompt (wire.md D11). Undefined where
- * the object has no count at all, so that "not reported" is never read as zero.
+ * The usage of one reply, told in several steps: `message_delta` counts are totals, and where they are not null they replace those of
+ * `message_start` (measured: 13 of 193 recorded streams change them, all with server tools). Lists and objects are added up when they
+ * come and not with every later step, which would cost the square of a reply's length.
  */
-export function toUsage(raw: JsonObject): Usage | undefined {
-  const runs = billed(raw);
-  const fresh = sum(runs, (run) => numberOf(run.input_tokens));
-  const output = sum(runs, (run) => numberOf(run.output_tokens));
+export class UsageReader {
+  /** All that was said, in the provider's words. */
+  readonly raw: JsonObject = {};
+  #ofRuns: Counts | undefined;
+  #cacheParts: number | undefined;
+
+  /** Undefined where there is no count at all yet, so that "not reported" is never read as zero. */
+  read(later: JsonObject): Usage | undefined {
+    for (const key of Object.keys(later)) {
+      const value = later[key];
+      if (value !== null && value !== undefined) setField(this.raw, key, value);
+    }
+    if (listOf(later.iterations)) this.#ofRuns = countRuns(this.raw);
+    if (objectOf(later.cache_creation)) this.#cacheParts = cacheParts(this.raw);
+    return normalise(this.#ofRuns ?? countRun(this.raw, this.#cacheParts), this.raw);
+  }
+}
+
+export const toUsage = (raw: JsonObject): Usage | undefined => new UsageReader().read(raw);
+
+/** Anthropic's `input_tokens` leaves cached tokens out; neutral input holds all of the prompt (wire.md D11). */
+function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonObject): Usage | undefined {
   if (fresh === undefined && output === undefined) return undefined;
-  const cacheRead = sum(runs, (run) => numberOf(run.cache_read_input_tokens));
-  const cacheWrite = sum(runs, cacheCreation);
   const reasoning = numberOf(objectOf(raw.output_tokens_details)?.thinking_tokens);
   const input = (fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
   return {
@@ -26,35 +51,47 @@ export function toUsage(raw: JsonObject): Usage | undefined {
 }
 
 /**
- * What was really run. The top level leaves the work of compaction out, so the runs it names are added then; where a fallback
- * model answered, the top level is right again (B5).
+ * What was really run, where the top level does not say it. It leaves the work of compaction out, so the runs it names are added then;
+ * where a fallback model answered, the top level is right again (B5).
  */
-function billed(raw: JsonObject): readonly JsonObject[] {
+function countRuns(raw: JsonObject): Counts | undefined {
   const runs = (listOf(raw.iterations) ?? []).filter(isObject);
   const ran = (type: string): boolean => runs.some((run) => run.type === type);
-  if (!ran('compaction') || ran('fallback_message')) return [raw];
-  return runs.filter(({ type }) => type === 'message' || type === 'compaction');
+  if (!ran('compaction') || ran('fallback_message')) return undefined;
+  return runs
+    .filter(({ type }) => type === 'message' || type === 'compaction')
+    .map((run) => countRun(run, cacheParts(run)))
+    .reduce(addCounts, NOTHING_COUNTED);
 }
 
-function sum(runs: readonly JsonObject[], count: (run: JsonObject) => number | undefined): number | undefined {
-  const counts = runs.map(count).filter((value) => value !== undefined);
-  return counts.length > 0 ? counts.reduce((total, value) => total + value, 0) : undefined;
+const NOTHING_COUNTED: Counts = { fresh: undefined, output: undefined, cacheRead: undefined, cacheWrite: undefined };
+
+function addCounts(a: Counts, b: Counts): Counts {
+  return {
+    fresh: add(a.fresh, b.fresh),
+    output: add(a.output, b.output),
+    cacheRead: add(a.cacheRead, b.cacheRead),
+    cacheWrite: add(a.cacheWrite, b.cacheWrite),
+  };
 }
 
-/** The total, or the sum of its parts by time to live (`ephemeral_5m_input_tokens`) where only those are given. */
-function cacheCreation(run: JsonObject): number | undefined {
+const add = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined ? b : b === undefined ? a : a + b;
+
+/** The cache tokens that were written: the total, or the sum of its parts where only those are given. */
+function countRun(run: JsonObject, parts: number | undefined): Counts {
+  return {
+    fresh: numberOf(run.input_tokens),
+    output: numberOf(run.output_tokens),
+    cacheRead: numberOf(run.cache_read_input_tokens),
+    cacheWrite: numberOf(run.cache_creation_input_tokens) ?? parts,
+  };
+}
+
+/** By time to live: `ephemeral_5m_input_tokens`. */
+function cacheParts(run: JsonObject): number | undefined {
   const parts = Object.values(objectOf(run.cache_creation) ?? {}).filter((value) => typeof value === 'number');
-  const total = parts.length > 0 ? parts.reduce((whole, part) => whole + part, 0) : undefined;
-  return numberOf(run.cache_creation_input_tokens) ?? total;
-}
-
-/**
- * `message_delta` counts are totals, and where they are not null they replace those of `message_start` (measured: 13 of 193
- * recorded streams change them, all with server tools).
- */
-export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
-  const said = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
-  return { ...earlier, ...Object.fromEntries(said) };
+  return parts.length > 0 ? parts.reduce((whole, part) => whole + part, 0) : undefined;
 }
 
 /** Every key of B5, null where unknown: typed SDKs read them. `own`: the provider's own object, where it is in this format. */

@@ -4,7 +4,7 @@ import type { ReplyContext } from '../format.ts';
 import { CallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
-import { mergeMetadata, metadataOf } from './metadata.ts';
+import { MetadataReader } from './metadata.ts';
 import { toPartBlock } from './part-block.ts';
 import { toThoughtBlock } from './thought-media.ts';
 import { asList, asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
@@ -37,7 +37,7 @@ export class CandidateReader {
   readonly #unplaced: JsonObject[] = [];
   #text = '';
   #partStarts: number[] = [];
-  #metadata: JsonObject = {};
+  readonly #metadata = new MetadataReader();
   #finish: string | undefined;
   #finishMessage: string | undefined;
 
@@ -57,8 +57,7 @@ export class CandidateReader {
     return empty && this.#unplaced.length > 0 && mapFinish(this.#finish, false) === 'stop';
   }
 
-  read(candidate: JsonObject): GenerationEvent[] {
-    const events: GenerationEvent[] = [];
+  read(candidate: JsonObject, events: GenerationEvent[]): void {
     const content = candidate['content'] ?? undefined;
     const parts = isObject(content) ? asList(content['parts']) : asList(content);
     for (const part of parts) {
@@ -67,11 +66,10 @@ export class CandidateReader {
     }
     const tokens = logprobsOf(candidate['logprobsResult']);
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
-    mergeMetadata(this.#metadata, metadataOf(candidate));
+    this.#metadata.read(candidate);
     // Seen on earlier chunks than the last one: acted on at the end only (wire.md C6).
     this.#finish = asString(candidate['finishReason']) ?? this.#finish;
     this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage;
-    return events;
   }
 
   /** `blocked`: the filter may stop an answer that has begun; then it, not the model, says why there is no more (wire.md D10). */
@@ -79,13 +77,14 @@ export class CandidateReader {
     const events: GenerationEvent[] = [];
     this.#calls.close(events);
     const choice = this.#choice;
-    const grounding = this.#metadata['groundingMetadata'];
+    const metadata = this.#metadata.value;
+    const grounding = metadata['groundingMetadata'];
     if (isObject(grounding)) {
       for (const citation of citationsOf(grounding, this.#text, this.#partStarts)) {
         events.push({ type: 'citation', choice, citation });
       }
     }
-    const notes = Object.keys(this.#metadata).length > 0 ? [...this.#unplaced, this.#metadata] : this.#unplaced;
+    const notes = Object.keys(metadata).length > 0 ? [...this.#unplaced, metadata] : this.#unplaced;
     for (const value of notes)
       events.push({ type: 'opaque', choice, block: this.#newBlock(), format: 'gemini', value });
     events.push(this.#ending(blocked));

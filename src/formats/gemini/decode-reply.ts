@@ -5,7 +5,7 @@ import { CandidateReader, type Block } from './candidate.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
 import { asList, asNumber, asString, isObject, optional } from './wire.ts';
-import { decodeUsage, hasCounts } from './usage.ts';
+import { UsageReader } from './usage.ts';
 
 /** The stream closed before the model said why it ended: what was shown is not the whole answer (wire.md D13). */
 export const INTERRUPTED: UpstreamFailure = {
@@ -19,7 +19,7 @@ export class ReplyReader {
   readonly #reply: ReplyContext;
   readonly #candidates = new Map<number, CandidateReader>();
   #started = false;
-  #rawUsage: JsonObject | undefined;
+  readonly #usage = new UsageReader();
   #blocked: Block | undefined;
 
   constructor(reply: ReplyContext) {
@@ -35,10 +35,13 @@ export class ReplyReader {
     const candidates = candidatesOf(chunk);
     const indexes = indexesOf(candidates);
     for (const [position, candidate] of candidates.entries()) {
-      events.push(...this.#candidate(indexes[position]!).read(candidate));
+      this.#candidate(indexes[position]!).read(candidate, events);
     }
     this.#blocked = blockOf(chunk['promptFeedback']) ?? this.#blocked;
-    return [...events, ...this.#usage(chunk['usageMetadata'])];
+    const metadata = chunk['usageMetadata'];
+    const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
+    if (usage) events.push(usage);
+    return events;
   }
 
   /** True when the model said why it ended, for every choice, or the filter in front of it said so for all of them. */
@@ -76,15 +79,6 @@ export class ReplyReader {
     return candidate;
   }
 
-  /** Running totals on every chunk, later ones more complete: they overwrite, they never add up. A null counts nothing. */
-  #usage(metadata: unknown): GenerationEvent[] {
-    if (!isObject(metadata)) return [];
-    const said = { ...this.#rawUsage };
-    for (const [name, value] of Object.entries(metadata)) if (value !== null) said[name] = value;
-    this.#rawUsage = said;
-    return hasCounts(metadata) ? [{ type: 'usage', usage: decodeUsage(said), raw: said }] : [];
-  }
-
   /** No candidate at all: the prompt was blocked, or the reply is empty; either way one choice says so (wire.md D10). */
   #emptyAnswer(): GenerationEvent[] {
     if (!this.#blocked) return [{ type: 'finish', choice: 0, reason: 'stop' }];
@@ -120,10 +114,12 @@ function blockOf(feedback: unknown): Block | undefined {
 function indexesOf(candidates: readonly JsonObject[]): number[] {
   const told = candidates.map((candidate) => asNumber(candidate['index']));
   const taken = new Set(told);
+  // All below it are taken, and stay so.
+  let lowest = 0;
   return told.map((index, position) => {
     if (index !== undefined) return index;
-    let free = taken.has(position) ? 0 : position;
-    while (taken.has(free)) free += 1;
+    while (taken.has(lowest)) lowest += 1;
+    const free = taken.has(position) ? lowest : position;
     taken.add(free);
     return free;
   });

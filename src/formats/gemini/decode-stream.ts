@@ -29,7 +29,7 @@ class GeminiStreamDecoder implements StreamDecoder {
       if (this.#ended) return;
       this.#ended = true;
       if (cut || !this.#reader.finished) events.push({ type: 'error', failure: INTERRUPTED });
-      else events.push(...this.#reader.end());
+      else for (const event of this.#reader.end()) events.push(event);
     });
   }
 
@@ -37,7 +37,7 @@ class GeminiStreamDecoder implements StreamDecoder {
     for (const text of texts) {
       for (const chunk of chunksOf(text)) {
         this.progress += 1;
-        events.push(...this.#reader.read(chunk));
+        for (const event of this.#reader.read(chunk)) events.push(event);
         if (events.at(-1)?.type !== 'error') continue;
         this.#ended = true;
         return;

@@ -87,7 +87,8 @@ class GeminiStreamEncoder implements StreamEncoder {
         state.citations.push(event.citation);
         return;
       case 'logprobs':
-        this.#candidate(event.choice).tokens.push(...event.tokens);
+        // No spread: a long answer has more tokens than a call may have arguments.
+        for (const token of event.tokens) this.#candidate(event.choice).tokens.push(token);
         return;
       default:
         this.#content(event, state);

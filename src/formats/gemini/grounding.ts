@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UrlCitation } from '../events.ts';
+import { TextOffsets } from './text-offsets.ts';
 import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 
 /**
@@ -15,20 +16,34 @@ export function citationsOf(grounding: JsonObject, text: string, partStarts: rea
   if (supports.length === 0) {
     return sources.flatMap((source) => (source ? [{ ...source, start: 0, end: 0 }] : []));
   }
-  const toUtf16 = utf16Offsets(text);
-  return supports.flatMap((support) => {
+  const offsets = new TextOffsets(text);
+  const citations: UrlCitation[] = [];
+  let room = MAX_CITED_LENGTH;
+  for (const support of supports) {
     const segment = isObject(support['segment']) ? support['segment'] : {};
-    const base = Buffer.byteLength(text.slice(0, partStarts[asNumber(segment['partIndex']) ?? 0] ?? 0));
+    const base = offsets.toBytes(partStarts[asNumber(segment['partIndex']) ?? 0] ?? 0);
     // Proto3 JSON leaves an index of 0 out.
-    const start = toUtf16(base + (asNumber(segment['startIndex']) ?? 0));
-    const end = toUtf16(base + (asNumber(segment['endIndex']) ?? 0));
+    const start = offsets.toUtf16(base + (asNumber(segment['startIndex']) ?? 0));
+    const end = offsets.toUtf16(base + (asNumber(segment['endIndex']) ?? 0));
     const indices = Array.isArray(support['groundingChunkIndices']) ? support['groundingChunkIndices'] : [];
-    return indices.flatMap((index) => {
+    for (const index of indices) {
       const source = typeof index === 'number' ? sources[index] : undefined;
-      return source ? [{ ...source, start, end }] : [];
-    });
-  });
+      if (!source) continue;
+      room -= source.url.length + (source.title?.length ?? 0) + MARKUP_LENGTH;
+      if (room < 0) return citations;
+      citations.push({ ...source, start, end });
+    }
+  }
+  return citations;
 }
+
+/**
+ * The citations of one answer together. Here each names its source in full, where the upstream needs two characters for it: without a
+ * bound, 1 MB of grounding would become gigabytes. Real answers have some ten kilobytes.
+ */
+const MAX_CITED_LENGTH = 1024 * 1024;
+/** What stands around a citation in any API. */
+const MARKUP_LENGTH = 100;
 
 type Source = Pick<UrlCitation, 'url' | 'title'>;
 
@@ -43,32 +58,27 @@ function sourceOf(chunk: JsonObject): Source | undefined {
   return undefined;
 }
 
-/** Byte offsets → string indices. An offset inside a character means its start, one past the end the end. */
-function utf16Offsets(text: string): (bytes: number) => number {
-  const bytes = Buffer.from(text);
-  if (bytes.length === text.length) return (offset) => Math.min(Math.max(offset, 0), text.length);
-  return (offset) => {
-    let at = Math.min(Math.max(offset, 0), bytes.length);
-    while (at > 0 && at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at -= 1;
-    return bytes.toString('utf8', 0, at).length;
-  };
-}
-
 /** Citations → grounding, for clients of this format in front of another one. */
 export function groundingOf(citations: readonly UrlCitation[], text: string): JsonObject {
   const sources = new Map<string, { index: number; chunk: JsonObject }>();
+  const offsets = new TextOffsets(text);
+  // Supports that overlap quote the same words again and again: `text`, which the offsets say too, is left out then.
+  let room = MAX_QUOTED_LENGTH + text.length;
   const supports = citations.map(({ url, title, start, end }) => {
     const source = sources.get(url) ?? {
       index: sources.size,
       chunk: { web: { uri: url, ...optional('title', title) } },
     };
     sources.set(url, source);
+    room -= Math.max(0, Math.min(end, text.length) - start);
     const segment = {
-      startIndex: Buffer.byteLength(text.slice(0, start)),
-      endIndex: Buffer.byteLength(text.slice(0, end)),
-      text: text.slice(start, end),
+      startIndex: offsets.toBytes(start),
+      endIndex: offsets.toBytes(end),
+      ...(room >= 0 && { text: text.slice(start, end) }),
     };
     return { segment, groundingChunkIndices: [source.index] };
   });
   return { groundingChunks: [...sources.values()].map(({ chunk }) => chunk), groundingSupports: supports };
 }
+
+const MAX_QUOTED_LENGTH = 256 * 1024;

@@ -1,3 +1,4 @@
+import { setField } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import { isObject } from './wire.ts';
 
@@ -29,23 +30,58 @@ export function isCandidateMetadata(value: JsonObject): boolean {
  * told again with more at the end, or go on where the last one stopped; both end as one list. Ratings, which are no such
  * object, are the last verdict.
  */
-export function mergeMetadata(into: JsonObject, found: JsonObject): void {
-  for (const [field, value] of Object.entries(found)) {
-    const before = into[field];
-    into[field] = isObject(before) && isObject(value) ? mergeFields(before, value) : value;
-  }
-}
+export class MetadataReader {
+  readonly value: JsonObject = {};
+  /** Objects and lists that were made here: they grow in place, since a copy with each chunk would cost the square of a stream. */
+  readonly #own = new Set<unknown>();
+  /** What the items of a list are as JSON, made once for each that is compared. */
+  readonly #texts = new Map<unknown, string[]>();
 
-function mergeFields(before: JsonObject, later: JsonObject): JsonObject {
-  const merged = { ...before };
-  for (const [name, value] of Object.entries(later)) {
-    const known = before[name];
-    merged[name] = Array.isArray(known) && Array.isArray(value) ? mergeLists(known, value) : value;
+  read(candidate: JsonObject): void {
+    const found = metadataOf(candidate);
+    for (const field of Object.keys(found)) {
+      const [before, later] = [this.value[field], found[field]];
+      if (isObject(before) && isObject(later)) this.#merge(this.#ownObject(field, before), later);
+      else this.value[field] = later;
+    }
   }
-  return merged;
-}
 
-function mergeLists(before: readonly unknown[], later: readonly unknown[]): readonly unknown[] {
-  const toldAgain = before.every((item, at) => JSON.stringify(item) === JSON.stringify(later[at]));
-  return toldAgain ? later : [...before, ...later];
+  #merge(into: JsonObject, later: JsonObject): void {
+    for (const name of Object.keys(later)) {
+      const [known, value] = [into[name], later[name]];
+      setField(into, name, Array.isArray(known) && Array.isArray(value) ? this.#joined(known, value) : value);
+    }
+  }
+
+  #joined(before: unknown[], later: readonly unknown[]): readonly unknown[] {
+    if (this.#isToldAgain(before, later)) return later;
+    const list = this.#own.has(before) ? before : [...before];
+    if (list !== before) this.#adopt(before, list);
+    for (const item of later) list.push(item);
+    return list;
+  }
+
+  #adopt(before: readonly unknown[], list: readonly unknown[]): void {
+    this.#own.add(list);
+    this.#texts.set(list, this.#texts.get(before) ?? []);
+    this.#texts.delete(before);
+  }
+
+  #isToldAgain(before: readonly unknown[], later: readonly unknown[]): boolean {
+    const texts = this.#texts.get(before) ?? [];
+    const again =
+      before.length <= later.length &&
+      before.every((item, at) => (texts[at] ??= JSON.stringify(item)) === JSON.stringify(later[at]));
+    this.#texts.delete(before);
+    this.#texts.set(again ? later : before, texts);
+    return again;
+  }
+
+  #ownObject(field: string, before: JsonObject): JsonObject {
+    if (this.#own.has(before)) return before;
+    const copy = { ...before };
+    this.#own.add(copy);
+    this.value[field] = copy;
+    return copy;
+  }
 }

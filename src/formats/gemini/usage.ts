@@ -1,16 +1,40 @@
+import { setField } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
-import type { Usage } from '../events.ts';
+import type { GenerationEvent, Usage } from '../events.ts';
 import { asNumber, compact, objectsOf, optional } from './wire.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
 
 /** True where something is counted: most chunks of a stream carry only `trafficType`. */
-export function hasCounts(raw: JsonObject): boolean {
+function hasCounts(raw: JsonObject): boolean {
   return COUNTS.some((name) => asNumber(raw[name]) !== undefined);
 }
 
+/**
+ * The usage of one reply. Running totals stand on every chunk, later ones more complete: they overwrite, they never add up. A null counts
+ * nothing. Lists are counted when they come and not with every later chunk, which would cost the square of a reply's length.
+ */
+export class UsageReader {
+  /** All that was said so far. */
+  readonly #said: JsonObject = {};
+  #inputAudio: number | undefined;
+  #outputAudio: number | undefined;
+
+  read(metadata: JsonObject): GenerationEvent | undefined {
+    const said = this.#said;
+    for (const name of Object.keys(metadata)) if (metadata[name] !== null) setField(said, name, metadata[name]);
+    // Each list splits a count that is part of the sum: the tools' tokens are input too.
+    if (metadata['promptTokensDetails'] || metadata['toolUsePromptTokensDetails'])
+      this.#inputAudio = audioIn(said['promptTokensDetails'], said['toolUsePromptTokensDetails']);
+    if (metadata['candidatesTokensDetails']) this.#outputAudio = audioIn(said['candidatesTokensDetails']);
+    if (!hasCounts(metadata)) return undefined;
+    const audio = { ...optional('inputAudio', this.#inputAudio), ...optional('outputAudio', this.#outputAudio) };
+    return { type: 'usage', usage: { ...decodeCounts(said), ...audio }, raw: said };
+  }
+}
+
 /** Token counts (wire.md D11). The prompt counts cached tokens in, and not the tokens of tools Google ran itself. */
-export function decodeUsage(raw: JsonObject): Usage {
+function decodeCounts(raw: JsonObject): Usage {
   const count = (name: string) => asNumber(raw[name]) ?? 0;
   const prompt = count('promptTokenCount');
   const candidates = count('candidatesTokenCount');
@@ -26,9 +50,6 @@ export function decodeUsage(raw: JsonObject): Usage {
     total: told ?? input + output,
     ...optional('cacheRead', asNumber(raw['cachedContentTokenCount'])),
     ...optional('reasoning', asNumber(raw['thoughtsTokenCount'])),
-    // Each list splits a count that is part of the sum: the tools' tokens are input too.
-    ...optional('inputAudio', audioIn(raw['promptTokensDetails'], raw['toolUsePromptTokensDetails'])),
-    ...optional('outputAudio', audioIn(raw['candidatesTokensDetails'])),
   };
 }
 

@@ -1,3 +1,5 @@
+import { Queue } from '../queue.ts';
+
 type Kind = 'text' | 'thinking' | 'spoken';
 
 /**
@@ -11,7 +13,7 @@ export class BlockNumbers {
   #sender: number | undefined;
   readonly #known = new Map<number, number>();
   /** Texts that came without an index, oldest first: the sender may tell their indexes later. */
-  readonly #untold: number[] = [];
+  readonly #untold = new Queue<number>();
 
   /** Block for a fragment of text or thinking: the open one if it goes on. */
   open(kind: Kind, sender?: number): number {
@@ -54,6 +56,6 @@ export class BlockNumbers {
     if (sender === undefined || this.#sender !== undefined) return;
     this.#sender = sender;
     this.#known.set(sender, this.#last);
-    if (this.#untold.at(-1) === this.#last) this.#untold.pop();
+    if (this.#untold.last() === this.#last) this.#untold.pop();
   }
 }

@@ -231,17 +231,17 @@ function locateFile(file: JsonObject, name: string | undefined, path: string): L
  */
 export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
   if (!parts.some(isText)) return [...blocks, ...parts];
-  const queue = [...parts];
+  let next = 0;
   const merged: unknown[] = [];
   for (const block of blocks) {
     // A text that is nothing but a signature is no part.
     if (isText(block) && block.text !== '') {
-      while (queue.length > 0 && !isText(queue[0])) merged.push(queue.shift());
-      queue.shift();
+      while (next < parts.length && !isText(parts[next])) merged.push(parts[next++]);
+      next += 1;
     }
     merged.push(block);
   }
-  return [...merged, ...queue];
+  return [...merged, ...parts.slice(next)];
 }
 
 function isText(item: unknown): item is JsonObject {

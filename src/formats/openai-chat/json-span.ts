@@ -35,12 +35,36 @@ export function valueOf(text: string, key: string, from = 0): number {
   return -1;
 }
 
-/** The member named `key` of the outermost object, with the comma that goes with it. */
+/**
+ * The member named `key` of the outermost object, with the comma that goes with it. Depth is counted from the end for the last one:
+ * it stands at the end of a chunk, after its long part. Where that is no member of the outermost object, all of the text is read once:
+ * a text may hold thousands of such names, and measuring the depth of each would cost the square of its length.
+ */
 export function topLevelMember(text: string, key: string): Span | undefined {
-  for (let value = valueOf(text, key); value >= 0; value = valueOf(text, key, value)) {
-    const end = valueEnd(text, value);
-    // Depth is counted from the end: this member stands at the end of a chunk, after its long part.
-    if (depthFromEnd(text, end) === 1) return withComma(text, { from: text.lastIndexOf(key, value), to: end });
+  const value = valueOf(text, key);
+  if (value < 0) return undefined;
+  const end = valueEnd(text, value);
+  const from = text.lastIndexOf(key, value);
+  if (depthFromEnd(text, end) === 1) return withComma(text, { from, to: end });
+  const member = memberFrom(text, key, end);
+  return member && withComma(text, member);
+}
+
+/** Reads on from `at`, which is outside of strings, for a member of the outermost object. */
+function memberFrom(text: string, key: string, at: number): Span | undefined {
+  let depth = depthFromEnd(text, at);
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code !== QUOTE) {
+      depth += step(code);
+      at += 1;
+      continue;
+    }
+    const end = stringEnd(text, at);
+    const colon = skipSpace(text, end);
+    if (depth === 1 && end - at === key.length && text.startsWith(key, at) && text.charCodeAt(colon) === COLON)
+      return { from: at, to: valueEnd(text, skipSpace(text, colon + 1)) };
+    at = end;
   }
   return undefined;
 }

@@ -1,0 +1,82 @@
+import { formats } from '../../src/formats/index.ts';
+import {
+  ReplyFault,
+  type ClientContext,
+  type Format,
+  type PassThrough,
+  type ReplyContext,
+} from '../../src/formats/format.ts';
+import { translatingReader } from '../../src/formats/readers.ts';
+import { ANTHROPIC_SHAPES } from './replies-anthropic.ts';
+import { cutInto, type ReplyShape } from './replies-build.ts';
+import { GEMINI_SHAPES } from './replies-gemini.ts';
+import { OPENAI_SHAPES } from './replies-openai.ts';
+
+type Name = keyof typeof formats;
+const NAMES = Object.keys(formats) as Name[];
+
+export const SHAPES: Readonly<Record<Name, readonly ReplyShape[]>> = {
+  'openai-chat': OPENAI_SHAPES,
+  'anthropic-messages': ANTHROPIC_SHAPES,
+  gemini: GEMINI_SHAPES,
+};
+
+export interface Case {
+  readonly upstream: Name;
+  readonly client: Name;
+  readonly strict: boolean;
+  readonly shape: ReplyShape;
+}
+
+const contextOf = (strict: boolean): ClientContext => ({
+  id: 'id',
+  created: 1,
+  strict,
+  includeUsage: !strict,
+  model: 'asked',
+});
+
+function replyContext(): ReplyContext {
+  let calls = 0;
+  return { model: 'asked', newCallId: () => `call_${calls++}` };
+}
+
+function open(upstream: Format, client: Format, { stream, strict }: { stream: boolean; strict: boolean }): PassThrough {
+  const context = contextOf(strict);
+  if (upstream === client) return client.passThrough(context, stream);
+  const type = stream ? 'text/event-stream' : 'application/json';
+  return translatingReader({ upstream, client, reply: replyContext(), context }, stream, type);
+}
+
+/** The synchronous work of a gateway with one reply. Gives the bytes that leave. */
+export function readReply({ upstream, client, strict, shape }: Case, pieces: readonly Buffer[]): number {
+  const reader = open(formats[upstream], formats[client], { stream: shape.stream, strict });
+  let left = 0;
+  try {
+    for (const piece of pieces) left += reader.push(piece)?.length ?? 0;
+    left += reader.end()?.length ?? 0;
+  } catch (error) {
+    // A value that nests deeper than the stack is refused by whoever runs the reader (upstream/try.ts).
+    if (!(error instanceof ReplyFault) && !(error instanceof RangeError)) throw error;
+  }
+  return left;
+}
+
+export const workOf = (one: Case) => (bytes: number) => {
+  const reply = one.shape.build(bytes);
+  const pieces = cutInto(reply, one.shape.stream ? (one.shape.cut ?? 1024) : 64 * 1024);
+  return () => void readReply(one, pieces);
+};
+
+/** Every pair of upstream and client, strict and not, over every shape. */
+export const CASES: readonly Case[] = NAMES.flatMap((upstream) =>
+  NAMES.flatMap((client) =>
+    [false, true]
+      // The switch is about OpenAI's fields: other clients have no such form.
+      .filter((strict) => !strict || client === 'openai-chat')
+      .flatMap((strict) => SHAPES[upstream].map((shape) => ({ upstream, client, strict, shape }))),
+  ),
+);
+
+export const nameOf = ({ upstream, client, strict, shape }: Case): string =>
+  `${upstream} → ${client}${strict ? ' (strict)' : ''}, ${shape.stream ? 'stream' : 'plain'}: ${shape.name}`;
