@@ -187,8 +187,8 @@ export interface RequestLimits {
   /** Levels of objects and lists. */
   readonly jsonDepth: number;
   /**
-   * Takes room for so many more bytes of a request's body, out of what all requests may hold together. False: there is none
-   * left. Given back with the end of the exchange.
+   * Takes room for so many more bytes of a request's body, out of what all requests may hold together, or gives the error to refuse
+   * the body with. The room is given back with the end of the exchange.
    */
-  reserve(exchange: Exchange, bytes: number): boolean;
+  reserve(exchange: Exchange, bytes: number): GatewayError | undefined;
 }

@@ -49,7 +49,10 @@ export interface Lasting {
 }
 
 export function createLasting({ env, clock, log, random, metrics, upstream, tracing, watch }: Parts): Lasting {
-  const inFlight = new InFlight();
+  const inFlight = new InFlight({
+    clock,
+    onFull: (limit, action) => metrics.families.limitRefusals.add({ limit, action }),
+  });
   const records = new RecordStore(clock);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};

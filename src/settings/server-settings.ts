@@ -31,8 +31,13 @@ export interface ServerSettings {
     readonly connections: number;
     /** Requests under way at once. */
     readonly inFlight: number;
+    /** Those of one key, where most of `inFlight` is taken. */
+    readonly inFlightPerKey: number;
     /** Bytes of their bodies. */
     readonly inFlightBytes: number;
+    readonly inFlightBytesPerKey: number;
+    /** Requests of one connection that are served at once. */
+    readonly pipelined: number;
     readonly headerMs: number;
     readonly bodyMs: number;
     readonly commitBytes: number;
@@ -109,7 +114,12 @@ function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSetting
   };
 }
 
+/** Of a limit that has a share for each key, where the settings name none. */
+const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
+
 function compileLimits(limits: Limits): ServerSettings['limits'] {
+  const inFlight = limits.in_flight ?? 1000;
+  const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
   return {
     body: parseBytes(limits.body ?? '48MiB'),
     jsonDepth: limits.json_depth ?? 64,
@@ -119,8 +129,11 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     holdMs: parseDuration(limits.hold_time ?? '15s'),
     inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
     connections: limits.connections ?? 256,
-    inFlight: limits.in_flight ?? 1000,
-    inFlightBytes: parseBytes(limits.in_flight_bytes ?? '512MiB'),
+    inFlight,
+    inFlightPerKey: limits.in_flight_per_key ?? quarter(inFlight),
+    inFlightBytes,
+    inFlightBytesPerKey: parseBytes(limits.in_flight_bytes_per_key ?? quarter(inFlightBytes)),
+    pipelined: limits.pipelined ?? 16,
     headerMs: parseDuration(limits.header_time ?? '15s'),
     bodyMs: parseDuration(limits.body_time ?? '120s'),
     commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
