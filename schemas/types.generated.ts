@@ -320,7 +320,16 @@ export interface Limits {
    * Requests with a body over 1 MB that may wait for their turn to be read, checked or translated; a quarter of them with one key. A further one is refused (503, `retry-after`).
    */
   large_bodies?: number;
+  /**
+   * Requests of one gateway key under way at once, where three quarters of `in_flight` are taken: up to that, any key may have them all. Callers without a key are one key. Default: a quarter of `in_flight`.
+   */
+  in_flight_per_key?: number;
   in_flight_bytes?: Bytes;
+  in_flight_bytes_per_key?: Bytes;
+  /**
+   * Requests of one connection that are served at once (HTTP pipelining). Those behind them wait on the connection, and are served in their order.
+   */
+  pipelined?: number;
   header_time?: Duration;
   body_time?: Duration;
   commit_bytes?: Bytes;

@@ -34,7 +34,7 @@ async function upload({ pieces, headers = {}, fault, limits, leave, params = {},
   if (leave === 'before') exchange.cancellation.cancel(gone);
   const running = runPlugin(body, {
     context,
-    needs: { limits: { body: 1_000_000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => true, ...limits } },
+    needs: { limits: { body: 1_000_000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined, ...limits } },
   });
   const failure = running.then(
     () => undefined,
@@ -151,7 +151,7 @@ describe('body', () => {
     ['sends beyond what it announced', { 'content-length': '12' }, [12, 8, 10]],
   ])('takes room for what a client %s', async (_, headers, taken) => {
     const asked: number[] = [];
-    const reserve = (_exchange: unknown, bytes: number): boolean => (asked.push(bytes), true);
+    const reserve = (_exchange: unknown, bytes: number): undefined => (asked.push(bytes), undefined);
     const pieces = ['{"model": ', '"m", "aaa"', ': "bbbbb"}'];
     const { failure } = await upload({ pieces, headers, limits: { reserve } });
     expect([failure, asked]).toEqual([undefined, taken]);
@@ -161,7 +161,8 @@ describe('body', () => {
     ['by its announcement', { 'content-length': '30' }],
     ['as it comes', {}],
   ])('refuses a body that finds no room %s, and listens no more', async (_, headers) => {
-    const reserve = (_exchange: unknown, bytes: number): boolean => bytes === 0;
+    const full = new GatewayError('busy', 'full', { retryAfterMs: 1000 });
+    const reserve = (_exchange: unknown, bytes: number) => (bytes === 0 ? undefined : full);
     const { failure, context } = await upload({ pieces: ['{"model": ', '"m"}'], headers, limits: { reserve } });
     expect(failure).toMatchObject({ code: 'busy', status: 503, retryAfterMs: 1000 });
     expect(context.req.listenerCount('data')).toBe(0);
@@ -170,7 +171,7 @@ describe('body', () => {
   it('reads nothing of a request that is refused already', async () => {
     const error = new GatewayError('busy', 'full');
     const exchange = createExchange({ error, operation: { method: 'POST' } as Operation });
-    const reserve = (): boolean => {
+    const reserve = (): undefined => {
       throw new Error('asked for room');
     };
     const running = runPlugin(body, {
@@ -187,7 +188,7 @@ describe('body', () => {
   it('ends with the reason it is cancelled for', async () => {
     const exchange = createExchange({ operation: { method: 'POST' } as Operation });
     const context = createContext(exchange);
-    const needs = { limits: { body: 1000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => true } };
+    const needs = { limits: { body: 1000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined } };
     const running = runPlugin(body, { context, needs });
     const reason = new GatewayError('shutting_down', 'over');
     exchange.cancellation.cancel(reason);
@@ -228,7 +229,7 @@ describe('body', () => {
     exchange.request.body = undefined;
     const { nextCalls } = await runPlugin(body, {
       exchange,
-      needs: { limits: { body: 1, json: { depth: 8, keys: 50, items: 50 }, reserve: () => true } },
+      needs: { limits: { body: 1, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined } },
     });
     expect(exchange.request.body).toBeUndefined();
     expect(nextCalls).toBe(1);

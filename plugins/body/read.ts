@@ -6,15 +6,16 @@ export async function readBody({ req, res, exchange }: GatewayContext, limits: R
   // Of what is announced room is taken at once; what is not announced takes it as it comes.
   let room = Number(req.headers['content-length'] ?? 0);
   if (room > limits.body) throw tooLarge(limits.body);
-  if (!limits.reserve(exchange, room)) throw noRoom();
+  const refused = limits.reserve(exchange, room);
+  if (refused) throw refused;
   // RFC 9110, section 10.1.1: a client with a large body may wait to hear that it is wanted.
   if (req.headers.expect !== undefined) res.writeContinue();
   const bytes = await collect(req, exchange.cancellation, (size) => {
     if (size > limits.body) return tooLarge(limits.body);
     if (size <= room) return undefined;
-    if (!limits.reserve(exchange, size - room)) return noRoom();
-    room = size;
-    return undefined;
+    const noRoom = limits.reserve(exchange, size - room);
+    if (!noRoom) room = size;
+    return noRoom;
   });
   return withoutMark(bytes);
 }
@@ -54,11 +55,6 @@ function collect(
 
 function tooLarge(limit: number): GatewayError {
   return new GatewayError('request_too_large', `The body exceeds ${limit} bytes (limits.body).`);
-}
-
-function noRoom(): GatewayError {
-  const message = 'The requests under way leave no room for the body of this one (limits.in_flight_bytes).';
-  return new GatewayError('busy', message, { retryAfterMs: 1000 });
 }
 
 const MARK = Buffer.from('\ufeff');

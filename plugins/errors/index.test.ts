@@ -171,6 +171,7 @@ describe('errors', () => {
   it.each<[ErrorCode, Record<string, string>, string | undefined]>([
     ['request_too_large', {}, 'close'],
     ['request_timeout', {}, 'close'],
+    ['body_too_slow', {}, 'close'],
     ['invalid_json', { 'content-length': '2000000' }, undefined],
     ['busy', {}, undefined],
     ['busy', { 'content-length': '1048576' }, undefined],

@@ -77,6 +77,7 @@ function connectionHeader({ headers }: IncomingMessage, { code }: GatewayError):
   const unread =
     code === 'request_too_large' ||
     code === 'request_timeout' ||
+    code === 'body_too_slow' ||
     (code === 'busy' &&
       (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > FORGOTTEN_BYTES));
   return unread ? { connection: 'close' } : {};

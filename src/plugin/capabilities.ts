@@ -199,8 +199,8 @@ export interface RequestLimits {
   /** The shape of its JSON. */
   readonly json: JsonLimits;
   /**
-   * Takes room for so many more bytes of a request's body, out of what all requests may hold together. False: there is none
-   * left. Given back with the end of the exchange.
+   * Takes room for so many more bytes of a request's body, out of what all requests may hold together, or gives the error to refuse
+   * the body with. The room is given back with the end of the exchange.
    */
-  reserve(exchange: Exchange, bytes: number): boolean;
+  reserve(exchange: Exchange, bytes: number): GatewayError | undefined;
 }

@@ -178,7 +178,11 @@ export const ERRORS = {
   reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
   busy: failed(
     503,
-    'The gateway has as many requests under way as it may (`limits.in_flight`, `limits.in_flight_bytes`); nothing was sent.',
+    'The gateway, or the key, has as many requests under way as it may, or as many bytes of them; the message names the setting of `limits`. Nothing was sent.',
+  ),
+  body_too_slow: failed(
+    503,
+    'The body was still arriving after a second when other requests needed its room; the message names the setting of `limits`. The connection is closed.',
   ),
   shutting_down: failed(503, 'The gateway is being stopped, and its time to end (`drain.timeout`) is over.'),
   client_closed: { ...failed(499, 'The client left; nothing was sent. Log and metrics only.', false) },

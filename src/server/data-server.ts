@@ -7,6 +7,7 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 import { answerRefusals } from './http-refusals.ts';
 import type { InFlight } from './in-flight.ts';
 import { bindReplies } from './koa-reply.ts';
+import { Pipelines, type Serve } from './pipelines.ts';
 import type { createRequestPath } from './request-path.ts';
 import { normaliseTarget, routes } from './request-target.ts';
 import { unserved } from './served-routes.ts';
@@ -36,16 +37,18 @@ export function createDataServer(
   app.silent = true;
 
   const answer = app.callback();
+  const serve: Serve = (req, res) => {
+    normaliseTarget(req);
+    void answer(req, res);
+  };
+  const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const server = createServer(
     {
       maxHeaderSize: settings.limits.header,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: SLOW_CHECK_MS,
     },
-    (req, res) => {
-      normaliseTarget(req);
-      void answer(req, res);
-    },
+    (req, res) => pipelines.take(req, res),
   );
   answerRefusals(server, {
     format: openaiChat,

@@ -3,13 +3,18 @@ import { ServerResponse, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayError, type ReplyEnd } from '../plugin/index.ts';
-import { createExchange, type TestExchange } from '../plugin/testing/index.ts';
-import { InFlight, type LeavingReply } from './in-flight.ts';
+import { createExchange, createFakeClock, type TestExchange } from '../plugin/testing/index.ts';
+import { InFlight, type LeavingReply, type LoadLimits } from './in-flight.ts';
 
-/** A reply that nobody reads. */
+function limitsOf(inFlight: number, inFlightBytes: number): LoadLimits {
+  return { inFlight, inFlightBytes, inFlightPerKey: inFlight, inFlightBytesPerKey: inFlightBytes, pipelined: 16 };
+}
+
+/** A reply that is never read. */
 const deaf: LeavingReply = { leaving: false, abort: () => {}, clientLeft: () => {} };
 
-const LIMITS = { inFlight: 3, inFlightBytes: 100 };
+/** Without shares: the last key may have all. */
+const LIMITS = limitsOf(3, 100);
 
 interface Request {
   readonly exchange: TestExchange;
@@ -19,7 +24,8 @@ interface Request {
 }
 
 function start(limits = LIMITS) {
-  const inFlight = new InFlight();
+  // No upload is slow: time stands still.
+  const inFlight = new InFlight({ clock: createFakeClock() });
   inFlight.apply(limits);
   const arrive = (refused = false): Request => {
     const exchange = createExchange();
@@ -53,11 +59,11 @@ describe('requests under way', () => {
   it('follow new limits from then on', () => {
     const { inFlight, arrive } = start();
     const [{ exchange }] = [arrive(), arrive(), arrive()] as const;
-    inFlight.apply({ inFlight: 4, inFlightBytes: 200 });
+    inFlight.apply(limitsOf(4, 200));
     expect(arrive().refusal).toBeUndefined();
-    expect(inFlight.reserve(exchange, 200)).toBe(true);
-    inFlight.apply({ inFlight: 1, inFlightBytes: 10 });
-    expect(inFlight.reserve(exchange, 0)).toBe(false);
+    expect(inFlight.reserve(exchange, 200)).toBeUndefined();
+    inFlight.apply(limitsOf(1, 10));
+    expect(inFlight.reserve(exchange, 0)?.code).toBe('busy');
     expect(arrive().refusal?.code).toBe('busy');
   });
 
@@ -65,7 +71,7 @@ describe('requests under way', () => {
     const { inFlight, arrive } = start();
     const { exchange } = arrive();
     inFlight.leave(exchange);
-    expect([inFlight.reserve(exchange, 1), inFlight.bytes]).toEqual([false, 0]);
+    expect([inFlight.reserve(exchange, 1)?.code, inFlight.bytes]).toEqual(['client_closed', 0]);
   });
 });
 
@@ -82,7 +88,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 it('whatever requests do, bytes are those of who holds some, never more than the limit, and none are left at the end', () => {
   fc.assert(
     fc.property(steps, (script) => {
-      const { inFlight, arrive } = start({ inFlight: 1000, inFlightBytes: 100 });
+      const { inFlight, arrive } = start(limitsOf(1000, 100));
       const requests = Array.from({ length: 6 }, () => arrive().exchange);
       const held = requests.map(() => 0);
       const gone = requests.map(() => false);
@@ -92,7 +98,7 @@ it('whatever requests do, bytes are those of who holds some, never more than the
         if (kind === 'enter') arrive(true);
         if (kind === 'reserve') {
           const fits = !gone[who] && sum + bytes <= 100;
-          expect(inFlight.reserve(exchange, bytes)).toBe(fits);
+          expect(inFlight.reserve(exchange, bytes) === undefined).toBe(fits);
           if (fits) held[who]! += bytes;
         }
         if (kind === 'leave') expect(inFlight.leave(exchange)).toBe(!gone[who]);
@@ -167,9 +173,9 @@ describe('replies that are held', () => {
     const [holding, next] = [arrive(), arrive()];
     expect(inFlight.hold(holding.exchange, 100)).toBe(true);
     expect(inFlight.hold(holding.exchange, 20)).toBe(false);
-    expect([inFlight.bytes, inFlight.reserve(next.exchange, 1)]).toEqual([120, false]);
+    expect([inFlight.bytes, inFlight.reserve(next.exchange, 1)?.code]).toEqual([120, 'busy']);
     expect(inFlight.hold(holding.exchange, -60)).toBe(true);
-    expect(inFlight.reserve(next.exchange, 40)).toBe(true);
+    expect(inFlight.reserve(next.exchange, 40)).toBeUndefined();
   });
 
   it('give their room back with their request, once, and take none after it', () => {

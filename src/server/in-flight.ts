@@ -1,12 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, type Exchange, type ReplyEnd } from '../plugin/index.ts';
-
-export interface InFlightLimits {
-  /** Requests at once. */
-  readonly inFlight: number;
-  /** Bytes of their bodies, and of replies that are held. */
-  readonly inFlightBytes: number;
-}
+import { Room, type Place, type RoomSetup } from './room.ts';
+import { RETRY_AFTER_MS, type InFlightLimits } from './shares.ts';
 
 /** What writes a reply that has begun to leave. */
 export interface LeavingReply {
@@ -28,34 +23,52 @@ export interface Arrival {
 }
 
 interface Running extends Arrival {
-  readonly counted: boolean;
+  readonly place: Place;
   writer: LeavingReply | undefined;
-  bytes: number;
 }
 
-/** What is full now may have room soon; who stops has others to take its place. */
-const RETRY_AFTER_MS = 1000;
+export interface LoadLimits extends InFlightLimits {
+  /** Requests of one connection that are served at once. */
+  readonly pipelined: number;
+}
+
+const GONE = new GatewayError('client_closed', 'The request has ended.');
 
 /**
  * Every request under way, from its head until the end of its reply, and the bytes of its body. They count as long: undici keeps
- * what it has sent until the upstream's reply has ended. What is held of its reply before it may leave counts with them. Bytes belong to a request and leave with it, so that nothing can forget
- * them. Outlives snapshots; the limits are those of the latest one.
+ * what it has sent until the upstream's reply has ended. What is held of its reply before it may leave counts with them. Bytes belong
+ * to a request and leave with it, so that nothing can forget them. Outlives snapshots; the limits are those of the latest one.
+ *
+ * A request is admitted in two steps: `enter` takes a place when its head is there, `admit` checks its caller's share of all places.
  */
 export class InFlight {
   readonly #running = new Map<Exchange, Running>();
-  #limits: InFlightLimits = { inFlight: Infinity, inFlightBytes: Infinity };
-  #counted = 0;
-  #bytes = 0;
+  readonly #room: Room;
+  #pipelined = Infinity;
   #draining = false;
   #cutBy: GatewayError | undefined;
   #onEmpty: (() => void) | undefined;
+
+  constructor(setup: RoomSetup = {}) {
+    this.#room = new Room(setup);
+  }
 
   get size(): number {
     return this.#running.size;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#room.bytes;
+  }
+
+  /** Callers with a key that have requests under way. */
+  get keys(): number {
+    return this.#room.keys;
+  }
+
+  /** Requests of one connection that are served at once. */
+  get pipelined(): number {
+    return this.#pipelined;
   }
 
   /** The gateway is being stopped: connections end with the reply they carry. */
@@ -68,27 +81,30 @@ export class InFlight {
     return this.#running.values().some(({ writer }) => writer?.leaving ?? false);
   }
 
-  apply(limits: InFlightLimits): void {
-    this.#limits = limits;
+  apply(limits: LoadLimits): void {
+    this.#room.apply(limits);
+    this.#pipelined = limits.pipelined;
   }
 
   /** Gives what a request is refused with; it is under way all the same, until its refusal has left. */
   enter(arrival: Arrival): GatewayError | undefined {
-    const refusal = this.#cutBy ?? (arrival.refused ? undefined : this.#refusal());
-    const counted = !arrival.refused && !refusal;
-    if (counted) this.#counted += 1;
-    this.#running.set(arrival.exchange, { ...arrival, counted, writer: undefined, bytes: 0 });
+    const place = this.#room.open(arrival);
+    const refusal = this.#cutBy ?? (arrival.refused ? undefined : this.#room.enter(place));
+    this.#running.set(arrival.exchange, { ...arrival, place, writer: undefined });
     return refusal;
   }
 
-  /** Room for so many more bytes of a request's body. False: there is none, and nothing was taken. */
-  reserve(exchange: Exchange, bytes: number): boolean {
+  /** The caller is known. Gives what the request is refused with: then it takes no place any more. */
+  admit(exchange: Exchange): GatewayError | undefined {
     const request = this.#running.get(exchange);
-    // Who is not under way any more cannot give back what it takes.
-    if (!request || this.#bytes + bytes > this.#limits.inFlightBytes) return false;
-    request.bytes += bytes;
-    this.#bytes += bytes;
-    return true;
+    return request && this.#room.admit(request.place);
+  }
+
+  /** Takes room for so many more bytes of a request's body, or gives what it is refused with and takes none. */
+  reserve(exchange: Exchange, bytes: number): GatewayError | undefined {
+    const request = this.#running.get(exchange);
+    // A request that has ended could not give back what it takes.
+    return request ? this.#room.reserve(request.place, bytes) : GONE;
   }
 
   /**
@@ -96,12 +112,7 @@ export class InFlight {
    * the next body that is refused. False: there is none, and what can leave should.
    */
   hold(exchange: Exchange, bytes: number): boolean {
-    const request = this.#running.get(exchange);
-    if (request) {
-      request.bytes += bytes;
-      this.#bytes += bytes;
-    }
-    return this.#bytes <= this.#limits.inFlightBytes;
+    return this.#room.hold(this.#running.get(exchange)?.place, bytes);
   }
 
   /** Its reply begins to leave. */
@@ -109,6 +120,8 @@ export class InFlight {
     const request = this.#running.get(exchange);
     if (!request) return;
     request.writer = writer;
+    // Refused before its caller was known: clients without a key that do not read take no place from those with one.
+    if (!request.place.admitted) this.#room.release(request.place);
     if (this.#cutBy) writer.abort(this.#cutBy);
   }
 
@@ -116,9 +129,8 @@ export class InFlight {
   leave(exchange: Exchange): boolean {
     const request = this.#running.get(exchange);
     if (!request) return false;
-    this.#bytes -= request.bytes;
+    this.#room.release(request.place);
     this.#running.delete(exchange);
-    if (request.counted) this.#counted -= 1;
     if (this.#running.size === 0) this.#onEmpty?.();
     return true;
   }
@@ -162,11 +174,5 @@ export class InFlight {
       if (writer) writer.clientLeft();
       else settle({ state: 'failed', status: 503, bytes: 0, error });
     }
-  }
-
-  #refusal(): GatewayError | undefined {
-    if (this.#counted < this.#limits.inFlight) return undefined;
-    const message = `The gateway has ${this.#counted} requests under way, as many as it may (limits.in_flight).`;
-    return new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 }

@@ -50,7 +50,10 @@ export interface Lasting {
 }
 
 export function createLasting({ env, clock, log, random, metrics, upstream, tracing, watch }: Parts): Lasting {
-  const inFlight = new InFlight();
+  const inFlight = new InFlight({
+    clock,
+    onFull: (limit, action) => metrics.families.limitRefusals.add({ limit, action }),
+  });
   const turns = new HeavyTurns({ clock, nextLoopTurn: (task) => void setImmediate(task) });
   const records = new RecordStore(clock);
   const kept = new KeptRequests();

@@ -49,6 +49,7 @@ export interface Routed {
  *
  *   in              the settings in force, and a place among the requests under way, or the 503 it is refused with (InFlight)
  *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry)
+ *                   behind `auth`: the caller's share of the places, or a 503 (admission.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
  *       attempt chain   override → cache → transform → retry → send    (run by `route`, once for each target it tries)
  *   out             the reply, to its last byte (writeReply); then both are given back (settle)

@@ -18,6 +18,7 @@ import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '..
 import type { ReplyStore } from '../state/reply-cache.ts';
 import type { TokenStore } from '../state/tokens.ts';
 import type { Upstream } from '../upstream/types.ts';
+import { admitting } from './admission.ts';
 import { createAttemptRunner } from './attempts.ts';
 import { createReplyCache, type ReplyStores } from './cached-replies.ts';
 import { compileConfigs } from './config-directory.ts';
@@ -101,7 +102,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const may = whoMayAsk(settings);
   const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
-  const workshop = new Workshop(loaded, pluginTimes ? { ...shared, watch: pluginTimes.around(shared.watch) } : shared);
+  const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
+  const workshop = new Workshop(loaded, { ...shared, watch });
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
     server,

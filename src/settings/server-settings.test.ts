@@ -67,7 +67,18 @@ describe('compileServerSettings', () => {
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
     );
-    expect(untold).toEqual([]);
+    // Parts of another limit: their descriptions tell which.
+    expect(untold).toEqual(['limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
+  });
+
+  test.each([
+    [{}, 250, 134_217_728],
+    [{ in_flight: 10, in_flight_bytes: '4MiB' }, 2, 1_048_576],
+    [{ in_flight: 1, in_flight_bytes: 2 }, 1, 1],
+    [{ in_flight: 10, in_flight_per_key: 10, in_flight_bytes_per_key: '1MiB' }, 10, 1_048_576],
+  ])('gives each key a quarter of %j, unless the settings say how much', (limits, requests, bytes) => {
+    const { inFlightPerKey, inFlightBytesPerKey } = compileServerSettings({ limits }).limits;
+    expect([inFlightPerKey, inFlightBytesPerKey]).toEqual([requests, bytes]);
   });
 
   test('reads times as milliseconds and sizes as bytes', () => {
@@ -86,7 +97,10 @@ describe('compileServerSettings', () => {
         inline_config: '2KiB',
         connections: 3,
         in_flight: 7,
+        in_flight_per_key: 2,
         in_flight_bytes: '3MiB',
+        in_flight_bytes_per_key: '1MiB',
+        pipelined: 5,
         header_time: '1s',
         body_time: '2s',
         commit_bytes: '5KiB',
@@ -105,7 +119,10 @@ describe('compileServerSettings', () => {
       inlineConfig: 2048,
       connections: 3,
       inFlight: 7,
+      inFlightPerKey: 2,
       inFlightBytes: 3_145_728,
+      inFlightBytesPerKey: 1_048_576,
+      pipelined: 5,
       headerMs: 1000,
       bodyMs: 2000,
       commitBytes: 5120,

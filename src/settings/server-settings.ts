@@ -35,10 +35,15 @@ export interface ServerSettings {
     readonly connections: number;
     /** Requests under way at once. */
     readonly inFlight: number;
+    /** Those of one key, where most of `inFlight` is taken. */
+    readonly inFlightPerKey: number;
     /** Bytes of their bodies. */
     readonly inFlightBytes: number;
+    readonly inFlightBytesPerKey: number;
     /** Requests with large bodies that may wait for their turn. */
     readonly largeBodies: number;
+    /** Requests of one connection that are served at once. */
+    readonly pipelined: number;
     readonly headerMs: number;
     readonly bodyMs: number;
     readonly commitBytes: number;
@@ -116,7 +121,12 @@ function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSetting
   };
 }
 
+/** Of a limit that has a share for each key, where the settings name none. */
+const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
+
 function compileLimits(limits: Limits): ServerSettings['limits'] {
+  const inFlight = limits.in_flight ?? 1000;
+  const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
   return {
     body: parseBytes(limits.body ?? '48MiB'),
     json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
@@ -125,9 +135,12 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
     holdMs: parseDuration(limits.hold_time ?? '15s'),
     inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
-    connections: limits.connections ?? limits.in_flight ?? 1000,
-    inFlight: limits.in_flight ?? 1000,
-    inFlightBytes: parseBytes(limits.in_flight_bytes ?? '512MiB'),
+    connections: limits.connections ?? inFlight,
+    inFlight,
+    inFlightPerKey: limits.in_flight_per_key ?? quarter(inFlight),
+    inFlightBytes,
+    inFlightBytesPerKey: parseBytes(limits.in_flight_bytes_per_key ?? quarter(inFlightBytes)),
+    pipelined: limits.pipelined ?? 16,
     largeBodies: limits.large_bodies ?? 64,
     headerMs: parseDuration(limits.header_time ?? '15s'),
     bodyMs: parseDuration(limits.body_time ?? '120s'),

@@ -38,6 +38,10 @@ export const REJECTION_REASONS = [
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
+/** Settings under `limits` that requests find no room by. */
+export const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
+export type LoadLimit = (typeof LOAD_LIMITS)[number];
+
 interface ErrorLabels {
   readonly errorType: ErrorTypeLabel;
   /** Where the code can be the gateway's own refusal. */
@@ -111,6 +115,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   stream_interrupted: failure('network'),
   reply_too_large: failure('other'),
   busy: { errorType: 'overloaded', rejection: 'overload' },
+  body_too_slow: { errorType: 'overloaded', rejection: 'overload' },
   shutting_down: failure('shutdown'),
   client_closed: failure('client_disconnected'),
   internal_error: failure('other'),

@@ -154,6 +154,12 @@ export const METRICS = {
     help: 'Requests the gateway refused before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
     labels: ['route', 'reason'],
   },
+  limitRefusals: {
+    type: 'counter',
+    name: 'gatehouse_limit_refusals_total',
+    help: 'Requests that found no room, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
+    labels: ['limit', 'action'],
+  },
   clientDisconnects: {
     type: 'counter',
     name: 'gatehouse_client_disconnects_total',

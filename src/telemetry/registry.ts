@@ -7,8 +7,8 @@ import {
 } from 'prom-client';
 import type { CacheStatus, Clock, TargetHealth } from '../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
-import { REJECTION_REASONS } from './error-types.ts';
 import { DROP_REASONS } from './line-writer.ts';
+import { LOAD_LIMITS, REJECTION_REASONS } from './error-types.ts';
 import { METRICS } from './metrics.ts';
 import { openFamilies, UNMATCHED_ROUTE, type Families } from './open-families.ts';
 
@@ -101,6 +101,8 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
   for (const reason of DROP_REASONS) families.logLinesDropped.add({ reason }, 0);
   for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
+  for (const limit of LOAD_LIMITS)
+    for (const action of ['refused', 'dropped']) families.limitRefusals.add({ limit, action }, 0);
   families.draining.set({}, 0);
   families.poolWaiting.set({}, 0);
   families.cacheEntries.set({}, 0);

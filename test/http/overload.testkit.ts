@@ -12,6 +12,9 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
+/** Of another caller. */
+export const OTHER_KEY = 'gk-of-another-caller';
+
 export interface Place {
   readonly gateway: TestGateway;
   readonly upstream: ScriptedUpstream;
@@ -31,6 +34,7 @@ export async function start(server: object, options: Partial<GatewayOptions> = {
   const always = { listen: loopback, status: loopback, admin: { port: 0 }, reload: { watch: false } };
   const dir = writeSettings({
     server: { ...always, ...server },
+    keys: { keys: [KEY, OTHER_KEY].map((key, index) => ({ id: ['test', 'other'][index], key })) },
     catalog: {
       providers: [{ slug: 'own', provider: 'openai', base_url: `${upstream.url}/v1`, allow_insecure: true }],
     },
@@ -142,5 +146,5 @@ export class Wire {
   }
 }
 
-export const headOf = (length: number | 'chunked', path = '/v1/chat/completions'): string =>
-  `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\nx-gateway-api-key: ${KEY}\r\n${length === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${length}`}\r\n`;
+export const headOf = (length: number | 'chunked', path = '/v1/chat/completions', key = KEY): string =>
+  `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\nx-gateway-api-key: ${key}\r\n${length === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${length}`}\r\n`;

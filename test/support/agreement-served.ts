@@ -47,6 +47,7 @@ const OUTSIDE: ReadonlyMap<string, string> = new Map([
   ['shutting_down', 'a gateway that stops'],
   ['request_timeout', 'a body that came too late'],
   ['busy', 'a gateway that is full'],
+  ['body_too_slow', 'a gateway that is full'],
 ]);
 
 /** What of the outside broke a request off. What it had sent by then is compared all the same. */

@@ -75,10 +75,20 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
     const what = key === 'reply' ? 'every plain reply that has to be translated' : 'every request';
     report({ path: ['limits', key], message: `\`${key}: 0\` would refuse ${what}; leave it out for the default` });
   }
-  if (limits.inFlightBytes >= limits.body) return;
   const key = file.limits?.in_flight_bytes === undefined ? 'body' : 'in_flight_bytes';
+  if (limits.inFlightBytes >= limits.body) return checkBodyShare(limits, { path: ['limits', key], report });
   const message = `\`in_flight_bytes\` (${limits.inFlightBytes} bytes) is less than one \`body\` may have (${limits.body} bytes): such a body would always be refused`;
   report({ path: ['limits', key], message });
+}
+
+/** Up to three quarters of the room any caller is admitted (src/server/shares.ts); one body must not take the rest as well. */
+function checkBodyShare(
+  { body, inFlightBytes }: ServerSettings['limits'],
+  { path, report }: { readonly path: readonly string[]; readonly report: Report },
+): void {
+  if (body <= inFlightBytes * 0.75) return;
+  const message = `one \`body\` (${body} bytes) may take more than three quarters of \`in_flight_bytes\` (${inFlightBytes} bytes), and leave other keys no room meanwhile`;
+  report({ path, severity: 'warning', message });
 }
 
 function checkCache(
