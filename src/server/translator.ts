@@ -1,5 +1,6 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
+import { joinLosses } from '../formats/losses.ts';
 import { GatewayError, type Clock, type Prepared, type Translator } from '../plugin/index.ts';
 import { lostFeatures } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
@@ -26,7 +27,7 @@ export function createTranslator(clock: Clock): Translator {
         client: clientContext(exchange, attempt, { operation, resolved, clock }),
       };
       const { outbound, losses } = withFaults(() => prepare(job));
-      const prepared = { outbound, losses: [...losses, ...lostFeatures(exchange, attempt.target, resolved)] };
+      const prepared = { outbound, losses: joinLosses(losses, lostFeatures(exchange, attempt.target, resolved)) };
       return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
     },
   };

@@ -231,17 +231,17 @@ function locateFile(file: JsonObject, name: string | undefined, path: string): L
  */
 export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
   if (!parts.some(isText)) return [...blocks, ...parts];
-  const queue = [...parts];
   const merged: unknown[] = [];
+  let at = 0;
   for (const block of blocks) {
     // A text that is nothing but a signature is no part.
     if (isText(block) && block.text !== '') {
-      while (queue.length > 0 && !isText(queue[0])) merged.push(queue.shift());
-      queue.shift();
+      for (; at < parts.length && !isText(parts[at]); at += 1) merged.push(parts[at]);
+      at += 1;
     }
     merged.push(block);
   }
-  return [...merged, ...queue];
+  return [...merged, ...parts.slice(at)];
 }
 
 function isText(item: unknown): item is JsonObject {
