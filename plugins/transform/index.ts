@@ -1,4 +1,5 @@
 import {
+  countLosses,
   definePlugin,
   GatewayError,
   type Attempt,
@@ -20,10 +21,11 @@ export default definePlugin({
     const { resolved, outbound, losses } = attempt;
     if (!resolved || !outbound || !operation) return undefined;
     const calls = outbound.batch?.bodies.length ?? 1;
+    const lost = countLosses(losses);
     const parts = [
       howWritten(operation, resolved),
       ...(calls > 1 ? [`${calls} calls`] : []),
-      ...(losses.length > 0 ? [`${losses.length} ${losses.length === 1 ? 'parameter' : 'parameters'} lost`] : []),
+      ...(lost > 0 ? [`${lost} ${lost === 1 ? 'parameter' : 'parameters'} lost`] : []),
     ];
     const { slug, model, format } = resolved;
     return { does: parts.join(', '), details: { slug, model, format, calls, lost: losses.map(({ param }) => param) } };
@@ -88,6 +90,24 @@ function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {
 function refuseLosses(exchange: Exchange, { losses }: Attempt): void {
   const [first] = losses;
   if (!exchange.strictParams || !first) return;
-  const all = losses.map((loss) => `${loss.param} (${loss.reason})`).join('; ');
-  throw new GatewayError('unsupported_parameter', `The target cannot express: ${all}.`, { param: first.param });
+  const param = first.count === undefined ? first.param : null;
+  throw new GatewayError('unsupported_parameter', `The target cannot express: ${listOf(losses)}.`, { param });
+}
+
+/** Characters of the message that losses are listed in: what has no room there is counted. */
+const MAX_LISTED = 4096;
+
+function listOf(losses: Attempt['losses']): string {
+  const listed: string[] = [];
+  let room = MAX_LISTED;
+  for (const { param, reason, count } of losses) {
+    if (count !== undefined) break;
+    const words = `${param} (${reason})`;
+    room -= words.length;
+    if (room < 0) break;
+    listed.push(words);
+  }
+  const left = countLosses(losses) - listed.length;
+  if (left === 0) return listed.join('; ');
+  return listed.length === 0 ? `${left} parameters` : `${listed.join('; ')}; and ${left} more`;
 }

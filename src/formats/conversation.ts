@@ -256,8 +256,8 @@ export interface Conversation {
    */
   readonly extras?: JsonObject;
   readonly extrasFormat?: FormatName;
-  /** Paths of fields deeper in the caller's body that nothing above has a place for: lost, unless the body goes on as it is. */
-  readonly unread?: readonly string[];
+  /** Fields deeper in the caller's body that nothing above has a place for: lost, unless the body goes on as it is. */
+  readonly unread?: readonly Loss[];
 }
 
 /** Something the target cannot express. Reported in a header, a counter and the record; a 400 under strict params. */
@@ -270,4 +270,6 @@ export interface Loss {
   /** dropped: not sent. clamped: sent with another value. downgraded: sent as something weaker. */
   readonly action: 'dropped' | 'clamped' | 'downgraded';
   readonly reason: string;
+  /** Set where this entry stands for so many further losses without names (losses.ts); `param` is then `(+7 more)`. */
+  readonly count?: number;
 }

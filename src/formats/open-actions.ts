@@ -18,33 +18,49 @@ export interface ActionResult {
 export class OpenActions {
   /** Undefined where the request does not declare the tool: calls nobody answered stay the upstream's business. */
   readonly #declared: ReadonlySet<string> | undefined;
-  #open: ToolCallPart[] = [];
+  /** Calls without a result, in their order; a call id may stand at several. */
+  readonly #open = new Map<number, ToolCallPart>();
+  readonly #byId = new Map<string | undefined, number[]>();
+  #count = 0;
 
   constructor(tools: readonly Tool[] | undefined) {
     this.#declared = tools?.some(isComputerUse) ? declaredNames(tools) : undefined;
   }
 
   called(call: ToolCallPart): void {
-    if (this.#declared && !this.#declared.has(call.name)) this.#open.push(call);
+    if (!this.#declared || this.#declared.has(call.name)) return;
+    const number = this.#count++;
+    this.#open.set(number, call);
+    const id = plainId(call.id);
+    const same = this.#byId.get(id);
+    if (same) same.push(number);
+    else this.#byId.set(id, [number]);
   }
 
   answered({ callId }: ToolResultPart): void {
-    if (this.#open.length > 0) this.#open = this.#open.filter(({ id }) => plainId(id) !== plainId(callId));
+    if (this.#open.size === 0) return;
+    const id = plainId(callId);
+    for (const number of this.#byId.get(id) ?? []) this.#open.delete(number);
+    this.#byId.delete(id);
   }
 
   /**
    * What the user says as the results of what is still open; undefined where nothing is, or nothing is said. Every action gets
-   * the words; the picture, of the screen after all of them, goes with the last.
+   * the words, unless that would multiply a long message by thousands of actions; the picture, of the screen after all of them, goes
+   * with the last.
    */
   answeredBy(turn: Turn): readonly ActionResult[] | undefined {
+    if (turn.role !== 'user' || this.#open.size === 0) return undefined;
     const content = saidIn(turn);
-    if (turn.role !== 'user' || this.#open.length === 0 || content.length === 0) return undefined;
-    const open = this.#open;
-    this.#open = [];
-    return open.map(({ id }, at) => ({
-      part: { type: 'tool_result', callId: id, content },
-      textOnly: at < open.length - 1,
-    }));
+    if (content.length === 0) return undefined;
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    this.#byId.clear();
+    const repeated = isRepeatable(content, open.length) ? content : [];
+    return open.map(({ id }, at) => {
+      const last = at === open.length - 1;
+      return { part: { type: 'tool_result', callId: id, content: last ? content : repeated }, textOnly: !last };
+    });
   }
 }
 
@@ -62,6 +78,15 @@ export function isComputerUse(tool: Tool): boolean {
 
 function declaredNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap((tool) => (tool.type === 'builtin' ? [] : [tool.name])));
+}
+
+/** Characters of one message that its repetitions may have together. */
+const MAX_REPEATED = 64 * 1024;
+
+function isRepeatable(content: readonly Part[], actions: number): boolean {
+  // A part counts for more than its text: it is encoded again, too.
+  const length = content.reduce((sum, part) => sum + 100 + ('text' in part ? part.text.length : 0), 0);
+  return length * (actions - 1) <= MAX_REPEATED;
 }
 
 /** What the user says beside results: none of it is the result of a call. */

@@ -1,5 +1,7 @@
+import { nearestPlace, type Spellings } from './body-places.ts';
 import type { Conversation, JsonObject, Loss, Part, Turn } from './conversation.ts';
 import type { Format } from './format.ts';
+import { LossReport, MAX_NAMED } from './losses.ts';
 import type { Origins } from './origins.ts';
 
 /** A request as its caller wrote it, and the conversation it became. */
@@ -7,134 +9,162 @@ export interface Caller {
   readonly client: Pick<Format, 'respell'>;
   readonly body: JsonObject;
   readonly conversation: Conversation;
+  /** The same conversation with the places of its turns, parts and tools. Needed only where one of them is named. */
+  located(): Located;
+}
+
+export interface Located {
+  readonly conversation: Conversation;
   readonly origins: Origins;
 }
 
 /** Losses at the caller's own fields. One may be about several, and several about one. */
 export function namedLosses(losses: readonly Loss[], caller: Caller): readonly Loss[] {
-  const named = new Map<string, Loss>();
+  const places = new Places(caller);
+  const named = new LossReport();
   for (const loss of losses) {
-    for (const place of placesOf(loss.param, caller)) {
-      const param = nearest(place, caller);
-      named.set(`${loss.action} ${param} ${loss.reason}`, { ...loss, param });
+    if (loss.count !== undefined) {
+      named.add(loss);
+      continue;
     }
+    const { spellings, further = 0 } = places.of(loss.param);
+    for (const one of spellings) named.add({ ...loss, param: nearestPlace(caller.body, one) });
+    named.count(loss.action, further);
   }
-  return [...named.values()];
+  return named.list();
 }
 
 /** The first of them: an error has one. */
 export function namedPlace(param: string, missing: boolean, caller: Caller): string {
-  const [place = [param] satisfies Spellings] = placesOf(param, caller);
-  return missing ? place[0] : nearest(place, caller);
+  const [place = [param] satisfies Spellings] = new Places(caller).of(param).spellings;
+  return missing ? place[0] : nearestPlace(caller.body, place);
 }
 
-/** Spellings of one place, the best first. */
-type Spellings = readonly [string, ...string[]];
-
-/**
- * Formats name turns, parts and tools of the conversation as OpenAI's API would, which they were first written for: a message for
- * each turn but for each result of a tool turn, `tool_calls` counted for themselves, every part at its index.
- */
-function placesOf(param: string, caller: Caller): readonly Spellings[] {
-  return partial(param, caller) ?? ofThing(param, caller) ?? [respelled(param, caller)];
+interface Found {
+  readonly spellings: readonly Spellings[];
+  /** So many places that are not in the list. */
+  readonly further?: number;
 }
 
-/** A field whose rest alone has no place here (`output_config` but for the effort): the rest is what is lost. */
-function partial(param: string, { body, conversation: { extras } }: Caller): readonly Spellings[] | undefined {
-  const rest = extras && Object.hasOwn(extras, param) ? extras[param] : undefined;
-  if (!isObject(rest) || !isObject(body[param]) || body[param] === rest) return undefined;
-  return Object.keys(rest).map((key): Spellings => [`${param}.${key}`]);
-}
-
+/** Turns, parts and tools that are named by number. */
 const THING = /^(messages|tools)\[(\d+)\](?:\.(tool_calls|content)\[(\d+)\])?(?:\.content\[(\d+)\])?/;
-
-function ofThing(param: string, caller: Caller): readonly Spellings[] | undefined {
-  const match = THING.exec(param);
-  if (!match) return undefined;
-  const [named, list, ...numbers] = match;
-  const [at, field, index, inner] = [Number(numbers[0]), numbers[1], numbers[2], numbers[3]];
-  const { conversation, origins } = caller;
-  const suffix = param.slice(named.length);
-  if (list === 'tools') {
-    const origin = origins.of(conversation.tools?.[at]);
-    // A path below it may have any form (a schema's): only its beginning is another one.
-    return origin === undefined ? undefined : [respelled(origin + param.slice(`tools[${at}]`.length), caller)];
-  }
-  const found = messageAt(conversation.turns, at);
-  if (!found) return undefined;
-  const { turn, result } = found;
-  const part = field === undefined ? result : partAt(result?.content ?? turn.parts, field, Number(index));
-  const whole = inner === undefined || part?.type !== 'tool_result' ? part : part.content[Number(inner)];
-  const origin = origins.of(whole ?? turn);
-  if (origin === undefined) return undefined;
-  if (whole?.type === 'opaque' && whole.attached) return fieldsOf(whole.value, origin);
-  return [respelled(origin + suffix, caller)];
-}
-
-/** Of the block that attached fields were taken from (conversation.ts). */
-function fieldsOf({ type: _, ...fields }: JsonObject, origin: string): readonly Spellings[] {
-  return Object.keys(fields).map((key): Spellings => [`${origin}.${key}`]);
-}
 
 interface Message {
   readonly turn: Turn;
   readonly result?: Extract<Part, { type: 'tool_result' }>;
 }
 
-function messageAt(turns: readonly Turn[], wanted: number): Message | undefined {
-  let at = 0;
-  for (const turn of turns) {
-    const span = messagesOf(turn);
-    if (wanted < at + span) {
-      const part = turn.role === 'tool' ? turn.parts[wanted - at] : undefined;
-      return part?.type === 'tool_result' ? { turn, result: part } : { turn };
-    }
-    at += span;
+/**
+ * Formats name turns, parts and tools of the conversation as OpenAI's API would, which they were first written for: a message for
+ * each turn but for each result of a tool turn, `tool_calls` counted for themselves, every part at its index.
+ */
+class Places {
+  readonly #caller: Caller;
+  #read: Located | undefined;
+  /** Number of the first message of each turn. */
+  #starts: readonly number[] | undefined;
+  readonly #calls = new Map<readonly Part[], readonly Part[]>();
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
   }
-  return undefined;
+
+  of(param: string): Found {
+    return this.#partial(param) ?? this.#ofThing(param) ?? { spellings: [this.#respelled(param)] };
+  }
+
+  /** A field whose rest alone has no place here (`output_config` but for the effort): the rest is what is lost. */
+  #partial(param: string): Found | undefined {
+    const { body, conversation } = this.#caller;
+    const { extras } = conversation;
+    const rest = extras && Object.hasOwn(extras, param) ? extras[param] : undefined;
+    if (!isObject(rest) || !isObject(body[param]) || body[param] === rest) return undefined;
+    return membersOf(rest, param);
+  }
+
+  get #located(): Located {
+    return (this.#read ??= this.#caller.located());
+  }
+
+  #ofThing(param: string): Found | undefined {
+    const match = THING.exec(param);
+    if (!match) return undefined;
+    const [named, list, ...numbers] = match;
+    const [at, field, index, inner] = [Number(numbers[0]), numbers[1], numbers[2], numbers[3]];
+    const { conversation, origins } = this.#located;
+    if (list === 'tools') {
+      const origin = origins.of(conversation.tools?.[at]);
+      // A path below it may have any form (a schema's): only its beginning is another one.
+      if (origin === undefined) return undefined;
+      return { spellings: [this.#respelled(origin + param.slice(`tools[${at}]`.length))] };
+    }
+    const found = this.#messageAt(at);
+    if (!found) return undefined;
+    const { turn, result } = found;
+    const part = field === undefined ? result : this.#partAt(result?.content ?? turn.parts, field, Number(index));
+    const whole = inner === undefined || part?.type !== 'tool_result' ? part : part.content[Number(inner)];
+    const origin = origins.of(whole ?? turn);
+    if (origin === undefined) return undefined;
+    if (whole?.type === 'opaque' && whole.attached) {
+      // The block that attached fields were taken from (conversation.ts).
+      const { type: _, ...fields } = whole.value;
+      return membersOf(fields, origin);
+    }
+    return { spellings: [this.#respelled(origin + param.slice(named.length))] };
+  }
+
+  #messageAt(wanted: number): Message | undefined {
+    const { turns } = this.#located.conversation;
+    this.#starts ??= startsOf(turns);
+    const at = lastUpTo(this.#starts, wanted);
+    const [turn, start] = [turns[at], this.#starts[at]];
+    if (!turn || start === undefined || wanted >= start + messagesOf(turn)) return undefined;
+    const part = turn.role === 'tool' ? turn.parts[wanted - start] : undefined;
+    return part?.type === 'tool_result' ? { turn, result: part } : { turn };
+  }
+
+  #partAt(parts: readonly Part[], field: string, index: number): Part | undefined {
+    if (field === 'content') return parts[index];
+    let calls = this.#calls.get(parts);
+    if (!calls) this.#calls.set(parts, (calls = parts.filter(({ type }) => type === 'tool_call')));
+    return calls[index];
+  }
+
+  #respelled(place: string): Spellings {
+    const [first, ...others] = this.#caller.client.respell?.(place) ?? [];
+    return first === undefined ? [place] : [first, ...others];
+  }
+}
+
+function membersOf(fields: JsonObject, origin: string): Found {
+  const keys = Object.keys(fields);
+  const spellings = keys.slice(0, MAX_NAMED).map((key): Spellings => [`${origin}.${key}`]);
+  return { spellings, further: keys.length - spellings.length };
+}
+
+function startsOf(turns: readonly Turn[]): readonly number[] {
+  let at = 0;
+  return turns.map((turn) => {
+    const start = at;
+    at += messagesOf(turn);
+    return start;
+  });
+}
+
+/** Index of the last number that is not above `wanted`, in a list that only grows. */
+function lastUpTo(numbers: readonly number[], wanted: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! <= wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 /** OpenAI's tool messages in a row are one turn of the conversation. */
 export function messagesOf(turn: Turn): number {
   return turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
-}
-
-function partAt(parts: readonly Part[], field: string, index: number): Part | undefined {
-  return field === 'content' ? parts[index] : parts.filter(({ type }) => type === 'tool_call')[index];
-}
-
-function respelled(place: string, { client }: Caller): Spellings {
-  const [first, ...others] = client.respell?.(place) ?? [];
-  return first === undefined ? [place] : [first, ...others];
-}
-
-/** The spelling the body has; where it has none, what is lost was in the smallest field around it. */
-function nearest(spellings: Spellings, { body }: Caller): string {
-  const present = spellings.find((place) => isPlaceOf(body, place));
-  if (present !== undefined) return present;
-  let place = spellings[0];
-  while (!isPlaceOf(body, place)) {
-    const end = Math.max(place.lastIndexOf('.'), place.lastIndexOf('['));
-    if (end <= 0) return place;
-    place = place.slice(0, end);
-  }
-  return place;
-}
-
-/** `messages[2].content[0]` of a body. Names in schemas may hold dots and brackets themselves. */
-export function isPlaceOf(value: unknown, place: string): boolean {
-  if (place === '') return true;
-  if (Array.isArray(value)) {
-    const match = /^\[(\d+)\]\.?/.exec(place);
-    const at = Number(match?.[1]);
-    return match !== null && at < value.length && isPlaceOf(value[at], place.slice(match[0].length));
-  }
-  if (!isObject(value)) return false;
-  return Object.keys(value).some((key) => {
-    if (!place.startsWith(key)) return false;
-    const after = place.slice(key.length);
-    return /^(?:$|[.[])/.test(after) && isPlaceOf(value[key], after.replace(/^\./, ''));
-  });
 }
 
 function isObject(value: unknown): value is JsonObject {

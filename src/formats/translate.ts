@@ -1,9 +1,9 @@
 import type { Conversation, JsonObject } from './conversation.ts';
+import { joinLosses } from './losses.ts';
 import { RequestFault, type EncodedRequest, type Format, type Portable, type ReplyContext } from './format.ts';
 import type { RequestTarget } from './format.ts';
 import { Origins } from './origins.ts';
 import { namedLosses, namedPlace, type Caller } from './places.ts';
-import { lossesOfReading } from './unread.ts';
 
 export interface RequestTranslation {
   readonly client: Format;
@@ -22,33 +22,61 @@ export function translateRequest(body: JsonObject, translation: RequestTranslati
   const { client, upstream, target, reply, change = (same) => same } = translation;
   const read = client.decodeRequest(body);
   const { conversation, losses } = portable(client, read);
+  const callers = new Callers(client, body, read);
   const encoded = inCallersWords(
     () => upstream.encodeRequest(change(conversation), target, reply),
-    () => readAgain(client, body).portable,
+    () => callers.portable,
   );
-  const all = [...losses, ...encoded.losses];
-  if (all.length === 0) return { ...encoded, losses: lossesOfReading(read) };
-  const callers = readAgain(client, body);
+  const { unread = NOTHING } = read;
+  if (losses.length === 0 && encoded.losses.length === 0) return { ...encoded, losses: unread };
   return {
     ...encoded,
-    losses: [
-      ...lossesOfReading(read),
-      ...namedLosses(losses, callers.read),
-      ...namedLosses(encoded.losses, callers.portable),
-    ],
+    losses: joinLosses(unread, namedLosses(losses, callers.read), namedLosses(encoded.losses, callers.portable)),
   };
 }
+
+const NOTHING: readonly never[] = [];
 
 function portable(client: Format, conversation: Conversation, origins?: Origins): Portable {
   return client.toPortable?.(conversation, origins) ?? { conversation, losses: [] };
 }
 
-/** Only once something is lost: reading is pure, so this is the same conversation, with its places noted. */
-function readAgain(client: Format, body: JsonObject): { readonly read: Caller; readonly portable: Caller } {
-  const origins = new Origins();
-  const conversation = client.decodeRequest(body, origins);
-  const read = { client, body, conversation, origins };
-  return { read, portable: { ...read, conversation: portable(client, conversation, origins).conversation } };
+/**
+ * The caller's body as it was read, and as other formats can say it. Places are noted in a second reading, which a request that
+ * loses no turn, part or tool does without: reading is pure, so it gives the same conversation.
+ */
+class Callers {
+  readonly #client: Format;
+  readonly #body: JsonObject;
+  readonly #conversation: Conversation;
+  #again: { readonly origins: Origins; readonly conversation: Conversation } | undefined;
+
+  constructor(client: Format, body: JsonObject, conversation: Conversation) {
+    this.#client = client;
+    this.#body = body;
+    this.#conversation = conversation;
+  }
+
+  get read(): Caller {
+    return this.#caller(() => this.#readAgain());
+  }
+
+  get portable(): Caller {
+    return this.#caller(() => {
+      const { origins, conversation } = this.#readAgain();
+      return { origins, conversation: portable(this.#client, conversation, origins).conversation };
+    });
+  }
+
+  #caller(located: Caller['located']): Caller {
+    return { client: this.#client, body: this.#body, conversation: this.#conversation, located };
+  }
+
+  #readAgain() {
+    if (this.#again) return this.#again;
+    const origins = new Origins();
+    return (this.#again = { origins, conversation: this.#client.decodeRequest(this.#body, origins) });
+  }
 }
 
 function inCallersWords<T>(work: () => T, caller: () => Caller): T {

@@ -1,4 +1,5 @@
 import type { Format, ModelFeatures } from '../formats/format.ts';
+import { LossReport, joinLosses } from '../formats/losses.ts';
 import { MAX_EVENT_BYTES } from '../formats/sse.ts';
 import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
 import type { BodyLimit, Envelope, Quirks } from '../providers/quirks.ts';
@@ -26,12 +27,12 @@ export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, { cl
       headers: filterHeader(outbound.headers, filter),
       body: filterField(outbound.body, filter),
     };
-    losses = [...losses, ...[...refused].map((name) => lostFeature(features, name, 'This target does not take it'))];
+    losses = joinLosses(losses, lostFeatures(features, refused));
   }
   if (envelope) {
     const { body, losses: lost } = envelope.wrap(toBuffer(outbound.body), outbound.stream);
     outbound = { ...outbound, ...readThrough(envelope, outbound, client), body };
-    losses = [...losses, ...lost];
+    losses = joinLosses(losses, lost);
   }
   if (bodyLimit) refuseLarger(bodyLimit, outbound);
   if (explain) {
@@ -39,6 +40,12 @@ export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, { cl
     outbound = { ...outbound, decodeError: (status, text) => explain(decodeError(status, text)) };
   }
   return { outbound, losses };
+}
+
+function lostFeatures(features: ModelFeatures, refused: ReadonlySet<string>): Prepared['losses'] {
+  const losses = new LossReport();
+  for (const name of refused) losses.add(lostFeature(features, name, 'This target does not take it'));
+  return losses.list();
 }
 
 /** The target's own limit, and another may have none: as an upstream's refusal it gives way where a config lists the status. */

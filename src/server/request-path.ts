@@ -142,5 +142,5 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
-  if (attempt.losses.length > 0) headers[names.droppedParams] = lossHeader(attempt.losses.map((loss) => loss.param));
+  if (attempt.losses.length > 0) headers[names.droppedParams] = lossHeader(attempt.losses);
 }

@@ -8,6 +8,7 @@ import {
   type ResolvedTarget,
   type Translator,
 } from '../plugin/index.ts';
+import { joinLosses } from '../formats/losses.ts';
 import { lostFeatures } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
 import { prepareGeneration } from './generations.ts';
@@ -37,7 +38,7 @@ export function createTranslator(clock: Clock): Translator {
         client: clientContext(exchange, attempt, { operation, resolved, clock }),
       };
       const { outbound, losses } = withFaults(() => prepare(job));
-      const prepared = { outbound, losses: [...losses, ...lostFeatures(exchange, attempt.target, resolved)] };
+      const prepared = { outbound, losses: joinLosses(losses, lostFeatures(exchange, attempt.target, resolved)) };
       return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
     },
   };

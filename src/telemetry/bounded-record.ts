@@ -1,3 +1,4 @@
+import { countLosses } from '../plugin/index.ts';
 import type { RecordedAttempt, RequestRecord } from './record.ts';
 
 /** Bytes of a record as JSON, whatever callers and upstreams write. */
@@ -59,7 +60,8 @@ function boundAttempt(attempt: RecordedAttempt, items: number): RecordedAttempt 
 }
 
 function sum(before: readonly RecordedAttempt[], after: readonly RecordedAttempt[], list: 'tries' | 'losses'): number {
-  return before.reduce((count, attempt, index) => count + attempt[list].length - after[index]![list].length, 0);
+  const count = (attempt: RecordedAttempt): number => (list === 'losses' ? countLosses(attempt.losses) : attempt.tries.length);
+  return before.reduce((left, attempt, index) => left + count(attempt) - count(after[index]!), 0);
 }
 
 /** How it began and how it ended tell most. */

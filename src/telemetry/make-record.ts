@@ -9,6 +9,7 @@ import {
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
+import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import type {
@@ -142,9 +143,15 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     responseModel: cutIfAny(signals?.model),
     finish: signals?.finish,
     usage: signals?.usage,
-    losses: losses.length === 0 ? NONE : losses.map(({ param, action }) => ({ param: cut(param), action })),
+    losses: losses.length === 0 ? NONE : losses.map(recordLoss),
   };
 }
+
+const recordLoss = ({ param, action, count }: Loss): RecordedAttempt['losses'][number] => ({
+  param: cut(param),
+  action,
+  ...(count !== undefined && { count }),
+});
 
 const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
 

@@ -54,8 +54,8 @@ function recordFallbacks(families: Families, attempts: readonly RecordedAttempt[
 function recordAttempt(families: Families, attempt: RecordedAttempt, operation: string): void {
   const { place, cache } = attempt;
   if (cache) families.cacheRequests.add({ mode: 'exact', result: cache });
-  for (const { param, action } of attempt.losses) {
-    families.paramsLost.add({ provider: place?.provider ?? '', param: knownParam(param) ?? OTHER, action });
+  for (const { param, action, count } of attempt.losses) {
+    families.paramsLost.add({ provider: place?.provider ?? '', param: knownParam(param) ?? OTHER, action }, count);
   }
   if (!place) return;
   const labels = { provider: place.provider, request_model: place.modelLabel, operation };

@@ -86,7 +86,8 @@ export interface RecordedAttempt {
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
   readonly usage: Usage | undefined;
-  readonly losses: readonly Pick<Loss, 'param' | 'action'>[];
+  /** An entry with a count stands for so many that have no names. */
+  readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
 }
 
 export interface RecordedSkip {

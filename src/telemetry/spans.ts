@@ -10,7 +10,7 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import type { Exchange } from '../plugin/index.ts';
+import { countLosses, type Exchange } from '../plugin/index.ts';
 import { MAX_TEXT } from './cut.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from './record.ts';
 import { SPAN } from './span-names.ts';
@@ -161,8 +161,14 @@ function inferenceAttributes({ configId }: RequestRecord, attempt: RecordedAttem
     ...replyAttributes(attempt),
     ...(errorType !== '' && { [SPAN.errorType]: errorType }),
     ...(errorCode && { [SPAN.errorCode]: errorCode }),
-    ...(losses.length > 0 && { [SPAN.lostParams]: losses.slice(0, MAX_LOSSES).map(({ param }) => param) }),
+    ...(losses.length > 0 && { [SPAN.lostParams]: namesOf(losses) }),
   };
+}
+
+function namesOf(losses: RecordedAttempt['losses']): string[] {
+  const named = losses.filter(({ count }) => count === undefined).slice(0, MAX_LOSSES);
+  const more = countLosses(losses) - named.length;
+  return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
 }
 
 function replyAttributes({ usage, responseModel, outcome, finish: finished }: RecordedAttempt): Attributes {

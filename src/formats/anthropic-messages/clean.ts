@@ -1,6 +1,7 @@
-import type { JsonObject, Loss } from '../conversation.ts';
+import type { JsonObject } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../format.ts';
 import { FOREIGN, isForeignThinking, textSignature } from './foreign-signatures.ts';
+import { LossReport } from '../losses.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { loopLostThinking } from './encode-turns.ts';
 import type { WireMessage } from './request-context.ts';
@@ -17,7 +18,7 @@ export function clean(body: SearchableBody): Cleaning | undefined {
   if (!SIGNS.some((sign) => body.contains(sign))) return undefined;
   const messages = listOf(body.value('messages'));
   if (!messages) return undefined;
-  const losses: Loss[] = [];
+  const losses = new LossReport();
   let changed = false;
   const kept = messages.flatMap((message, at) => {
     const content = isObject(message) ? listOf(message.content) : undefined;
@@ -30,25 +31,25 @@ export function clean(body: SearchableBody): Cleaning | undefined {
   });
   if (!changed) return undefined;
   const edits: BodyEdit[] = [{ path: ['messages'], value: kept, source: 'gateway' }];
-  if (losses.length > 0 && needsThinking(body) && loopLostThinking(wireMessages(kept))) {
+  if (losses.list().length > 0 && needsThinking(body) && loopLostThinking(wireMessages(kept))) {
     edits.push({ path: ['thinking'], value: undefined, source: 'gateway' });
-    losses.push(dropped('thinking', 'the thinking that began this tool loop is another provider’s'));
+    losses.dropped('thinking', 'the thinking that began this tool loop is another provider’s');
   }
-  return { edits, losses };
+  return { edits, losses: losses.list() };
 }
 
 /** The same list where nothing had to change. */
-function cleanContent(content: readonly unknown[], path: string, losses: Loss[]): readonly unknown[] {
+function cleanContent(content: readonly unknown[], path: string, losses: LossReport): readonly unknown[] {
   let changed = false;
   const kept = content.flatMap((block, at) => {
     if (!isObject(block)) return [block];
     if (isForeignThinking(block)) {
-      losses.push(dropped(`${path}[${at}]`, 'the thinking of another provider'));
+      losses.dropped(`${path}[${at}]`, 'the thinking of another provider');
       changed = true;
       return [];
     }
     if (isSignedImage(block, content[at + 1])) {
-      losses.push(dropped(`${path}[${at}]`, 'the picture of another provider'));
+      losses.dropped(`${path}[${at}]`, 'the picture of another provider');
       changed = true;
       return [];
     }
@@ -82,5 +83,3 @@ function wireMessages(messages: readonly unknown[]): readonly WireMessage[] {
     content: (listOf(content) ?? []).filter(isObject),
   }));
 }
-
-const dropped = (param: string, reason: string): Loss => ({ param, action: 'dropped', reason });

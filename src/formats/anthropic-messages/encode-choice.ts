@@ -35,7 +35,8 @@ function allowedTools(
   const choice = conversation.toolChoice;
   if (!choice?.names || declared.length === 0) return declared;
   const { names } = choice;
-  const allowed = declared.filter((tool) => names.some((name) => name === tool.name));
+  const wanted = new Set<unknown>(names);
+  const allowed = declared.filter((tool) => wanted.has(tool.name));
   if (allowed.length === 0) {
     throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
   }

@@ -9,7 +9,7 @@ import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encod
 import { customNames, encodeTools } from './encode-tools.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
 import { objectOf } from './json.ts';
-import { LossReport } from './losses.ts';
+import { LossReport } from '../losses.ts';
 import { modelFacts } from './models.ts';
 import { isModelInBody } from './pass-through-edits.ts';
 import type { Block, RequestContext } from './request-context.ts';
@@ -50,7 +50,7 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
   return {
     body,
     ...(betas !== undefined && { headers: { 'anthropic-beta': betas } }),
-    losses: context.losses.list,
+    losses: context.losses.list(),
     reply: replyContext(reply, answer, conversation),
   };
 }

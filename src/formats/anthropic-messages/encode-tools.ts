@@ -9,9 +9,10 @@ const TOOL_EXTRA = /^tools\[(\d+)\]\.(\w+)$/;
 /** wire.md D5. A tool that cannot be said is a loss. */
 export function encodeTools(context: RequestContext): Block[] {
   const { tools = [], webSearch } = context.conversation;
+  const extras = toolExtras(context);
   const blocks = tools.flatMap((tool, at) => {
     const block = encodeTool(tool, at, context);
-    return block ? [{ ...block, ...toolExtras(at, context) }] : [];
+    return block ? [{ ...block, ...extras?.get(at) }] : [];
   });
   if (!webSearch) return blocks;
   if (!blocks.some(({ name }) => name === WEB_SEARCH.name)) return [...blocks, encodeWebSearch(webSearch, context)];
@@ -28,13 +29,19 @@ export function isToolExtra(key: string): boolean {
   return TOOL_EXTRA.test(key);
 }
 
-function toolExtras(at: number, { conversation, native }: RequestContext): JsonObject {
-  if (!native || !conversation.extras) return {};
-  const fields = Object.entries(conversation.extras).flatMap(([key, value]) => {
+/** By the number of the tool. */
+function toolExtras({ conversation, native }: RequestContext): ReadonlyMap<number, JsonObject> | undefined {
+  if (!native || !conversation.extras) return undefined;
+  const found = new Map<number, [key: string, value: unknown][]>();
+  for (const [key, value] of Object.entries(conversation.extras)) {
     const match = TOOL_EXTRA.exec(key);
-    return match && Number(match[1]) === at ? [[match[2]!, value] as const] : [];
-  });
-  return Object.fromEntries(fields);
+    if (!match) continue;
+    const at = Number(match[1]);
+    const fields = found.get(at);
+    if (fields) fields.push([match[2]!, value]);
+    else found.set(at, [[match[2]!, value]]);
+  }
+  return new Map([...found].map(([at, fields]) => [at, Object.fromEntries(fields)]));
 }
 
 function encodeTool(tool: Tool, at: number, context: RequestContext): Block | undefined {

@@ -1,10 +1,11 @@
 import type { Turn } from '../conversation.ts';
+import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
 import { stringOf } from './json.ts';
-import { LossReport } from './losses.ts';
+import { LossReport } from '../losses.ts';
 import type { Block, RequestContext, WireMessage } from './request-context.ts';
 
 export interface EncodedTurns {
@@ -29,7 +30,7 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
       else {
         if (messages.length > 0) context.losses.downgraded(path, 'Claude’s system prompt stands before all messages');
-        system.push(...blocks);
+        append(system, blocks);
       }
     } else if (turn.role === 'tool' && !context.native) {
       turn.parts.forEach((part, index) => {
@@ -69,7 +70,7 @@ function answersIn(turn: Turn, path: string, actions: OpenActions, context: Requ
 /** The API merges neighbours of one role; merging here lets results come first in the merged message. */
 function add(messages: WireMessage[], role: WireMessage['role'], content: Block[]): void {
   const last = messages.at(-1);
-  if (last && last.role === role) last.content.push(...content);
+  if (last && last.role === role) append(last.content, content);
   else if (content.length > 0) messages.push({ role, content });
 }
 
@@ -105,11 +106,9 @@ function arrangeAssistant(content: Block[]): Block[] {
 function arrangeUser(content: Block[], before: WireMessage | undefined): Block[] {
   const results = content.filter(isResult);
   if (results.length === 0) return content;
-  const calls = (before?.content ?? []).filter(isCall).map((call) => call.id);
-  const order = (result: Block): number => {
-    const at = calls.indexOf(result.tool_use_id);
-    return at < 0 ? calls.length : at;
-  };
+  const calls = new Map<unknown, number>();
+  for (const block of before?.content ?? []) if (isCall(block) && !calls.has(block.id)) calls.set(block.id, calls.size);
+  const order = (result: Block): number => calls.get(result.tool_use_id) ?? calls.size;
   const sorted = results.toSorted((a, b) => order(a) - order(b));
   return [...sorted, ...content.filter((block) => !isResult(block))];
 }

@@ -1,10 +1,10 @@
-import type { Conversation, JsonObject, Loss, OpaquePart, Part, Tool, Turn } from '../conversation.ts';
+import type { Conversation, JsonObject, OpaquePart, Part, Tool, Turn } from '../conversation.ts';
 import { RequestFault, type Portable } from '../format.ts';
 import type { Origins } from '../origins.ts';
 import { messagesOf } from '../places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
-import { LossReport } from './losses.ts';
+import { LossReport } from '../losses.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (wire.md D13): what the server tools found is told as
@@ -22,7 +22,7 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
   const { responseFormat } = conversation;
   // Claude's structured output always holds to its schema; elsewhere that has to be said (D13).
   const strict = responseFormat?.type === 'json_schema' ? { responseFormat: { strict: true, ...responseFormat } } : {};
-  return { conversation: { ...conversation, turns, ...strict }, losses: losses.list satisfies readonly Loss[] };
+  return { conversation: { ...conversation, turns, ...strict }, losses: losses.list() };
 }
 
 /** Tools the client runs and only Claude was taught: they have no schema to give another model (B4). */

@@ -2,6 +2,7 @@ import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conve
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media.ts';
 import type { Origins } from '../origins.ts';
+import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
 import { asList, asString, isObject, leftover, objectsOf, optional, pick } from './wire.ts';
 
@@ -25,8 +26,7 @@ export function decodeContents(systemInstruction: unknown, contents: unknown, or
 }
 
 class ContentsDecoder {
-  /** Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (wire.md finding 8). */
-  #open: { readonly id: string; readonly name: string }[] = [];
+  readonly #open = new OpenCalls();
   #count = 0;
   readonly #origins: Origins | undefined;
 
@@ -93,17 +93,17 @@ class ContentsDecoder {
   #call(call: JsonObject, place: string): Extract<Part, { type: 'tool_call' }> {
     const name = asString(pick(call, 'name')) || unnamed(place);
     const id = asString(pick(call, 'id')) || this.#newId();
-    this.#open.push({ id, name });
+    this.#open.add({ id, name });
     return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
   }
 
   #result(response: JsonObject, place: string): ToolResultPart {
     const id = asString(pick(response, 'id'));
-    const known = this.#open.findIndex((call) => call.id === id);
-    const name = asString(pick(response, 'name')) || (this.#open[known]?.name ?? unnamed(place));
-    const at = known >= 0 ? known : this.#open.findIndex((call) => call.name === name);
-    const callId = at >= 0 ? this.#open[at]!.id : (id ?? this.#newId());
-    if (at >= 0) this.#open.splice(at, 1);
+    const known = id === undefined ? undefined : this.#open.byId(id);
+    const name = asString(pick(response, 'name')) || (known?.name ?? unnamed(place));
+    const call = known ?? this.#open.byName(name);
+    const callId = call?.id ?? id ?? this.#newId();
+    if (call) this.#open.remove(call);
     const media = objectsOf(pick(response, 'parts')).map(
       (part): Part => decodeMedia(part) ?? { type: 'opaque', format: 'gemini', value: part },
     );

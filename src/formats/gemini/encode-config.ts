@@ -1,8 +1,8 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { encodeThinking } from './encode-thinking.ts';
-import { encodeSchema } from './encode-tools.ts';
-import type { LossReport } from './losses.ts';
+import { encodeSchema, type SchemaReport } from './encode-tools.ts';
+import type { LossReport } from '../losses.ts';
 import type { ModelTraits } from './models.ts';
 import { compact, toCamel } from './wire.ts';
 
@@ -14,8 +14,9 @@ export function encodeConfig(
   conversation: Conversation,
   traits: ModelTraits,
   target: RequestTarget,
-  losses: LossReport,
+  report: SchemaReport,
 ): JsonObject {
+  const { losses } = report;
   const { sampling, reasoning } = conversation;
   const thinkingConfig = encodeThinking(reasoning, { control: traits.thinking, showThoughts: !target.strict, losses });
   return compact({
@@ -29,7 +30,7 @@ export function encodeConfig(
     ...encodePenalties(conversation, traits, losses),
     responseLogprobs: sampling.logprobs,
     logprobs: encodeTopLogprobs(sampling.topLogprobs, losses),
-    ...encodeResponseFormat(conversation.responseFormat, losses),
+    ...encodeResponseFormat(conversation.responseFormat, report),
     ...encodeOutput(conversation, losses),
     imageConfig: conversation.imageConfig && camelKeys(conversation.imageConfig),
     thinkingConfig,
@@ -60,11 +61,11 @@ function encodeTopLogprobs(count: number | undefined, losses: LossReport): numbe
 }
 
 /** The format's `name` is a label without effect; its description goes where a model reads it. */
-function encodeResponseFormat(format: Conversation['responseFormat'], losses: LossReport): JsonObject {
+function encodeResponseFormat(format: Conversation['responseFormat'], report: SchemaReport): JsonObject {
   if (!format || format.type === 'text') return {};
   const responseMimeType = 'application/json';
   if (format.type === 'json_object' || !format.schema) return { responseMimeType };
-  const schema = encodeSchema(format.schema, 'response_format.json_schema.schema', losses);
+  const schema = encodeSchema(format.schema, 'response_format.json_schema.schema', report);
   const described = schema && format.description !== undefined && schema['description'] === undefined;
   return { responseMimeType, responseJsonSchema: described ? { ...schema, description: format.description } : schema };
 }

@@ -10,12 +10,13 @@ import type {
 } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
+import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../places.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { fromPartBlock, isPartBlock } from './part-block.ts';
@@ -90,14 +91,14 @@ class ContentsEncoder {
     // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
     if (turn.role === 'assistant') this.#flushResults();
     const answers = this.#answersOf(turn, param);
-    if (answers) this.#pending.push(...answers);
+    if (answers) append(this.#pending, answers);
     const encoded: JsonObject[] = [];
     let calls = 0;
     turn.parts.forEach((part, index) => {
       const place = part.type === 'tool_call' ? `${param}.tool_calls[${calls++}]` : `${param}.content[${index}]`;
       if (part.type === 'tool_result') {
         this.#pending.push({ part, param: turn.role === 'tool' ? `messages[${at + index}]` : place });
-      } else if (!answers) encoded.push(...this.#part(part, place));
+      } else if (!answers) append(encoded, this.#part(part, place));
     });
     if (encoded.length === 0) return;
     this.#flushResults();
@@ -119,7 +120,7 @@ class ContentsEncoder {
     turn.parts.forEach((part, index) => {
       const place = `${param}.content[${index}]`;
       if (part.type !== 'text') this.#losses.dropped(place, 'the system instruction is text only');
-      else this.#system.push(...this.#part(part, place));
+      else append(this.#system, this.#part(part, place));
     });
   }
 
@@ -216,7 +217,7 @@ class ContentsEncoder {
 
   #append(role: 'user' | 'model', parts: JsonObject[]): void {
     const last = this.#contents.at(-1);
-    if (last && last.role === role && !last.alone) last.parts.push(...parts);
+    if (last && last.role === role && !last.alone) append(last.parts, parts);
     else this.#contents.push({ role, parts: [...parts], alone: false });
   }
 
@@ -225,7 +226,7 @@ class ContentsEncoder {
     if (this.#system.length === 0 || (this.#traits.system && this.#contents.length > 0)) return;
     const first = this.#contents[0];
     const parts = this.#system.splice(0);
-    if (first?.role === 'user' && !first.alone) first.parts.unshift(...parts);
+    if (first?.role === 'user' && !first.alone) this.#contents[0] = { ...first, parts: [...parts, ...first.parts] };
     else this.#contents.unshift({ role: 'user', parts, alone: false });
   }
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mimeOfUrl } from '../media.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 

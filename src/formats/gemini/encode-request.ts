@@ -5,17 +5,19 @@ import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
 import { addDerived, checkLabels } from './labels.ts';
-import { LossReport } from './losses.ts';
+import { LossReport } from '../losses.ts';
 import { traitsOf } from './models.ts';
+import { MergeRoom } from './schema-merge.ts';
 import { asList, isObject, objectsOf, optional } from './wire.ts';
 
 /** Conversation → body of generateContent and streamGenerateContent, which are one (wire.md C4, D1–D8). */
 export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
   const losses = new LossReport();
+  const report = { losses, room: new MergeRoom() };
   const traits = traitsOf(target.model);
   const { contents, systemInstruction } = encodeContents(conversation, traits, target, losses);
-  const { tools, toolConfig, customTools } = encodeTools(conversation, traits, losses);
-  const generationConfig = encodeConfig(conversation, traits, target, losses);
+  const { tools, toolConfig, customTools } = encodeTools(conversation, traits, report);
+  const generationConfig = encodeConfig(conversation, traits, target, report);
   reportOpenAiOnly(conversation, target, losses);
   reportHiddenSignatures(conversation, target, losses);
   const tier = encodeServiceTier(conversation.serviceTier, target, losses);

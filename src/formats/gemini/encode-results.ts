@@ -3,7 +3,7 @@ import { RequestFault } from '../format.ts';
 import { nestsTooDeep } from '../json-depth.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject, optional } from './wire.ts';
 
@@ -50,10 +50,11 @@ export interface EncodedResults {
 }
 
 export function encodeResults(pending: readonly PendingResult[], options: ResultOptions): EncodedResults {
-  const order = ({ part }: PendingResult) => options.calls.order(splitCallId(part.callId).id);
-  const sorted = [...pending].sort((a, b) => order(a) - order(b));
+  const sorted = pending
+    .map((result) => ({ result, order: options.calls.order(splitCallId(result.part.callId).id) }))
+    .sort((a, b) => a.order - b.order);
   const following: JsonObject[] = [];
-  const responses = sorted.map((result) => encodeResult(result, options, following));
+  const responses = sorted.map(({ result }) => encodeResult(result, options, following));
   return { responses, following };
 }
 

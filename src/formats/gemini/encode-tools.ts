@@ -1,8 +1,9 @@
 import type { Conversation, FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import { builtinByName, encodeBuiltin, type EncodedBuiltin } from './builtin-tools.ts';
 import { RequestFault } from '../format.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 import type { ModelTraits } from './models.ts';
+import type { MergeRoom } from './schema-merge.ts';
 import { toCarrier } from './schema.ts';
 import { isObject, optional } from './wire.ts';
 
@@ -14,9 +15,10 @@ export interface EncodedTools {
 }
 
 /** Tools and tool choice (wire.md D5). */
-export function encodeTools(conversation: Conversation, traits: ModelTraits, losses: LossReport): EncodedTools {
+export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedTools {
+  const { losses } = report;
   const collected: Collected = { declarations: [], builtins: [], customTools: [], strict: [], place: 0 };
-  (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, losses));
+  (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));
   const choice = conversation.toolChoice;
   const offer = offered(collected, choice);
   addWebSearch(conversation.webSearch, offer, losses);
@@ -50,7 +52,8 @@ interface Collected extends Offer {
 /** `name`: of the function tool that stands for it in an OpenAI body. */
 type NamedBuiltin = EncodedBuiltin & { readonly name?: string };
 
-function collect(tool: Tool, param: string, into: Collected, losses: LossReport): void {
+function collect(tool: Tool, param: string, into: Collected, report: SchemaReport): void {
+  const { losses } = report;
   if (into.declarations.length === 0) into.place = into.builtins.length;
   if (tool.type === 'builtin') {
     if (tool.kind !== 'opaque') into.builtins.push(encodeBuiltin(tool.kind, tool.options ?? {}, param, losses));
@@ -75,7 +78,7 @@ function collect(tool: Tool, param: string, into: Collected, losses: LossReport)
     const encoded = encodeBuiltin(builtin, tool.parameters ?? {}, `${param}.function.parameters`, losses);
     into.builtins.push({ ...encoded, name: tool.name });
     reportUnused(tool, param, losses);
-  } else into.declarations.push(declare(tool, param, into, losses));
+  } else into.declarations.push(declare(tool, param, into, report));
 }
 
 /** What a function says of itself, where its name stands for a tool that Google knows. */
@@ -84,10 +87,10 @@ function reportUnused({ description, cache }: FunctionTool, param: string, losse
   if (cache) losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
 }
 
-function declare(tool: FunctionTool, param: string, into: Collected, losses: LossReport): JsonObject {
+function declare(tool: FunctionTool, param: string, into: Collected, report: SchemaReport): JsonObject {
   if (tool.strict) into.strict.push(`${param}.function.strict`);
-  if (tool.cache) losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
-  const parameters = tool.parameters && encodeSchema(tool.parameters, `${param}.function.parameters`, losses);
+  if (tool.cache) report.losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
+  const parameters = tool.parameters && encodeSchema(tool.parameters, `${param}.function.parameters`, report);
   return {
     name: tool.name,
     ...optional('description', tool.description),
@@ -95,14 +98,34 @@ function declare(tool: FunctionTool, param: string, into: Collected, losses: Los
   };
 }
 
+/** What schemas lose, and how much more they may grow, in one request. */
+export interface SchemaReport {
+  readonly losses: LossReport;
+  readonly room: MergeRoom;
+}
+
 /** A schema on Gemini's wire; what changed its meaning is reported. */
-export function encodeSchema(schema: JsonObject, param: string, losses: LossReport): JsonObject | undefined {
-  const carried = toCarrier(schema);
+export function encodeSchema(
+  schema: JsonObject,
+  param: string,
+  { losses, room }: SchemaReport,
+): JsonObject | undefined {
+  const carried = toCarrier(schema, room);
   if (carried.described.length > 0) {
-    losses.downgraded(param, `told in the description, not enforced: ${carried.described.join(', ')}`);
+    losses.downgraded(param, `told in the description, not enforced: ${listed(carried.described)}`);
   }
-  if (carried.dropped.length > 0) losses.dropped(param, `Gemini's JSON Schema has no ${carried.dropped.join(', ')}`);
+  if (carried.dropped.length > 0) losses.dropped(param, `Gemini's JSON Schema has no ${listed(carried.dropped)}`);
   return carried.schema;
+}
+
+/** A schema has a few kinds of keywords; a caller may invent thousands of any length. */
+const MAX_KEYWORDS = 20;
+const MAX_KEYWORD_LENGTH = 100;
+
+function listed(keywords: readonly string[]): string {
+  const named = keywords.filter(({ length }) => length <= MAX_KEYWORD_LENGTH).slice(0, MAX_KEYWORDS);
+  const more = keywords.length - named.length;
+  return (more === 0 ? named : [...named, `${more} more`]).join(', ');
 }
 
 function addWebSearch(webSearch: JsonObject | undefined, into: Offer, losses: LossReport): void {
@@ -119,13 +142,13 @@ function addWebSearch(webSearch: JsonObject | undefined, into: Offer, losses: Lo
  */
 function offered({ declarations, builtins, place }: Collected, choice: ToolChoice | undefined): Offer {
   if (choice?.mode === 'none') return { declarations, builtins: [], place: 0 };
-  const names = choice?.names;
-  const known = [...declarations, ...builtins].map(({ name }) => name);
-  if (names && known.length > 0 && !names.some((name) => known.includes(name))) {
+  const names = choice?.names && new Set(choice.names);
+  const known = [...declarations, ...builtins];
+  const allowed = ({ name }: { readonly name?: unknown }) => typeof name === 'string' && names?.has(name) === true;
+  if (names && known.length > 0 && !known.some(allowed)) {
     throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
   }
   if (choice?.mode !== 'auto' || !names) return { declarations, builtins, place };
-  const allowed = ({ name }: { readonly name?: unknown }) => typeof name === 'string' && names.includes(name);
   return {
     declarations: declarations.filter(allowed),
     builtins: builtins.filter(allowed),
@@ -165,7 +188,8 @@ function encodeCalling(declared: readonly string[], inputs: ConfigInputs): JsonO
   }
   if (choice?.mode === 'none') return { mode: 'NONE' };
   if (choice?.mode === 'required') {
-    const names = choice.names?.filter((name) => declared.includes(name));
+    const known = new Set(declared);
+    const names = choice.names?.filter((name) => known.has(name));
     if (names && names.length < (choice.names?.length ?? 0)) {
       losses.dropped('tool_choice', 'some of its names are no function tools of this request');
     }

@@ -1,14 +1,35 @@
 import type { JsonObject } from '../conversation.ts';
 import { isObject } from './wire.ts';
 
-/** Most references that are put in place of themselves in one schema: a few that name each other twice would make millions. */
-const MAX_EXPANDED = 1000;
+/** Keywords and properties of definitions that the references of one request are replaced by, all together. */
+const MAX_COPIED = 10_000;
+
+/** Levels of definitions inside of definitions: what walks a schema does it by recursion, and a body itself nests 64 levels. */
+const MAX_LEVELS = 128;
+
+/**
+ * How much more may be put in place of references, in all schemas of a request: a few definitions that name each other twice would
+ * make millions of schemas, and a large definition that is named a thousand times gigabytes.
+ */
+export class MergeRoom {
+  #left = MAX_COPIED;
+
+  get isUsedUp(): boolean {
+    return this.#left <= 0;
+  }
+
+  take(count: number): void {
+    this.#left -= count;
+  }
+}
 
 interface Merged {
   readonly schema: JsonObject;
   /** References whose targets are part of it now. */
   readonly refs: ReadonlySet<string>;
 }
+
+const NO_REFS: ReadonlySet<string> = new Set();
 
 /**
  * `allOf` has no place on Gemini's wire: its branches are merged into their parent, properties and required lists together,
@@ -18,60 +39,91 @@ interface Merged {
 export class AllOfMerger {
   readonly #root: JsonObject;
   readonly #dropped: Set<string>;
-  #expanded = 0;
+  readonly #room: MergeRoom;
   /** Met in the schema being merged: a reference that cannot be put in place. */
   #kept: string | undefined;
 
   /** `dropped`: where a reference is noted that leads nowhere. */
-  constructor(root: JsonObject, dropped: Set<string>) {
+  constructor(root: JsonObject, dropped: Set<string>, room: MergeRoom) {
     this.#root = root;
     this.#dropped = dropped;
+    this.#room = room;
   }
 
   /**
-   * `open`: references whose targets the schema stands inside already. One of them again would have no end, so the schema is
-   * that reference, beside what it cannot hold.
+   * `open`: references whose targets the schema stands inside already, at this `level`. One of them again would have no end, so the
+   * schema is that reference, beside what it cannot hold.
    */
-  merge(schema: JsonObject, open: ReadonlySet<string>): Merged {
+  merge(schema: JsonObject, open: ReadonlySet<string>, level: number): Merged {
     const branches = schema['allOf'];
-    if (!Array.isArray(branches)) return { schema, refs: new Set() };
+    if (!Array.isArray(branches)) return { schema, refs: NO_REFS };
     this.#kept = undefined;
-    const refs = new Set<string>();
-    const merged = this.#join(schema, { open, refs, seen: new Set() });
-    return this.#kept === undefined ? { schema: merged, refs } : { schema: { ...schema, $ref: this.#kept }, refs };
+    const path: Path = { open, level, refs: new Set(), inside: new Set(), pieces: [] };
+    const { $ref, rest } = this.#open(schema);
+    path.pieces.push($ref === undefined ? rest : { ...rest, $ref });
+    this.#branches(schema, path);
+    const { pieces, refs } = path;
+    return this.#kept === undefined
+      ? { schema: join(pieces), refs }
+      : { schema: { ...schema, $ref: this.#kept }, refs };
   }
 
-  #join(schema: JsonObject, path: Path): JsonObject {
-    const { allOf, ...rest } = schema;
-    if (!Array.isArray(allOf)) return schema;
-    const only: unknown = allOf.length === 1 ? allOf[0] : undefined;
-    if (isObject(only) && typeof only['$ref'] === 'string' && !('properties' in rest)) return { ...rest, ...only };
-    return join([rest, ...allOf.filter(isObject).map((branch) => this.#expand(branch, path))]);
+  /** A schema without its `allOf`, and the reference it is: its own, or the one that its `allOf` only wraps. */
+  #open(schema: JsonObject): { readonly $ref: unknown; readonly rest: JsonObject } {
+    const { allOf, $ref, ...rest } = schema;
+    const only = wrapped(schema);
+    if (!only) return { $ref, rest: Array.isArray(allOf) || allOf === undefined ? rest : { ...rest, allOf } };
+    const { $ref: target, ...beside } = only;
+    return { $ref: target, rest: { ...rest, ...beside } };
   }
 
-  /** A branch with its own `allOf` and reference resolved. A reference that leads back to itself adds nothing new. */
-  #expand(branch: JsonObject, path: Path): JsonObject {
-    const { $ref: ref, ...own } = this.#join(branch, path);
-    if (typeof ref !== 'string' || path.seen.has(ref)) return own;
+  #branches(schema: JsonObject, path: Path): void {
+    const { allOf } = schema;
+    if (!Array.isArray(allOf) || wrapped(schema)) return;
+    for (const branch of allOf) if (isObject(branch)) this.#collect(branch, path);
+  }
+
+  /** A branch, with its own `allOf` and reference resolved, as pieces in the order in which later ones win. */
+  #collect(branch: JsonObject, path: Path): void {
+    const { $ref: ref, rest } = this.#open(branch);
+    if (typeof ref === 'string') this.#resolve(ref, path);
+    path.pieces.push(rest);
+    this.#branches(branch, path);
+  }
+
+  /** A reference that leads back to itself adds nothing new. */
+  #resolve(ref: string, path: Path): void {
+    if (path.inside.has(ref)) return;
     const target = lookUp(ref, this.#root);
     if (!target) {
       this.#dropped.add(`allOf with ${ref}`);
-      return own;
+      return;
     }
-    if (path.open.has(ref) || this.#expanded >= MAX_EXPANDED) {
+    if (path.open.has(ref) || this.#room.isUsedUp || path.level + path.inside.size > MAX_LEVELS) {
       this.#kept = ref;
-      return own;
+      return;
     }
-    this.#expanded += 1;
+    this.#room.take(weightOf(target));
     path.refs.add(ref);
-    return join([this.#expand(target, { ...path, seen: new Set([...path.seen, ref]) }), own]);
+    path.inside.add(ref);
+    this.#collect(target, path);
+    path.inside.delete(ref);
   }
 }
 
 interface Path {
   readonly open: ReadonlySet<string>;
+  readonly level: number;
   readonly refs: Set<string>;
-  readonly seen: ReadonlySet<string>;
+  /** References whose targets are being collected. */
+  readonly inside: Set<string>;
+  readonly pieces: JsonObject[];
+}
+
+/** The reference that an `allOf` does nothing but wrap. */
+function wrapped({ allOf, ...rest }: JsonObject): JsonObject | undefined {
+  const only: unknown = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined;
+  return isObject(only) && typeof only['$ref'] === 'string' && !('properties' in rest) ? only : undefined;
 }
 
 function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
@@ -80,6 +132,22 @@ function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
   const definitions = root[path[1]!] ?? root['$defs'] ?? root['definitions'];
   const target = isObject(definitions) ? definitions[path[2]!] : undefined;
   return isObject(target) ? target : undefined;
+}
+
+/** All that is walked once more where a definition is put in place of its name. Counted without recursion, up to what there is room for. */
+function weightOf(target: JsonObject): number {
+  const open: unknown[] = [target];
+  let weight = 0;
+  while (open.length > 0 && weight <= MAX_COPIED) {
+    const value = open.pop();
+    weight += 1;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const key in value) {
+      open.push((value as JsonObject)[key]);
+      if (open.length > MAX_COPIED) return MAX_COPIED + 1;
+    }
+  }
+  return weight;
 }
 
 const MAPS = ['properties', '$defs', 'definitions'];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { AllOfMerger } from './schema-merge.ts';
+import { AllOfMerger, MergeRoom } from './schema-merge.ts';
 import { isObject } from './wire.ts';
 
 /**
@@ -16,8 +16,8 @@ export interface CarriedSchema {
   readonly dropped: readonly string[];
 }
 
-export function toCarrier(schema: JsonObject): CarriedSchema {
-  const carrier = new Carrier(schema);
+export function toCarrier(schema: JsonObject, room: MergeRoom = new MergeRoom()): CarriedSchema {
+  const carrier = new Carrier(schema, room);
   const converted = carrier.node(schema) ?? {};
   return {
     schema: isEmptyObject(converted) ? undefined : converted,
@@ -49,9 +49,10 @@ class Carrier {
   readonly #merger: AllOfMerger;
   /** References whose targets were merged into the schemas around the present one. */
   #open: ReadonlySet<string> = new Set();
+  #level = 0;
 
-  constructor(root: JsonObject) {
-    this.#merger = new AllOfMerger(root, this.dropped);
+  constructor(root: JsonObject, room: MergeRoom) {
+    this.#merger = new AllOfMerger(root, this.dropped, room);
   }
 
   /** Undefined for `false`: nothing fits such a schema, so its place is left out. */
@@ -61,11 +62,13 @@ class Carrier {
       return undefined;
     }
     if (!isObject(schema)) return {};
-    const { schema: merged, refs } = this.#merger.merge(schema, this.#open);
+    const { schema: merged, refs } = this.#merger.merge(schema, this.#open, this.#level);
     const outer = this.#open;
+    this.#level += 1;
     if (refs.size > 0) this.#open = new Set([...outer, ...refs]);
     const out = typeof merged['$ref'] === 'string' ? this.#reference(merged, merged['$ref']) : this.#schema(merged);
     this.#open = outer;
+    this.#level -= 1;
     return out;
   }
 

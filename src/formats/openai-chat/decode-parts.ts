@@ -231,17 +231,17 @@ function locateFile(file: JsonObject, name: string | undefined, path: string): L
  */
 export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
   if (!parts.some(isText)) return [...blocks, ...parts];
-  let next = 0;
   const merged: unknown[] = [];
+  let at = 0;
   for (const block of blocks) {
     // A text that is nothing but a signature is no part.
     if (isText(block) && block.text !== '') {
-      while (next < parts.length && !isText(parts[next])) merged.push(parts[next++]);
-      next += 1;
+      for (; at < parts.length && !isText(parts[at]); at += 1) merged.push(parts[at]);
+      at += 1;
     }
     merged.push(block);
   }
-  return [...merged, ...parts.slice(next)];
+  return [...merged, ...parts.slice(at)];
 }
 
 function isText(item: unknown): item is JsonObject {

@@ -1,7 +1,7 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 import { compact } from './read.ts';
 
 /** A media part in the spelling decode-parts.ts reads (wire.md A3, D13). */

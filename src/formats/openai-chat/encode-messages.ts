@@ -2,7 +2,7 @@ import type { JsonObject, Part, TextPart, ToolCallPart, ToolResultPart, Turn } f
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
 import { messagesOf } from '../places.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 import { compact, isObject } from './read.ts';
 
 interface Place {

@@ -2,7 +2,7 @@ import type { Conversation, JsonObject, Reasoning, ReasoningEffort, ResponseForm
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeTools } from './encode-tools.ts';
-import { LossReport } from './losses.ts';
+import { LossReport } from '../losses.ts';
 import { compact } from './read.ts';
 
 /**
@@ -33,7 +33,7 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...encodeStreaming(conversation.stream, target),
   });
   reportGoogleFields(conversation, report);
-  return { body, losses: report.losses, reply };
+  return { body, losses: report.list(), reply };
 }
 
 /** Usage is asked for wherever it can be: cost is counted from it, whether or not the client wants to see it (wire.md D13). */

@@ -1,5 +1,5 @@
 import type { BuiltinTool, Conversation, JsonObject, Tool, ToolChoice } from '../conversation.ts';
-import type { LossReport } from './losses.ts';
+import type { LossReport } from '../losses.ts';
 import { compact, isObject } from './read.ts';
 
 export interface EncodedTools {
@@ -77,8 +77,9 @@ function encodeWebSearch(tool: BuiltinTool, path: string, report: LossReport): J
 
 function encodeChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): unknown {
   if (!choice?.names || choice.mode === 'none') return choice?.mode;
+  const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
   const entries = choice.names.map((name) => {
-    const type = tools.some((tool) => tool.type === 'custom' && tool.name === name) ? 'custom' : 'function';
+    const type = custom.has(name) ? 'custom' : 'function';
     return { type, [type]: { name } };
   });
   if (choice.mode === 'required' && entries.length === 1) return entries[0];

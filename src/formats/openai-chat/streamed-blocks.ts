@@ -1,4 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
+import { append } from '../lists.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**
@@ -8,6 +9,8 @@ import { isObject, stringOf } from './read.ts';
 export function assembleBlocks(items: readonly unknown[]): readonly unknown[] {
   if (!items.some(isFragment)) return items;
   const byIndex = new Map<unknown, JsonObject>();
+  /** Lists of citations that are this function's own and not the caller's. */
+  const own = new Set<unknown>();
   const blocks: unknown[] = [];
   for (const item of items) {
     if (!isFragment(item)) {
@@ -15,7 +18,7 @@ export function assembleBlocks(items: readonly unknown[]): readonly unknown[] {
       continue;
     }
     const open = byIndex.get(item.index);
-    if (open) join(open, item.delta);
+    if (open) join(open, item.delta, own);
     else {
       const block = begin(item.delta);
       byIndex.set(item.index, block);
@@ -42,13 +45,15 @@ function begin(delta: JsonObject): JsonObject {
   return { type, [type]: '', ...delta };
 }
 
-function join(block: JsonObject, delta: JsonObject): void {
+function join(block: JsonObject, delta: JsonObject, own: Set<unknown>): void {
   for (const field of ['thinking', 'text'] as const) {
     const more = stringOf(delta[field]);
     if (more !== undefined) block[field] = `${stringOf(block[field]) ?? ''}${more}`;
   }
   if (typeof delta.signature === 'string') block.signature = delta.signature;
   if (Array.isArray(delta.citations)) {
-    block.citations = [...(Array.isArray(block.citations) ? block.citations : []), ...delta.citations];
+    const citations: unknown[] = Array.isArray(block.citations) ? block.citations : [];
+    if (own.has(citations)) append(citations, delta.citations);
+    else own.add((block.citations = [...citations, ...delta.citations]));
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { deepFreeze } from '../laws.testkit.ts';
 import { unreadFields } from './unread-fields.ts';
 
-const unread = (body: object) => unreadFields(deepFreeze({ ...body }));
+const unread = (body: object) => unreadFields(deepFreeze({ ...body })).map(({ param }) => param);
 const message = (fields: object) => ({ messages: [{ role: 'user', content: 'x' }, fields] });
 const part = (fields: object) => message({ role: 'user', content: [fields] });
 

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../conversation.ts';
+import type { JsonObject, Loss } from '../conversation.ts';
+import { LossReport } from '../losses.ts';
 import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from './read.ts';
 
@@ -96,9 +97,9 @@ function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
   return { type: true, json_schema: isObject(wrapper) && isBareSchema(wrapper) ? true : SCHEMA_WRAPPER };
 }
 
-/** Paths in the caller's body, as OpenAI writes `param`. */
-export function unreadFields(body: JsonObject): readonly string[] {
-  const found: string[] = [];
+/** Places in the caller's body, as OpenAI writes `param`. */
+export function unreadFields(body: JsonObject): readonly Loss[] {
+  const found = new LossReport();
   each(body.messages, 'messages', (message, path) => {
     const shape = MESSAGES.get(message.role);
     compare(message, shape, path, found);
@@ -113,7 +114,7 @@ export function unreadFields(body: JsonObject): readonly string[] {
     const option = body[field];
     if (isObject(option)) compare(option, shapeOf(option), field, found);
   }
-  return found;
+  return found.list();
 }
 
 function each(list: unknown, path: string, visit: (item: JsonObject, path: string) => void): void {
@@ -123,14 +124,14 @@ function each(list: unknown, path: string, visit: (item: JsonObject, path: strin
   });
 }
 
-function compare(object: JsonObject, shape: Shape | undefined, path: string, found: string[]): void {
+function compare(object: JsonObject, shape: Shape | undefined, path: string, found: LossReport): void {
   if (!shape) return;
   for (const key of Object.keys(object)) {
     const value = object[key];
     // null is "not set" everywhere (read.ts).
     if (value === undefined || value === null) continue;
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (known === undefined) found.push(`${path}.${key}`);
+    if (known === undefined) found.dropped(`${path}.${key}`, 'No field of this name is known here.');
     else if (isList(known)) each(value, `${path}.${key}`, (item, place) => compare(item, known[0], place, found));
     else if (known !== true && isObject(value)) compare(value, known, `${path}.${key}`, found);
   }

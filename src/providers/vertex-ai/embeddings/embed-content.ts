@@ -1,5 +1,6 @@
-import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../formats/format.ts';
+import { LossReport } from '../../../formats/losses.ts';
 import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type Fields } from './fields.ts';
@@ -15,7 +16,7 @@ export function embedContentCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',
     encode(body, context) {
-      const losses: Loss[] = [];
+      const losses = new LossReport();
       const { fields, base64 } = openBody(body);
       const inputs = fields.need('input', (value) => readInputs(value, { media: ALL, losses }));
       const embedContentConfig = readConfig(fields, losses);
@@ -23,10 +24,11 @@ export function embedContentCodec(parallelCalls: number): TranslatingCodec {
         content: { parts: toParts(input, losses) },
         ...(Object.keys(embedContentConfig).length > 0 && { embedContentConfig }),
       }));
+      fields.reportRest(losses, REASONS);
       return {
         calls,
         parallel: parallelCalls,
-        losses: [...losses, ...fields.losses(REASONS)],
+        losses: losses.list(),
         check: (reply) => void decodeEmbedding(reply),
         decode: (replies) => toReply(replies.map(decodeEmbedding), { ...context, base64 }),
       };
@@ -34,7 +36,7 @@ export function embedContentCodec(parallelCalls: number): TranslatingCodec {
   };
 }
 
-function readConfig(fields: Fields, losses: Loss[]): JsonObject {
+function readConfig(fields: Fields, losses: LossReport): JsonObject {
   const documentOcr = fields.take(['document_ocr', 'documentOcr'], asBoolean);
   const audioTrackExtraction = fields.take(['audio_track_extraction', 'audioTrackExtraction'], asBoolean);
   return {
@@ -45,18 +47,18 @@ function readConfig(fields: Fields, losses: Loss[]): JsonObject {
   };
 }
 
-function toParts({ text, media }: Input, losses: Loss[]): readonly JsonObject[] {
+function toParts({ text, media }: Input, losses: LossReport): readonly JsonObject[] {
   return [...(text === undefined ? [] : [{ text }]), ...media.map((medium) => toPart(medium, losses))];
 }
 
-function toPart({ param, data, uri, mime, segment }: Media, losses: Loss[]): JsonObject {
+function toPart({ param, data, uri, mime, segment }: Media, losses: LossReport): JsonObject {
   if (mime === undefined) {
     const at = `${param}.mime_type`;
     throw new RequestFault('missing_required_parameter', `\`${at}\` is required: nothing else tells the type.`, at);
   }
   const { start, end, interval } = segment;
   if (interval !== undefined)
-    losses.push({ param: `${param}.interval`, action: 'dropped', reason: 'This model makes one vector of all' });
+    losses.dropped(`${param}.interval`, 'This model makes one vector of all');
   const videoMetadata = {
     ...(start !== undefined && { startOffset: `${start}s` }),
     ...(end !== undefined && { endOffset: `${end}s` }),

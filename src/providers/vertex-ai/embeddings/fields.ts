@@ -1,5 +1,6 @@
-import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
+import type { LossReport } from '../../../formats/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 
 /** One field of a caller's object, under the name the caller gave it. */
@@ -56,15 +57,17 @@ export class Fields {
     return this.#path === '' ? name : `${this.#path}.${name}`;
   }
 
-  /** @param reasons why a known field cannot be sent, by its name */
-  losses(reasons: Readonly<Record<string, string>> = {}): readonly Loss[] {
-    return Object.keys(this.#object)
-      .filter((name) => !this.#taken.has(name) && this.has(name))
-      .map((name) => ({
-        param: this.param(name),
-        action: 'dropped',
-        reason: Object.hasOwn(reasons, name) ? reasons[name]! : 'No field of this name is known here',
-      }));
+  /**
+   * Reports the fields that nobody has taken.
+   *
+   * @param reasons why a known field cannot be sent, by its name
+   */
+  reportRest(losses: LossReport, reasons: Readonly<Record<string, string>> = {}): void {
+    for (const name of Object.keys(this.#object)) {
+      if (this.#taken.has(name) || !this.has(name)) continue;
+      const reason = Object.hasOwn(reasons, name) ? reasons[name]! : 'No field of this name is known here';
+      losses.dropped(this.param(name), reason);
+    }
   }
 }
 

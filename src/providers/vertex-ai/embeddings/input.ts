@@ -1,5 +1,5 @@
-import type { Loss } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
+import type { LossReport } from '../../../formats/losses.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import { asText, Fields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
@@ -20,7 +20,7 @@ const MEDIA: readonly MediaKind[] = ['image', 'video', 'audio', 'document'];
 export interface InputRules {
   /** What the model embeds besides text. */
   readonly media: ReadonlySet<MediaKind>;
-  readonly losses: Loss[];
+  readonly losses: LossReport;
 }
 
 /** `input` as a list. Throws RequestFault. */
@@ -57,6 +57,6 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
   });
   if (text === undefined && media.length === 0)
     throw invalidValue(param, `\`${param}\` has nothing to embed: it needs \`text\`, or what else the model takes.`);
-  rules.losses.push(...fields.losses());
+  fields.reportRest(rules.losses);
   return { param, ...(text !== undefined && { text }), media };
 }

@@ -1,5 +1,5 @@
-import type { Loss } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
+import type { LossReport } from '../../../formats/losses.ts';
 import { mimeOfUrl, parseDataUri } from '../../../formats/media.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import { asSeconds, asString, asText, Fields } from './fields.ts';
@@ -26,7 +26,7 @@ export interface Segment {
 }
 
 /** `{base64}` or `{url}`, with `mime_type`; an address alone is a url (wire.md D14). What is lost of it goes to `losses`. */
-export function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: Loss[] }): Media {
+export function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: LossReport }): Media {
   const { param, losses } = at;
   if (typeof value === 'string') return { kind, param, ...fromUrl(value, param), segment: {} };
   if (!isObject(value)) throw new RequestFault('invalid_request', `\`${param}\` must be an object.`, param);
@@ -37,7 +37,7 @@ export function readMedia(kind: MediaKind, value: unknown, at: { param: string; 
     throw invalidValue(param, `\`${param}\` needs one of \`base64\` and \`url\`.`);
   const mime = fields.take(['mime_type'], asString);
   const segment = kind === 'video' ? readSegment(fields) : {};
-  losses.push(...fields.losses());
+  fields.reportRest(losses);
   // Some clients put whole data URIs there.
   const source = data === undefined ? fromUrl(url ?? '', fields.param('url')) : (fromDataUri(data) ?? { data });
   return { kind, param, ...source, ...(mime !== undefined && { mime }), segment };

@@ -1,5 +1,6 @@
-import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
+import { LossReport } from '../../../formats/losses.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';
@@ -26,19 +27,20 @@ export function multimodalCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',
     encode(body, context) {
-      const losses: Loss[] = [];
+      const losses = new LossReport();
       const { fields, base64 } = openBody(body);
       const inputs = fields.need('input', (value) => readInputs(value, { media: IMAGES_AND_VIDEOS, losses }));
       const dimension = fields.take(['dimensions'], asDimensions);
       const read = (reply: unknown, call: number): readonly Embedding[] =>
         readPredictions(reply, 1).map((one) => decodePrediction(one, inputs[call]));
+      fields.reportRest(losses, REASONS_HERE);
       return {
         calls: inputs.map((input) => ({
           instances: [toInstance(input)],
           ...(dimension !== undefined && { parameters: { dimension } }),
         })),
         parallel: parallelCalls,
-        losses: [...losses, ...fields.losses(REASONS_HERE)],
+        losses: losses.list(),
         check: (reply, call) => void read(reply, call),
         decode: (replies) => toReply(replies.flatMap(read), { ...context, base64 }),
       };

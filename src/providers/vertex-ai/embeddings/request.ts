@@ -1,4 +1,5 @@
-import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
+import type { LossReport } from '../../../formats/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asBoolean, asDimensions, asString, asText, Fields } from './fields.ts';
 import { asTaskType, TASK_TYPE_FIELDS, WITH_TITLE } from './task-type.ts';
@@ -29,11 +30,11 @@ export interface Purpose {
 }
 
 /** What the vectors are for. A title without its task is a 400 at Google. */
-export function readPurpose(fields: Fields, losses: Loss[]): Purpose {
+export function readPurpose(fields: Fields, losses: LossReport): Purpose {
   const taskType = fields.take(TASK_TYPE_FIELDS, asTaskType);
   const title = fields.take(['title'], asText);
   if (title !== undefined && taskType !== WITH_TITLE)
-    losses.push({ param: 'title', action: 'dropped', reason: `A title goes with task_type ${WITH_TITLE} alone` });
+    losses.dropped('title', `A title goes with task_type ${WITH_TITLE} alone`);
   return {
     ...(taskType !== undefined && { taskType }),
     ...(title !== undefined && taskType === WITH_TITLE && { title }),

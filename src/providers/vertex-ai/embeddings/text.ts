@@ -1,4 +1,5 @@
-import type { JsonObject, Loss } from '../../../formats/conversation.ts';
+import type { JsonObject } from '../../../formats/conversation.ts';
+import { LossReport } from '../../../formats/losses.ts';
 import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
@@ -28,7 +29,7 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
   return {
     mode: 'translate',
     encode(body, context) {
-      const losses: Loss[] = [];
+      const losses = new LossReport();
       const { fields, base64 } = openBody(body);
       const inputs = fields.need('input', (value) => readInputs(value, { media: TEXT_ALONE, losses }));
       const { taskType, title } = readPurpose(fields, losses);
@@ -38,13 +39,14 @@ export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): Tr
       const groups = partition(inputs, limits, ({ text = '' }) => Buffer.byteLength(text));
       const read = (reply: unknown, call: number): readonly Embedding[] =>
         readPredictions(reply, groups[call]!.length).map(decodePrediction);
+      fields.reportRest(losses, REASONS);
       return {
         calls: groups.map((group) => ({
           instances: group.map(({ text }) => ({ content: text, ...purpose })),
           ...(Object.keys(parameters).length > 0 && { parameters }),
         })),
         parallel: parallelCalls,
-        losses: [...losses, ...fields.losses(REASONS)],
+        losses: losses.list(),
         check: (reply, call) => void read(reply, call),
         decode: (replies) => toReply(replies.flatMap(read), { ...context, base64 }),
       };

@@ -1,7 +1,7 @@
 import type { Conversation, JsonObject } from '../../../formats/conversation.ts';
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
 import { encodeRequest } from '../../../formats/gemini/encode-request.ts';
-import { LossReport } from '../../../formats/gemini/losses.ts';
+import { joinLosses, LossReport } from '../../../formats/losses.ts';
 import { toCamel } from '../../../formats/gemini/wire.ts';
 import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
@@ -35,7 +35,7 @@ export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
         calls: encoded.map((call) => call.body),
         parallel: PARALLEL_CALLS,
         // Each call loses the same.
-        losses: [...losses.list(), ...encoded[0]!.losses],
+        losses: joinLosses(losses.list(), encoded[0]!.losses),
         check: (reply) => void decodeReply(reply, replyContext(context.model)),
         decode: (replies) => decodeGeminiImages(replies, context),
         ...(request.stream && { stream: asImageEvents }),

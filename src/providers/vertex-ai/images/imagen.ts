@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { addDerived, checkLabels } from '../../../formats/gemini/labels.ts';
-import { LossReport } from '../../../formats/gemini/losses.ts';
+import { LossReport } from '../../../formats/losses.ts';
 import { compact, readString } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/openai-image-events.ts';

@@ -1,0 +1,51 @@
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (wire.md finding 8). Both are
+ * looked up, since a turn may hold tens of thousands of calls.
+ */
+export class OpenCalls {
+  readonly #open = new Set<OpenCall>();
+  readonly #byId = new Map<string, Queue>();
+  readonly #byName = new Map<string, Queue>();
+
+  add(call: OpenCall): void {
+    this.#open.add(call);
+    enqueue(this.#byId, call.id, call);
+    enqueue(this.#byName, call.name, call);
+  }
+
+  /** The first of them. */
+  byId(id: string): OpenCall | undefined {
+    return this.#first(this.#byId.get(id));
+  }
+
+  byName(name: string): OpenCall | undefined {
+    return this.#first(this.#byName.get(name));
+  }
+
+  remove(call: OpenCall): void {
+    this.#open.delete(call);
+  }
+
+  /** Answered calls stay in the queues until they are met there. */
+  #first(queue: Queue | undefined): OpenCall | undefined {
+    if (!queue) return undefined;
+    while (queue.next < queue.calls.length && !this.#open.has(queue.calls[queue.next]!)) queue.next += 1;
+    return queue.calls[queue.next];
+  }
+}
+
+interface Queue {
+  readonly calls: OpenCall[];
+  next: number;
+}
+
+function enqueue(queues: Map<string, Queue>, key: string, call: OpenCall): void {
+  const queue = queues.get(key);
+  if (queue) queue.calls.push(call);
+  else queues.set(key, { calls: [call], next: 0 });
+}

@@ -1,0 +1,90 @@
+import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
+import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { countTokens } from '../../src/operations/count-tokens.ts';
+import { embeddings } from '../../src/operations/embeddings.ts';
+import { images } from '../../src/operations/images.ts';
+import { messages } from '../../src/operations/messages.ts';
+import { vertexCountTokens } from '../../src/operations/vertex-count-tokens.ts';
+import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
+import { OPERATIONS } from '../../src/providers/openai/operations.ts';
+import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
+import { CHAT_SHAPES } from './chat-shapes.ts';
+import { MESSAGES_SHAPES } from './messages-shapes.ts';
+import { EMBEDDINGS_SHAPES, IMAGES_SHAPES, VERTEX_COUNT_SHAPES } from './other-shapes.ts';
+import type { Json } from './repeat.ts';
+
+export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
+
+/** An operation, the bodies it is tried with, and where they go. */
+export interface Route {
+  readonly operation: Operation;
+  readonly shapes: Shapes;
+  readonly targets: Readonly<Record<string, ResolvedTarget>>;
+}
+
+const vertex = createAdHocVertex({ projectId: 'project', region: 'us-central1' });
+
+type Located = ReturnType<typeof vertex.locate>;
+
+function target(provider: string, location: Located): ResolvedTarget {
+  const named = { slug: provider, provider, semconvName: provider };
+  const entry = { provider: named, timeouts: {} } as unknown as ConstructorParameters<typeof CatalogTarget>[0];
+  return new CatalogTarget(entry, location, location.model);
+}
+
+const onVertex = (model: string, task: ModelTask = 'generate'): ResolvedTarget =>
+  target('vertex', vertex.locate(model, { task, stream: false }));
+
+const direct = { origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
+const claude = target('anthropic', { ...direct, model: 'claude-sonnet-4-5', path: '/v1/messages', format: 'anthropic-messages' });
+const google = target('google', { ...direct, model: 'gemini-3-pro', path: '/v1beta', format: 'gemini' });
+const openai = (task: ModelTask): ResolvedTarget => {
+  const { path, codec } = OPERATIONS[task]!;
+  return target('openai', { ...direct, model: 'gpt-5', path, format: 'openai-chat', ...(codec && { codec }) });
+};
+
+const GENERATE = {
+  'openai': openai('generate'),
+  'claude': claude,
+  'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'),
+  'gemini': onVertex('gemini-2.5-flash'),
+  'gemini direct': google,
+};
+
+/** Every API of the clients, with every API of the upstreams it is served by. */
+export const ROUTES: readonly Route[] = [
+  { operation: chatCompletions, shapes: CHAT_SHAPES, targets: GENERATE },
+  { operation: messages, shapes: MESSAGES_SHAPES, targets: GENERATE },
+  {
+    operation: countTokens,
+    shapes: MESSAGES_SHAPES,
+    targets: { claude, 'gemini': onVertex('gemini-2.5-flash', 'count_tokens') },
+  },
+  {
+    operation: vertexCountTokens,
+    shapes: VERTEX_COUNT_SHAPES,
+    targets: {
+      'gemini': onVertex('gemini-2.5-flash', 'count_tokens'),
+      'claude on vertex': onVertex('anthropic.claude-sonnet-4-5', 'count_tokens'),
+    },
+  },
+  {
+    operation: embeddings,
+    shapes: EMBEDDINGS_SHAPES,
+    targets: {
+      'openai': openai('embeddings'),
+      'text on vertex': onVertex('text-embedding-005', 'embeddings'),
+      'multimodal on vertex': onVertex('multimodalembedding@001', 'embeddings'),
+      'gemini embedding': onVertex('gemini-embedding-2', 'embeddings'),
+    },
+  },
+  {
+    operation: images,
+    shapes: IMAGES_SHAPES,
+    targets: {
+      'openai': openai('images'),
+      'imagen': onVertex('imagen-4.0-generate-001', 'images'),
+      'gemini': onVertex('gemini-2.5-flash-image', 'images'),
+    },
+  },
+];
