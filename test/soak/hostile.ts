@@ -7,7 +7,7 @@ export interface HostileRequest {
   readonly body: Buffer;
 }
 
-const SIZES = [64 * 1024, 1024 * 1024, 4 * 1024 * 1024, 8 * 1024 * 1024];
+const SIZES = [128 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
 const ROUTES = [
   { path: '/v1/chat/completions', shapes: CHAT_SHAPES },
