@@ -62,7 +62,13 @@ async function start(
   Object.assign(process.env, env);
   const lines: string[] = [];
   const log = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
-  const tracing = await startTracing({ env: process.env, yaml, version: '0.1.0', log, ...(shutdownMs && { shutdownMs }) });
+  const tracing = await startTracing({
+    env: process.env,
+    yaml,
+    version: '0.1.0',
+    log,
+    ...(shutdownMs && { shutdownMs }),
+  });
   if (!tracing) throw new Error('tracing did not start');
   open.push(() => tracing.shutdown());
   return { tracing, lines };
