@@ -49,6 +49,9 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       ...SERVE_HELP,
       async run(args, { env, out }) {
         const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
+        // Before the gateway is loaded: the first process of a container ends by no signal it does not listen to.
+        const { stopSignal } = await import('./stop-signals.ts');
+        const stopped = stopSignal(process, { now: () => performance.now() }, () => process.exit(1));
         const [{ serveCommand }, { MAX_WORKERS, readWorkers }] = await Promise.all([
           import('./serve.ts'),
           import('./serve-workers.ts'),
@@ -56,7 +59,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const number = workers === undefined ? undefined : readWorkers(workers);
         if (workers !== undefined && number === undefined)
           throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS} or auto, not ${workers}`);
-        return serveCommand({ configs: dir, env, out, workers: number });
+        return serveCommand({ configs: dir, env, out, workers: number, stopped });
       },
     },
   ],

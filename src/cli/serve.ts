@@ -6,7 +6,7 @@ import { HOST_VARIABLE } from '../settings/open-host.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
 import { WorkersFailed } from '../server/workers/crew.ts';
 import { startWorkers } from './serve-workers.ts';
-import { stopSignal } from './stop-signals.ts';
+import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
 import { SettingsRefused } from '../settings/refused.ts';
 
@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly out: (text: string) => void;
   /** Processes that serve, beside this one. Default: this one serves. */
   readonly workers?: number | undefined;
+  /** The first signal to stop, which may come before anything has started. */
+  readonly stopped: Promise<StopSignal>;
 }
 
 /**
@@ -24,11 +26,9 @@ export interface ServeOptions {
  */
 export async function serveCommand(options: ServeOptions): Promise<number> {
   const hangup = hangupSignal();
-  // Before anything is started: as the first process of a container this one ends by no signal it does not listen to.
-  const stopped = stopSignal(process, systemClock, () => process.exit(1));
   let gateway: Gateway | undefined;
   try {
-    const { workers } = options;
+    const { workers, stopped } = options;
     const starting = workers === undefined ? startGateway(options) : startWorkers(options, workers);
     gateway = await unlessStopped(starting, stopped);
   } catch (error) {
@@ -41,7 +41,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));
-  const signal = await stopped;
+  const signal = await options.stopped;
   // No load balancer is in front of who presses Ctrl-C.
   const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });
   if (cut === 0) return 0;

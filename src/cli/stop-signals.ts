@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Clock } from '../plugin/index.ts';
 
-type StopSignal = 'SIGTERM' | 'SIGINT';
+export type StopSignal = 'SIGTERM' | 'SIGINT';
 
 /**
  * npm, `timeout` and other parents pass a signal on that the terminal or the group has given to everybody already. What comes so

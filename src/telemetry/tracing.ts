@@ -2,6 +2,7 @@ import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import type { ResourceDetector } from '@opentelemetry/resources';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
+import { systemClock } from '../plugin/index.ts';
 import { readTraceSettings, type TraceSettings, type TracesYaml } from './trace-settings.ts';
 
 export interface TracingOptions {
@@ -9,13 +10,18 @@ export interface TracingOptions {
   readonly yaml: TracesYaml | undefined;
   readonly version: string;
   readonly log: Logger;
+  /** How long `shutdown` waits for the collector. Injected by tests. */
+  readonly shutdownMs?: number;
 }
+
+/** A collector that is away is tried again for 10 s by its exporter: the end of the process does not wait so long. */
+const SHUTDOWN_MS = 3_000;
 
 export interface Tracing {
   readonly tracer: Tracer;
   /** Exports what has ended so far. Failures are logged, here and in `shutdown`. */
   flush(): Promise<void>;
-  /** Exports the rest and stops; spans that end later are lost. */
+  /** Exports the rest, in bounded time, and stops; spans that end later are lost. */
   shutdown(): Promise<void>;
 }
 
@@ -54,8 +60,16 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
   return {
     tracer: provider.getTracer('gatehouse', options.version),
     flush: () => provider.forceFlush().catch(reportTo(options.log)),
-    shutdown: () => provider.shutdown().catch(reportTo(options.log)),
+    shutdown: () => within(options.shutdownMs ?? SHUTDOWN_MS, provider.shutdown()).catch(reportTo(options.log)),
   };
+}
+
+async function within(ms: number, exported: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<void>();
+  const callOff = systemClock.after(ms, () => reject(new Error(`the collector did not take them within ${ms} ms`)));
+  // A failure after the limit is not reported twice.
+  exported.catch(() => {});
+  await Promise.race([exported, late]).finally(callOff);
 }
 
 /** A collector that is away is no reason for a drain to fail. `forceFlush` rejects with an array. */

@@ -32,6 +32,8 @@ await closes((error) => void process.stdout.write(`then ${error.code}\n`));
 
 function closes(onError: (error: NodeJS.ErrnoException) => void): Promise<void> {
   return new Promise((resolve) => {
-    connect(port, '127.0.0.1').on('error', onError).on('close', () => resolve());
+    connect(port, '127.0.0.1')
+      .on('error', onError)
+      .on('close', () => resolve());
   });
 }

@@ -216,7 +216,38 @@ describe('gatehouse serve --workers 2', () => {
   });
 });
 
+/** Blocks each worker that loads it, before it can hear anything. */
+const BLOCKS_WORKERS = `
+import { writeSync } from 'node:fs';
+import { definePlugin } from 'gatehouse/plugin';
+if (process.env.NODE_UNIQUE_ID) {
+  writeSync(1, 'blocked is ' + process.pid + '\\n');
+  for (;;);
+}
+export default definePlugin({
+  name: 'blocks',
+  level: 'request',
+  options: { type: 'object', additionalProperties: false },
+  create: () => async (ctx, next) => next(),
+});
+`;
+
 describe('a start with workers', () => {
+  it('ends with the first signal, and leaves no worker behind, blocked ones included', async () => {
+    const fleet = new Fleet({
+      upstream: 'http://127.0.0.1:1',
+      server: { plugins: ['./blocks.mjs'], chains: { request: ['metadata', 'blocks', 'route'] } },
+      files: { 'blocks.mjs': BLOCKS_WORKERS },
+    });
+    ended.push(() => fleet.end());
+    const blocked = (): number[] => [...fleet.said.matchAll(/^blocked is (\d+)$/gm)].map(([, pid]) => Number(pid));
+    await until(() => blocked().length === 2, 'both load the plugin', LONG_MS);
+    fleet.signal('SIGTERM');
+    expect(await fleet.exited).toBe(0);
+    expect(fleet.said).toContain('stopped before it served');
+    await until(() => !blocked().some(isAlive), 'the workers have ended');
+  });
+
   async function code(settings: TestSettings, workers: string): Promise<{ code: number; err: string; out: string }> {
     const dir = writeSettings(settings);
     ended.push(() => rmSync(dir, { recursive: true, force: true }));

@@ -57,11 +57,18 @@ afterEach(async () => {
 async function start(
   env: Record<string, string>,
   yaml?: Parameters<typeof startTracing>[0]['yaml'],
+  shutdownMs?: number,
 ): Promise<{ tracing: Tracing; lines: string[] }> {
   Object.assign(process.env, env);
   const lines: string[] = [];
   const log = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
-  const tracing = await startTracing({ env: process.env, yaml, version: '0.1.0', log });
+  const tracing = await startTracing({
+    env: process.env,
+    yaml,
+    version: '0.1.0',
+    log,
+    ...(shutdownMs && { shutdownMs }),
+  });
   if (!tracing) throw new Error('tracing did not start');
   open.push(() => tracing.shutdown());
   return { tracing, lines };
@@ -186,6 +193,15 @@ describe('OTLP export', () => {
     if (when === 'when flushed') await tracing.flush();
     await vi.waitFor(() => expect(lines.join('')).toContain(message), { timeout: 5000 });
     expect(lines.join('')).toContain('ECONNREFUSED');
+  });
+
+  it('waits for a collector that does not answer no longer than its limit at the end', async () => {
+    const silent = await listen(createServer(() => {}));
+    open.push(() => silent.close());
+    const { tracing, lines } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: silent.url }, undefined, 100);
+    recordOne(tracing);
+    await tracing.shutdown();
+    expect(lines.join('')).toContain('the collector did not take them within 100 ms');
   });
 
   it('warns of resource attributes that cannot be read', async () => {
