@@ -139,6 +139,22 @@ describe('errors', () => {
   });
 
   it.each([
+    ['a refusal of the gateway’s own', new GatewayError('model_not_allowed', 'no'), 'false'],
+    ['a refusal of the gateway’s own', new GatewayError('missing_api_key', 'no'), 'false'],
+    ['the gateway’s key, refused by the upstream', new UpstreamError('upstream_credentials_refused', 'no'), 'false'],
+    [
+      'the gateway’s key, refused by an upstream that would be asked again',
+      new UpstreamError('upstream_credentials_refused', 'no', { shouldRetry: true }),
+      'false',
+    ],
+    ['a refusal of the upstream’s', new UpstreamError('upstream_permission', 'no'), undefined],
+    ['a caller’s own token, refused', new UpstreamError('invalid_api_key', 'no', { toCallersToken: true }), undefined],
+    ['a request that is wrong', new GatewayError('invalid_request', 'no'), undefined],
+  ])('after %s tells SDKs whether to try again', async (_, error, expected) => {
+    expect((await fail(error, {}, [1])).reply.headers['x-should-retry']).toBe(expected);
+  });
+
+  it.each([
     ['its own word', [1], false, 'false'],
     ['its own word', [1], true, 'true'],
     ['no more after a retry', [2], true, 'false'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
-import { createReply, createSource } from '../../src/plugin/testing/index.ts';
+import { createAttempt, createExchange, createReply, createSource } from '../../src/plugin/testing/index.ts';
 import type { Target } from '../../schemas/types.generated.ts';
 import { failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
 
@@ -10,6 +10,7 @@ const group = (targets: readonly Target[], codes: readonly number[] = [429, 503]
 const [a, b, c] = ['a', 'b', 'c'].map(target) as [Target, Target, Target];
 const fallback = (...targets: readonly Target[]): Target => ({ strategy: { mode: 'fallback' }, targets: [...targets] });
 const late = new UpstreamError('timeout_request', 'late');
+const unsent = (code: ErrorCode): UpstreamError => new UpstreamError(code, 'late', { ofGateway: true });
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
 const run = (file: Target, setup?: WalkSetup) => walk(treeOf(file), setup);
 
@@ -91,6 +92,13 @@ describe('a breaker that is open', () => {
     ['a target that cannot be asked this', failureOf('unsupported'), 'a abandoned'],
     ['a fault of a plugin', new Error('broken'), 'a abandoned'],
     ['silence until the operator’s deadline', late, 'a failed'],
+    ['a full pool of the gateway', new UpstreamError('pool_exhausted', 'no'), 'a abandoned'],
+    ['a host without sockets', new UpstreamError('sockets_exhausted', 'no'), 'a abandoned'],
+    ['an address that the egress guard refuses', new UpstreamError('egress_refused', 'no'), 'a abandoned'],
+    ['a reply longer than the gateway takes', new UpstreamError('reply_too_large', 'no'), 'a abandoned'],
+    ['a time that was over before anything was sent', unsent('timeout_total'), 'a abandoned'],
+    ['a request’s time that was over before anything was sent', unsent('timeout_request'), 'a abandoned'],
+    ['a gateway that stops', new GatewayError('shutting_down', 'no'), 'a abandoned'],
   ])('is told of %s', async (_, failure, told) => {
     expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([told]);
   });
@@ -100,6 +108,15 @@ describe('a breaker that is open', () => {
     ['of a host that the caller chose', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }],
   ])('is told nothing by an answer %s', async (_, setup) => {
     expect((await run(a, setup)).health).toEqual(['a abandoned']);
+  });
+
+  it('is told nothing of a place that the request itself names, such as a region', async () => {
+    const during: WalkSetup['during'] = (_, { attempts }) => {
+      const attempt = attempts.at(-1)!;
+      attempt.resolved = { ...createAttempt(createExchange()).resolved!, adHoc: true };
+    };
+    expect((await run(a, { during })).health).toEqual(['a abandoned']);
+    expect((await run(a, { during, failures: { a: failureOf('connection') } })).health).toEqual(['a abandoned']);
   });
 
   it.each<[string, WalkSetup, string[]]>([

@@ -251,9 +251,10 @@ export class Walk {
     );
   }
 
-  /** A caller that chooses a host of its own says nothing of the target for all others. */
+  /** A caller that chooses the place itself (a host, a region) says nothing of the target for all others. */
   #isElsewhere(): boolean {
-    return this.#ctx.exchange.request.header('custom-host') !== undefined;
+    const { attempts, request } = this.#ctx.exchange;
+    return attempts.at(-1)?.resolved?.adHoc === true || request.header('custom-host') !== undefined;
   }
 }
 

@@ -21,6 +21,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly host: ResolvedTarget['host'];
   readonly streamUsage: ResolvedTarget['streamUsage'];
   readonly modelInBody: ResolvedTarget['modelInBody'];
+  readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
   readonly timeouts: ResolvedTarget['timeouts'];
   readonly #entry: CatalogEntry;
@@ -41,6 +42,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.host = location.host;
     this.streamUsage = location.streamUsage;
     this.modelInBody = location.modelInBody;
+    this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;
     this.timeouts = entry.timeouts;
     this.#entry = entry;

@@ -33,6 +33,13 @@ describe('the table of errors', () => {
     expect([error.code, error.status, error.message.includes('hunter2')]).toEqual(['internal_error', 500, false]);
   });
 
+  it('hides the status of a refusal of our own credentials from clients, and from no rule', () => {
+    const error = new UpstreamError('upstream_credentials_refused', 'no');
+    expect([error.status, error.clientStatus, error.final]).toEqual([401, 502, true]);
+    const other = new UpstreamError('overloaded', 'busy', { status: 529 });
+    expect([other.status, other.clientStatus, other.final]).toEqual([529, 529, false]);
+  });
+
   it('keeps a gateway error as it is, and an upstream’s own status', () => {
     const error = new UpstreamError('overloaded', 'busy', { status: 529 });
     expect(toGatewayError(error)).toBe(error);

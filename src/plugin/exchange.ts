@@ -231,6 +231,8 @@ export interface ResolvedTarget {
   readonly streamUsage?: boolean | undefined;
   /** True: the body names the model, although the format does not at this host. */
   readonly modelInBody?: boolean | undefined;
+  /** The request itself names the place, such as a host or a project: what becomes of it there says nothing of the target. */
+  readonly adHoc?: boolean | undefined;
   /** The upstream is sent the caller's own token, not a credential of the catalog entry. */
   readonly usesCallersToken?: boolean | undefined;
   /** The catalog entry's own. */

@@ -45,6 +45,8 @@ export interface ProviderEntry {
   readonly allowInsecure: boolean;
   /** The caller chose its host. */
   readonly chosenByCaller?: boolean;
+  /** The request itself names the place: what becomes of it there says nothing of any target. */
+  readonly adHoc?: boolean;
   /**
    * @param model name as the caller gave it, without `@slug/`
    * Throws GatewayError `invalid_model` for a name that cannot be used here, `unsupported_task` for what the model cannot be asked.

@@ -109,7 +109,9 @@ export class Breaker implements TargetHealth {
 
   /** @param since when it was counted as a success */
   failed(trial: Trial, error: GatewayError, since: number | undefined): void {
-    const verdict = this.#verdictOf(error);
+    // A refusal of one caller's token comes from the door: it says nothing of the target behind it, neither ill nor well.
+    if (isOfCallersToken(error) !== (this.#of === 'token')) return this.abandoned(trial);
+    const verdict = verdictOf(error, this.settings);
     if (verdict === 'alive') {
       if (since === undefined) this.succeeded(trial);
       return;
@@ -140,15 +142,6 @@ export class Breaker implements TargetHealth {
       waitMs: this.#state === 'open' ? Math.max(0, this.#retryAt - now) : 0,
       lastError: this.#lastError && { code: this.#lastError.code, agoMs: now - this.#lastError.at },
     };
-  }
-
-  /** A refusal of the request itself, or of one caller's token, shows that the target is there to refuse it. */
-  #verdictOf(error: GatewayError): Verdict {
-    const { status } = error;
-    const isOfToken = isOfCallersToken(error);
-    if (isOfToken !== (this.#of === 'token')) return isOfToken ? 'alive' : 'unclear';
-    if (this.settings.onStatusCodes.has(status)) return 'failure';
-    return status < 500 ? 'alive' : 'unclear';
   }
 
   #mayProbe(): boolean {
@@ -245,3 +238,9 @@ export class Trial implements HealthTrial {
 }
 
 const askedFor = ({ retryAfterMs = 0 }: GatewayError): number => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+
+/** A refusal of the request itself shows that the upstream is there to refuse it. */
+function verdictOf({ status }: GatewayError, { onStatusCodes }: BreakerSettings): Verdict {
+  if (onStatusCodes.has(status)) return 'failure';
+  return status < 500 ? 'alive' : 'unclear';
+}

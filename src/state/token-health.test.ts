@@ -57,7 +57,7 @@ describe('the token of one caller', () => {
     const setup = create();
     fail(setup, 'mine', refused(code, status));
     expect([admits(setup, 'mine'), admits(setup, 'yours'), admits(setup, undefined)]).toEqual([false, true, true]);
-    expect(setup.store.reports()).toMatchObject([{ state: 'closed', failures: 0, requests: 5, lastError: undefined }]);
+    expect(setup.store.reports()).toMatchObject([{ state: 'closed', failures: 0, requests: 0, lastError: undefined }]);
     expect(setup.transitions).toEqual([]);
   });
 
@@ -66,6 +66,18 @@ describe('the token of one caller', () => {
     fail(setup, 'mine', new UpstreamError('overloaded', 'no', { toCallersToken: true }));
     expect([admits(setup, 'mine'), admits(setup, 'yours'), admits(setup, undefined)]).toEqual([false, false, false]);
     expect(setup.transitions).toEqual(['open']);
+  });
+
+  it('that is refused neither closes the target’s breaker nor hides its failures among many requests', async () => {
+    const setup = create();
+    const down = new UpstreamError('overloaded', 'no', { toCallersToken: true });
+    fail(setup, 'bad', refused('invalid_api_key', 401), 100);
+    fail(setup, 'good', down);
+    expect(setup.transitions).toEqual(['open']);
+    await setup.clock.advance(breaker.cooldownMs);
+    fail(setup, 'another', refused('invalid_api_key', 401), 1);
+    expect(setup.transitions).toEqual(['open', 'half_open']);
+    expect(admits(setup, 'good')).toBe(true);
   });
 
   it('is tried again after the cooldown, one request at a time, and the first answer brings it back', async () => {

@@ -123,11 +123,9 @@ class TrialOfToken implements HealthTrial {
   }
 
   failed(error: GatewayError): void {
-    // The target's breaker takes a refusal of the token as a sign of life.
     this.#target.failed(error);
-    if (!isOfCallersToken(error)) return this.#token?.abandoned();
-    this.#token ??= this.#place.open().begin();
-    this.#token.failed(error);
+    if (isOfCallersToken(error)) this.#token ??= this.#place.open().begin();
+    this.#token?.failed(error);
   }
 
   abandoned(): void {

@@ -41,7 +41,7 @@ function fallenBack(): Exchange {
       choice: { reason: 'first', givesWay: () => true },
       tries: [
         tryOf(5, 25, { status: 429, error: limited }),
-        tryOf(525, 550, { status: 429, error: limited, resent: true }),
+        tryOf(525, 550, { status: 429, error: limited, resent: true, waitedUntil: 530 }),
       ],
       losses: [{ param: 'seed', action: 'dropped', reason: '' }],
       error: limited,
@@ -125,6 +125,7 @@ describe('a record as JSON', () => {
               started_ms: 525,
               duration_ms: 25,
               waited_ms: 500,
+              in_line_ms: 5,
               outcome: 'error',
               status: 429,
               error: { code: 'rate_limit_exceeded', type: 'rate_limited' },

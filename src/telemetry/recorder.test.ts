@@ -142,6 +142,17 @@ describe('the metrics of a request', () => {
     ]);
   });
 
+  it('tell how long tries waited in line for a connection, and of no try that found one free', async () => {
+    const bench = createBench();
+    const tries = [tryOf(5, 1300, { waitedUntil: 205 }), tryOf(1400, 1500)];
+    bench.record(exchangeOf({ attempts: [attemptOf({ tries })] }), endOf(), 1500);
+    const series = (await bench.series()).filter((line) => /pool_wait_seconds_(?:sum|count)/.test(line));
+    expect(series).toEqual([
+      'gatehouse_upstream_pool_wait_seconds_sum{provider="vertex-eu"} 0.2',
+      'gatehouse_upstream_pool_wait_seconds_count{provider="vertex-eu"} 1',
+    ]);
+  });
+
   it('tell of a kept reply that it was one: no upstream was asked and no token used', async () => {
     const bench = createBench();
     const exchange = exchangeOf({ reply: replyOf(false) });

@@ -72,6 +72,14 @@ describe('what is due first', () => {
       {},
       { name: 'idle', at: 1250 },
     ],
+    [
+      'in the body of a refusal that dribbles',
+      { phase: 'refused', headersAt: 1100, progressAt: 4095 },
+      {},
+      { name: 'refusal', at: 4100 },
+    ],
+    ['in line for a connection', { phase: 'waiting' }, {}, { name: 'line', at: 1050 }],
+    ['in line, at the end of all', { phase: 'waiting' }, { deadline: 1020 }, { name: 'total', at: 1020 }],
     ['when the total is nearer than all', { phase: 'sent' }, { deadline: 1100 }, { name: 'total', at: 1100 }],
   ])('%s', (_, progress, changes, expected) => {
     expect(nearestLimit({ ...started, ...progress }, { ...settings, ...changes })).toEqual(expected);

@@ -98,7 +98,7 @@ export function formatDuration(ms: number): string {
 export const poolExhausted = (host: string, why: string): UpstreamError =>
   new UpstreamError(
     'pool_exhausted',
-    `No free connection to ${host}: all that its ` + '`connections`' + ` allow are in use, and ${why}.`,
+    `No free connection to ${host}: all that its \`connections\` allow are in use, and ${why}.`,
     {
       retryAfterMs: RETRY_AFTER_MS,
     },

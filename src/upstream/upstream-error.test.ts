@@ -167,6 +167,33 @@ describe('a failure of the provider', () => {
     );
   });
 
+  it.each([
+    [{ status: 401, kind: 'authentication_error', message: 'Bad key sk-…abcd.' }, undefined],
+    [{ status: 401, kind: 'invalid_request_error', message: 'Bad key sk-…abcd.', code: 'invalid_api_key' }, undefined],
+    [{ status: 200, kind: 'UNAUTHENTICATED', message: 'Bad key sk-…abcd.' }, true],
+  ])('of the entry’s own key names the entry and leaves out what the upstream says: %j', (failure, inStream) => {
+    const context = { provider: 'prod', shouldRetry: true, inStream };
+    expect(toUpstreamError(failure, { ...context, credentials: 'entry' })).toMatchObject({
+      code: 'upstream_credentials_refused',
+      status: 401,
+      clientStatus: 502,
+      message: 'The upstream refused the credentials of the catalog entry @prod (401).',
+      provider: 'prod',
+      upstreamCode: undefined,
+      upstreamKind: failure.kind,
+      toCallersToken: false,
+      shouldRetry: true,
+      inStream: inStream ?? false,
+    });
+    expect(toUpstreamError(failure, { ...context, credentials: 'caller' })).toMatchObject({
+      code: 'invalid_api_key',
+      status: 401,
+      clientStatus: 401,
+      message: 'Bad key sk-…abcd.',
+      toCallersToken: true,
+    });
+  });
+
   it('tells no credential it was sent, in none of its words, and no parameter of any length', () => {
     const key = 'c0ffee0123456789';
     const said = { message: `no ${key}`, code: key, param: `${'x'.repeat(250)}${key}`, kind: `kind_${key}` };

@@ -179,10 +179,20 @@ export const REFUSALS: readonly Row[] = [
     outcome: everywhere(told()),
   },
   {
-    fault: '401, wrong credentials',
+    fault: '401, the entry’s own key is refused',
     deed: refuse({ status: 401, message: 'invalid key', code: 'invalid_api_key' }),
     code: 'upstream_credentials_refused',
     status: 502,
+    dialects: ['openai', 'anthropic'],
+    outcome: everywhere(told()),
+  },
+  {
+    // The Gemini entry of the rig is sent the caller's token.
+    fault: '401, the caller’s own token is refused',
+    deed: refuse({ status: 401, message: 'invalid token' }),
+    code: 'invalid_api_key',
+    status: 401,
+    dialects: ['gemini'],
     outcome: everywhere(told()),
   },
 ];

@@ -382,21 +382,38 @@ describe('the gateway’s own full pool', () => {
     expect(order.slice(0, 2)).toContain('modest');
   });
 
-  it('is left by a client that leaves, and has as many connections as requests may be under way by default', async () => {
+  it('is left at once by a client that leaves', async () => {
+    const running = await start({ first: streaming, connections: 1 });
+    const clients = Array.from({ length: 6 }, () => new AbortController());
+    const sent = clients.map(({ signal }) => open(running, signal));
+    const waiting = (count: number) =>
+      expect
+        .poll(() => seriesOf(running, 'upstream_pool_waiting '))
+        .toEqual([`gatehouse_upstream_pool_waiting ${count}`]);
+    await sent[0];
+    await waiting(5);
+    for (const client of clients.slice(1)) client.abort();
+    await Promise.allSettled(sent);
+    await waiting(0);
+    expect(running.first.seen.length).toBe(1);
+    clients[0]!.abort();
+  });
+
+  it('has by default as many connections as requests may be under way', async () => {
     const running = await start({ first: streaming, server: { limits: { in_flight: 300 } } });
     const clients = Array.from({ length: 280 }, () => new AbortController());
-    await Promise.all(
-      clients.map(({ signal }) =>
-        fetch(`${running.gateway.url}/v1/chat/completions`, {
-          method: 'POST',
-          signal,
-          headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
-          body: JSON.stringify({ model: '@first/m', messages: [{ role: 'user', content: 'hi' }], stream: true }),
-        }),
-      ),
-    );
+    await Promise.all(clients.map(({ signal }) => open(running, signal)));
     expect(running.first.seen.length).toBe(280);
     expect(await seriesOf(running, 'upstream_pool_wait_seconds_count')).toEqual([]);
     for (const client of clients) client.abort();
   });
 });
+
+/** A stream from the first upstream, until the client leaves. */
+const open = ({ gateway }: Running, signal: AbortSignal): Promise<Response> =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    signal,
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+    body: JSON.stringify({ model: '@first/m', messages: [{ role: 'user', content: 'hi' }], stream: true }),
+  });

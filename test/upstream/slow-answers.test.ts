@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../src/plugin/index.ts';
 import type { RefusedReply, Upstream } from '../../src/upstream/index.ts';
@@ -125,6 +125,32 @@ describe('an answer that does not come to stand', () => {
     } as const;
     expect((await rejection(upstream.exchange(small))).code).toBe('timeout_total');
   });
+});
+
+describe('a host that has no socket left', () => {
+  it.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])(
+    'fails with an error of its own, not the upstream’s: %s',
+    async (code) => {
+      await serve(() => {});
+      const wire = {
+        connect() {
+          const socket = new Socket();
+          setImmediate(() => socket.destroy(Object.assign(new Error('no'), { code })));
+          return socket;
+        },
+        secure: () => {},
+      };
+      const starved = createLocalUpstream({ clock: hasty, wire });
+      expect(await rejection(starved.send(request()))).toMatchObject({
+        name: 'UpstreamError',
+        code: 'sockets_exhausted',
+        status: 503,
+        retryAfterMs: 1000,
+        ofGateway: true,
+      });
+      await starved.close();
+    },
+  );
 });
 
 describe('a request whose time is over before it is sent', () => {

@@ -32,6 +32,7 @@ export class OpenAiApiEntry implements OpenableEntry {
   readonly semconvName: string;
   readonly allowInsecure: boolean;
   readonly chosenByCaller: boolean;
+  readonly adHoc: boolean;
   readonly usesCallersToken: boolean;
   readonly #parts: EntryParts;
 
@@ -41,6 +42,7 @@ export class OpenAiApiEntry implements OpenableEntry {
     this.semconvName = parts.semconvName;
     this.allowInsecure = parts.allowInsecure;
     this.chosenByCaller = parts.chosenByCaller ?? false;
+    this.adHoc = this.chosenByCaller;
     this.usesCallersToken = parts.credentials === 'caller';
     this.#parts = parts;
   }

@@ -20,6 +20,7 @@ class VertexEntry implements OpenableEntry {
   readonly provider = 'vertex-ai';
   readonly semconvName = 'gcp.vertex_ai';
   readonly allowInsecure: boolean;
+  readonly adHoc: boolean;
   readonly #locations: Locations;
   readonly #identity: Pick<Identity, 'credentials' | 'open'>;
 
@@ -27,10 +28,11 @@ class VertexEntry implements OpenableEntry {
     slug: string,
     allowInsecure: boolean,
     locations: Locations,
-    identity: Pick<Identity, 'credentials' | 'open'>,
+    identity: Pick<Identity, 'credentials' | 'open'> & { readonly adHoc?: true },
   ) {
     this.slug = slug;
     this.allowInsecure = allowInsecure;
+    this.adHoc = identity.adHoc ?? false;
     this.#locations = locations;
     this.#identity = identity;
   }
@@ -147,6 +149,7 @@ export function createAdHocVertex(
   });
   return new VertexEntry('vertex-ai', false, locations, {
     credentials: callerCredentials('Vertex AI without a catalog entry', 'vertex-ai'),
+    adHoc: true,
   });
 }
 
