@@ -78,6 +78,7 @@ function recordOne(
   const recorder = createRecorder({
     clock,
     metrics,
+    models: { answered: (model) => model },
     log,
     accessLog: createAccessLog({ log, mode: 'all' }),
     tracer: tracing.tracer,

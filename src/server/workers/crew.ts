@@ -12,6 +12,7 @@ import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
 import { Connections } from './connections.ts';
 import { explainedBy } from './crew-explains.ts';
+import { CrewLabels } from './crew-labels.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
 import { Channel, type Question, type Questions, type SentSettings, type StartFailure, type ToPrimary } from './ipc.ts';
@@ -65,6 +66,7 @@ export class WorkerCrew implements Crew {
   readonly #options: CrewOptions;
   readonly #tools: CrewTools;
   readonly #metrics: CrewMetrics;
+  readonly #labels: CrewLabels;
   readonly #members = new Set<Member>();
   readonly #connections = new Connections();
   #inForce: InForce | undefined;
@@ -76,7 +78,8 @@ export class WorkerCrew implements Crew {
   constructor(options: CrewOptions, tools: CrewTools) {
     this.#options = options;
     this.#tools = tools;
-    this.#metrics = new CrewMetrics(tools.metrics);
+    this.#metrics = new CrewMetrics(tools.metrics, () => tools.clock.now());
+    this.#labels = new CrewLabels(tools.clock, (names) => void this.#askAll('labels', names));
     // A structured clone keeps what JSON loses: maps, NaN.
     cluster.setupPrimary({ exec: WORKER_MAIN, args: [], execArgv: WORKER_FLAGS, serialization: 'advanced' });
   }
@@ -84,7 +87,7 @@ export class WorkerCrew implements Crew {
   async start(inForce: InForce): Promise<Address> {
     this.#inForce = inForce;
     const { families } = this.#tools.metrics;
-    for (const reason of ['code', 'signal']) families.workerExits.add({ reason }, 0);
+    for (const reason of ['code', 'signal']) families.workerExits.declare({ reason });
     const starts = Array.from({ length: this.#options.size }, () => this.#startMember(0));
     const [address] = await Promise.all(starts);
     this.#address = address;
@@ -160,6 +163,7 @@ export class WorkerCrew implements Crew {
     });
     if ('failure' in answer) throw failureOf(answer.failure);
     member.servingSince = this.#tools.clock.now();
+    member.channel.ask('labels', this.#labels.names, LOOK_UP_LIMIT_MS).catch(() => {});
     this.#count();
     this.#watch(member);
     this.#tools.log.info({ worker: member.worker.id, pid: member.worker.process.pid }, 'a worker serves');
@@ -178,7 +182,8 @@ export class WorkerCrew implements Crew {
     this.#connections.follow(worker, () => this.#serving().some((other) => other !== member));
     worker.on('message', (message: ToPrimary) => {
       silence.heard();
-      if (message.type !== 'metrics') channel.heard(message);
+      if (message.type === 'label') this.#labels.heard(message.use);
+      else if (message.type !== 'metrics') channel.heard(message);
       // Messages may come after the end: by then what this worker has counted stands among the dead.
       else if (this.#members.has(member)) this.#metrics.heard(worker.id, message);
     });
