@@ -1,39 +1,80 @@
 import { describe, expect, test } from 'vitest';
 import { Globs } from './globs.ts';
-import { ModelLabels, OTHER } from './model-labels.ts';
+import { LABEL_IDLE_MS, ModelLabels, OTHER } from './model-labels.ts';
 
-describe('ModelLabels', () => {
-  test('a name the catalog lists is itself, also when it looks like nothing known and the bound is reached', () => {
-    const labels = new ModelLabels(0);
+const labelOf = (labels: ModelLabels, name: string): string => labels.labelFor(undefined, name, name);
+
+describe('a name that the catalog lists', () => {
+  test('is itself, also when it looks like nothing known, was never answered and the bound is reached', () => {
+    const labels = new ModelLabels({ max: 0 });
     expect(labels.labelFor(new Globs(['house-model', 'x-*']), 'house-model', 'house-model')).toBe('house-model');
     expect(labels.labelFor(new Globs(['x-*']), 'x-1', 'x-1')).toBe(OTHER);
   });
 
-  test('the list is about the name as asked, the label is the upstream’s', () => {
+  test('is the name as asked, the label is the upstream’s', () => {
     const list = new Globs(['anthropic.house-model']);
-    expect(new ModelLabels(0).labelFor(list, 'anthropic.house-model', 'house-model')).toBe('house-model');
+    expect(new ModelLabels({ max: 0 }).labelFor(list, 'anthropic.house-model', 'house-model')).toBe('house-model');
   });
 
+  test('takes no place of those that no catalog lists', () => {
+    const labels = new ModelLabels({ max: 10 });
+    labels.labelFor(new Globs(['gemini-1']), 'gemini-1', 'gemini-1');
+    expect(labels.names).toEqual([]);
+  });
+});
+
+describe('a name that no catalog lists', () => {
   test.each(['gemini-2.5-pro', 'claude-sonnet-4-5@20250929', 'sim-fast', 'gpt-5.1'])(
-    '%s is known by its shape',
+    '%s becomes a label when it has answered, and not before',
     (name) => {
-      expect(new ModelLabels().labelFor(undefined, name, name)).toBe(name);
+      const labels = new ModelLabels();
+      expect(labelOf(labels, name)).toBe(OTHER);
+      expect(labels.answered(name, 'a')).toBe(name);
+      expect(labelOf(labels, name)).toBe(name);
     },
   );
 
   test.each(['', 'my secret prompt', 'GEMINI-X', 'gemini', `gemini-${'x'.repeat(65)}`, 'gemini-x"y', 'x-gemini-1'])(
-    '%j does not become a label',
+    '%j never becomes a label',
     (name) => {
-      expect(new ModelLabels().labelFor(undefined, name, name)).toBe(OTHER);
+      const labels = new ModelLabels();
+      expect(labels.answered(name, 'a')).toBe(OTHER);
+      expect(labelOf(labels, name)).toBe(OTHER);
     },
   );
 
-  test('no more than the bound become labels, and those stay', () => {
-    const labels = new ModelLabels(200);
-    const names = Array.from({ length: 1_000 }, (_, index) => `gemini-${index}`);
-    const given = new Set(names.map((name) => labels.labelFor(undefined, name, name)));
-    expect(given.size).toBe(201);
-    expect(labels.labelFor(undefined, 'gemini-0', 'gemini-0')).toBe('gemini-0');
-    expect(labels.labelFor(undefined, 'gemini-999', 'gemini-999')).toBe(OTHER);
+  test('takes one of a tenth of the labels for its key, which leaves the rest to others', () => {
+    const labels = new ModelLabels({ max: 200 });
+    const ask = (key: string): number =>
+      Array.from({ length: 1000 }, (_, index) => labels.answered(`gemini-${key}-${index}`, key)).filter(
+        (label) => label !== OTHER,
+      ).length;
+    expect(ask('hog')).toBe(20);
+    expect(ask('hog')).toBe(20);
+    for (let key = 1; key < 10; key += 1) expect(ask(`key${key}`), `key ${key}`).toBe(20);
+    expect(ask('late')).toBe(0);
+    expect(labels.names).toHaveLength(200);
+  });
+
+  test('counts for the key that has brought it, whichever uses it', () => {
+    const labels = new ModelLabels({ max: 10 });
+    expect(labels.answered('gpt-5', 'a')).toBe('gpt-5');
+    expect(labels.answered('gpt-5', 'b')).toBe('gpt-5');
+    expect(labels.answered('gpt-6', 'b')).toBe('gpt-6');
+    expect(labels.answered('gpt-7', 'a')).toBe(OTHER);
+  });
+
+  test('gives its label up when it was not asked for in a day, and makes room', () => {
+    let now = 0;
+    const labels = new ModelLabels({ now: () => now, max: 20 });
+    labels.answered('gpt-old', 'a');
+    labels.answered('gpt-used', 'a');
+    now = LABEL_IDLE_MS - 1;
+    expect(labelOf(labels, 'gpt-used')).toBe('gpt-used');
+    expect(labels.answered('gpt-new', 'a')).toBe(OTHER);
+    now = LABEL_IDLE_MS;
+    expect(labelOf(labels, 'gpt-old')).toBe(OTHER);
+    expect(labels.answered('gpt-new', 'a')).toBe('gpt-new');
+    expect(labels.names.toSorted()).toEqual(['gpt-new', 'gpt-used']);
   });
 });

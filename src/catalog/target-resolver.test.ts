@@ -277,7 +277,8 @@ describe('a resolved target', () => {
       provider: 'vertex-ai',
       semconvName: 'gcp.vertex_ai',
       model: 'gemini-2.5-pro',
-      modelLabel: 'gemini-2.5-pro',
+      // No catalog lists it, and it has not answered yet.
+      modelLabel: '__other__',
       format: 'gemini',
       host: 'vertex',
       timeouts: { total: 5_000 },

@@ -17,11 +17,11 @@ import { checkFurtherModels, checkModel } from './check-models.ts';
 import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
-import type { ModelLabels } from './model-labels.ts';
+import type { ModelNames } from './model-labels.ts';
 
 export interface ResolverSetup {
   /** The process's own: labels are bounded over all snapshots. */
-  readonly labels: ModelLabels;
+  readonly labels: ModelNames;
 }
 
 /** What one resolution asks with. */
@@ -71,7 +71,7 @@ function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boo
  */
 export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
-  readonly #labels: ModelLabels;
+  readonly #labels: ModelNames;
 
   constructor(catalog: Catalog, setup: ResolverSetup) {
     this.#catalog = catalog;

@@ -1,3 +1,4 @@
+import { ModelLabels } from '../catalog/model-labels.ts';
 import type { Server } from 'node:http';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock, type Exchange, type KeyRing, type ReplyEnd, type Sender } from '../plugin/index.ts';
@@ -70,7 +71,8 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
   // Media are there, whatever their address; of credentials nothing is asked.
   const outwards: Upstream = { ...upstream, exchange: NO_UPSTREAM.exchange, download: NO_UPSTREAM.download };
-  const parts: Parts = { configs, env, clock, log, random, metrics, upstream: outwards, tracing: undefined };
+  const models = new ModelLabels();
+  const parts: Parts = { configs, env, clock, log, random, metrics, models, upstream: outwards, tracing: undefined };
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);
   inFlight.apply(settings.limits);

@@ -220,7 +220,7 @@ export interface ResolvedTarget {
   readonly semconvName: string;
   /** Model the upstream knows. */
   readonly model: string;
-  /** The same, bounded for metrics: a name the catalog lists, or `__other__`. */
+  /** The same, bounded for metrics: a name that the catalog lists or that has answered lately, else `__other__`. */
   readonly modelLabel: string;
   readonly origin: string;
   readonly path: string;

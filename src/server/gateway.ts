@@ -1,4 +1,5 @@
 import type { DestinationStream, Logger } from 'pino';
+import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
@@ -44,6 +45,8 @@ export interface GatewayOptions {
   readonly watch?: Watch;
   /** In place of what the settings say. */
   readonly port?: number | undefined;
+  /** Which model names are labels of metrics. Default: this process decides. */
+  readonly models?: ModelNames;
 }
 
 export interface Gateway {
@@ -117,7 +120,8 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   });
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
-  const parts: Parts = { configs, env, clock, log, metrics, upstream, tracing, random, watch: options.watch };
+  const models = options.models ?? new ModelLabels({ now: () => clock.now() });
+  const parts: Parts = { configs, env, clock, log, metrics, models, upstream, tracing, random, watch: options.watch };
   const lasting = createLasting(parts);
   lasting.apply(server);
   const modules = moduleVersions(settings.server.plugins ?? [], configs);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../plugins/index.ts';
-import { ModelLabels } from '../catalog/model-labels.ts';
+import type { ModelNames } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../chain/registry.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
@@ -34,6 +34,7 @@ export interface Parts {
   readonly log: Logger;
   readonly random: (plugin: string) => number;
   readonly metrics: Metrics;
+  readonly models: ModelNames;
   readonly upstream: Upstream;
   readonly tracing: Tracing | undefined;
   readonly watch?: Watch | undefined;
@@ -49,7 +50,7 @@ export interface Lasting {
   apply(server: ServerSettings): void;
 }
 
-export function createLasting({ env, clock, log, random, metrics, upstream, tracing, watch }: Parts): Lasting {
+export function createLasting({ env, clock, log, random, metrics, models, upstream, tracing, watch }: Parts): Lasting {
   const inFlight = new InFlight({
     clock,
     onFull: (limit, action) => metrics.families.limitRefusals.add({ limit, action }),
@@ -61,6 +62,7 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
   const recorder = createRecorder({
     clock,
     metrics,
+    models,
     log,
     accessLog: (record, spanId) => accessLog(record, spanId),
     tracer: tracing?.tracer,
@@ -83,7 +85,7 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
         if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
       },
       recorder,
-      labels: new ModelLabels(),
+      labels: models,
       inFlight,
       turns,
       watch,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
-import type { ModelLabels } from '../catalog/model-labels.ts';
+import type { ModelNames } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import type { CompiledChain } from '../chain/compile.ts';
 import type { Chain } from '../chain/compose.ts';
@@ -74,7 +74,7 @@ export interface Shared {
   /** An access token was fetched for a catalog entry, or could not be. */
   readonly tokenFetched: (slug: string, error: unknown) => void;
   readonly recorder: Recorder;
-  readonly labels: ModelLabels;
+  readonly labels: ModelNames;
   readonly registry: PluginRegistry;
   readonly watch?: Watch | undefined;
   /** Of these settings alone; let go when their snapshot is closed. */

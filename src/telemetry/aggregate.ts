@@ -7,9 +7,11 @@ export interface FamilySnapshot {
   readonly type: string;
   readonly aggregator: string;
   readonly values: readonly SampleSnapshot[];
+  /** Last samples of series that have just left, see `Family.get`. */
+  readonly retired?: readonly SampleSnapshot[];
 }
 
-interface SampleSnapshot {
+export interface SampleSnapshot {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   /** Of histograms: which of their series it is. */
@@ -61,8 +63,14 @@ function combine(families: readonly FamilySnapshot[]): FamilySnapshot | undefine
   return { ...first, values };
 }
 
+/** Of a counter or a histogram: exact in whichever order. */
+export const addSamples = (one: SampleSnapshot, other: SampleSnapshot): SampleSnapshot => ({
+  ...one,
+  value: steps(one.value) + steps(other.value),
+});
+
 /** Processes write the labels of a metric in the same order. */
-const seriesOf = ({ metricName = '', labels }: SampleSnapshot): string =>
+export const seriesOf = ({ metricName = '', labels }: SampleSnapshot): string =>
   [metricName, ...Object.entries(labels).flat()].join('\u0000');
 
 /** A registry made for one scrape: printing OpenMetrics changes the names it holds (see registry.ts). */

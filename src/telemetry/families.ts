@@ -6,6 +6,20 @@ export const OTHER = '__other__';
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
+/** Nothing recorded for so long: the series leaves. It begins at 0 when it returns, which Prometheus takes for a counter's reset. */
+export const SERIES_IDLE_MS = 24 * 60 * 60 * 1000;
+
+/** What every series has, whatever its values. */
+interface Series<L extends string> {
+  readonly labels: Labels<L>;
+  /** Since the samples were asked for last. */
+  used: boolean;
+  /** When they were asked for after the latest use. */
+  usedAt: number;
+  /** It stays, used or not. */
+  kept: boolean;
+}
+
 /** A value as prom-client's registry prints it. */
 interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
@@ -21,7 +35,7 @@ interface Sample {
  * Once all the label sets a metric may have are taken, counters and histograms record under `__other__`, so that sums stay
  * exact, and gauges drop: a sum of unrelated gauges would be a lie.
  */
-abstract class Family<L extends string, Cell extends { readonly labels: Labels<L> }> {
+abstract class Family<L extends string, Cell extends Series<L>> {
   /** prom-client writes to it: see `rememberNames` in registry.ts. */
   name: string;
   readonly spec: MetricSpec;
@@ -31,8 +45,10 @@ abstract class Family<L extends string, Cell extends { readonly labels: Labels<L
   protected readonly cells = new Map<string, Cell>();
   readonly #labelNames: readonly string[];
   readonly #onOverflow: () => void;
+  readonly #now: () => number;
 
-  constructor(spec: MetricSpec, onOverflow: () => void) {
+  /** @param now monotonic milliseconds. Default: time stands still, and every series stays */
+  constructor(spec: MetricSpec, onOverflow: () => void, now: () => number = () => 0) {
     this.spec = spec;
     this.name = spec.name;
     this.help = spec.help;
@@ -40,15 +56,46 @@ abstract class Family<L extends string, Cell extends { readonly labels: Labels<L
     this.aggregator = spec.aggregator ?? 'sum';
     this.#labelNames = spec.labels;
     this.#onOverflow = onOverflow;
+    this.#now = now;
   }
 
-  protected abstract create(labels: Labels<L>): Cell;
+  protected abstract create(series: Series<L>): Cell;
   protected abstract samples(cell: Cell): Sample[];
 
+  /** `retired`: the last samples of series that leave now. They are never among the values again. */
   get(): Promise<object> {
+    const retired = this.type === 'gauge' ? [] : this.#retire();
     const values = [...this.cells.values()].flatMap((cell) => this.samples(cell));
     const { name, help, type, aggregator } = this;
-    return Promise.resolve({ name, help, type, aggregator, values });
+    return Promise.resolve({ name, help, type, aggregator, values, ...(retired.length > 0 && { retired }) });
+  }
+
+  /** Uses are dated here and not where they are recorded: that is once in a scrape instead of twenty times in a request. */
+  #retire(): Sample[] {
+    const now = this.#now();
+    const retired: Sample[] = [];
+    for (const [key, cell] of this.cells) {
+      if (cell.used) {
+        cell.used = false;
+        cell.usedAt = now;
+      } else if (!cell.kept && now - cell.usedAt >= SERIES_IDLE_MS) {
+        this.cells.delete(key);
+        retired.push(...this.samples(cell));
+      }
+    }
+    return retired;
+  }
+
+  /** Makes the series exist before the first value, and stay: a rate is known then before anything has happened. */
+  declare(labels: Labels<L>): void {
+    const cell = this.find(labels);
+    if (cell) cell.kept = true;
+  }
+
+  /** Declares these series, and those declared before no longer: they leave when they are not used. */
+  declareOnly(all: readonly Labels<L>[]): void {
+    for (const cell of this.cells.values()) cell.kept = false;
+    for (const labels of all) this.declare(labels);
   }
 
   /** Every label set that something was recorded under. */
@@ -62,7 +109,9 @@ abstract class Family<L extends string, Cell extends { readonly labels: Labels<L
 
   protected find(labels: Labels<L>): Cell | undefined {
     const key = this.#key(labels);
-    return this.cells.get(key) ?? this.#open(key, labels);
+    const cell = this.cells.get(key) ?? this.#open(key, labels);
+    if (cell) cell.used = true;
+    return cell;
   }
 
   #open(key: string, labels: Labels<L>): Cell | undefined {
@@ -77,7 +126,8 @@ abstract class Family<L extends string, Cell extends { readonly labels: Labels<L
   }
 
   #put(key: string, labels: Labels<L>): Cell {
-    const cell = this.create(this.#labels((name) => labels[name as L]));
+    const own = this.#labels((name) => labels[name as L]);
+    const cell = this.create({ labels: own, used: true, usedAt: 0, kept: false });
     this.cells.set(key, cell);
     return cell;
   }
@@ -93,18 +143,17 @@ abstract class Family<L extends string, Cell extends { readonly labels: Labels<L
   }
 }
 
-interface NumberCell<L extends string> {
-  readonly labels: Labels<L>;
+interface NumberCell<L extends string> extends Series<L> {
   value: number;
 }
 
 abstract class NumberFamily<L extends string> extends Family<L, NumberCell<L>> {
-  protected override create(labels: Labels<L>): NumberCell<L> {
-    return { labels, value: 0 };
+  protected override create(series: Series<L>): NumberCell<L> {
+    return { ...series, value: 0 };
   }
 
-  protected override samples(cell: NumberCell<L>): Sample[] {
-    return [cell];
+  protected override samples({ labels, value }: NumberCell<L>): Sample[] {
+    return [{ labels, value }];
   }
 
   protected shift(labels: Labels<L>, by: number): void {
@@ -132,8 +181,7 @@ export class GaugeFamily<L extends string> extends NumberFamily<L> {
   }
 }
 
-interface HistogramCell<L extends string> {
-  readonly labels: Labels<L>;
+interface HistogramCell<L extends string> extends Series<L> {
   /** Per bucket, not cumulative; the last one is +Inf. */
   readonly counts: Float64Array;
   sum: number;
@@ -142,13 +190,13 @@ interface HistogramCell<L extends string> {
 export class HistogramFamily<L extends string> extends Family<L, HistogramCell<L>> {
   readonly #bounds: readonly number[];
 
-  constructor(spec: MetricSpec, onOverflow: () => void) {
-    super(spec, onOverflow);
+  constructor(spec: MetricSpec, onOverflow: () => void, now?: () => number) {
+    super(spec, onOverflow, now);
     this.#bounds = spec.buckets ?? [];
   }
 
-  protected override create(labels: Labels<L>): HistogramCell<L> {
-    return { labels, counts: new Float64Array(this.#bounds.length + 1), sum: 0 };
+  protected override create(series: Series<L>): HistogramCell<L> {
+    return { ...series, counts: new Float64Array(this.#bounds.length + 1), sum: 0 };
   }
 
   observe(labels: Labels<L>, value: number): void {
@@ -159,11 +207,6 @@ export class HistogramFamily<L extends string> extends Family<L, HistogramCell<L
     while (index < this.#bounds.length && value > this.#bounds[index]!) index += 1;
     cell.counts[index]! += 1;
     cell.sum += value;
-  }
-
-  /** Makes the series exist before the first value. */
-  declare(labels: Labels<L>): void {
-    this.find(labels);
   }
 
   protected override samples({ labels, counts, sum }: HistogramCell<L>): Sample[] {

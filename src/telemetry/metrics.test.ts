@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ERROR_TYPES } from './error-types.ts';
 import { createStillClock, WALL } from './exchange.testkit.ts';
-import { CounterFamily, GaugeFamily, HistogramFamily, MAX_LABEL_SETS, OTHER } from './families.ts';
+import { CounterFamily, GaugeFamily, HistogramFamily, MAX_LABEL_SETS, OTHER, SERIES_IDLE_MS } from './families.ts';
 import { METRICS, type MetricSpec } from './metrics.ts';
 import { createMetrics, type Metrics } from './registry.ts';
 
@@ -215,6 +215,112 @@ describe('label sets', () => {
   it.each([Number.NaN, -1, Infinity])('refuse to count %s, which would stay in the sum for good', (value) => {
     const family = new CounterFamily<'a' | 'b'>(counterSpec, () => {});
     expect(() => family.add({ a: '', b: '' }, value)).toThrow('gatehouse_x_total cannot count');
+  });
+});
+
+describe('a series that is not used', () => {
+  const spec: MetricSpec = { type: 'counter', name: 'gatehouse_x_total', help: 'x', labels: ['a'] };
+  const DAY = SERIES_IDLE_MS;
+
+  it('leaves after a day and begins at 0 when it returns, never under __other__', async () => {
+    let now = 0;
+    const family = new CounterFamily<'a'>(
+      spec,
+      () => {},
+      () => now,
+    );
+    const told = async () => samplesOf(await family.get()).map(({ labels, value }) => `${labels['a']} ${value}`);
+    family.add({ a: 'idle' }, 7);
+    family.add({ a: 'used' }, 1);
+    expect(await told()).toEqual(['idle 7', 'used 1']);
+    now = DAY - 1;
+    family.add({ a: 'used' }, 1);
+    expect(await told()).toEqual(['idle 7', 'used 2']);
+    now = DAY;
+    const left = await family.get();
+    expect(samplesOf(left)).toEqual([{ labels: { a: 'used' }, value: 2 }]);
+    expect('retired' in left && left.retired).toEqual([{ labels: { a: 'idle' }, value: 7 }]);
+    family.add({ a: 'idle' }, 1);
+    expect(await told()).toEqual(['used 2', 'idle 1']);
+  });
+
+  it('leaves with all of its buckets, and gives its place to others', async () => {
+    let now = 0;
+    let overflows = 0;
+    const histogram: MetricSpec = {
+      type: 'histogram',
+      name: 'gatehouse_x_seconds',
+      help: 'x',
+      labels: ['a'],
+      buckets: [1],
+    };
+    const family = new HistogramFamily<'a'>(
+      histogram,
+      () => (overflows += 1),
+      () => now,
+    );
+    for (let index = 0; index < MAX_LABEL_SETS - 1; index += 1) family.observe({ a: `${index}` }, 1);
+    await family.get();
+    now = DAY;
+    expect(samplesOf(await family.get())).toEqual([]);
+    family.observe({ a: 'new' }, 0.5);
+    expect(samplesOf(await family.get()).map(({ metricName, value }) => [metricName, value])).toEqual([
+      ['gatehouse_x_seconds_bucket', 1],
+      ['gatehouse_x_seconds_bucket', 1],
+      ['gatehouse_x_seconds_sum', 0.5],
+      ['gatehouse_x_seconds_count', 1],
+    ]);
+    expect(overflows).toBe(0);
+  });
+
+  it('stays where it was declared, until others are declared in its place', async () => {
+    let now = 0;
+    const family = new CounterFamily<'a'>(
+      spec,
+      () => {},
+      () => now,
+    );
+    const told = async () => samplesOf(await family.get()).map(({ labels }) => labels['a']);
+    family.declareOnly([{ a: 'old' }, { a: 'both' }]);
+    await told();
+    now = 2 * DAY;
+    expect(await told()).toEqual(['old', 'both']);
+    family.declareOnly([{ a: 'both' }, { a: 'new' }]);
+    await told();
+    now = 4 * DAY;
+    expect(await told()).toEqual(['both', 'new']);
+  });
+
+  it('is no gauge: those tell how things are', async () => {
+    let now = 0;
+    const family = new GaugeFamily<'a'>(
+      { ...spec, type: 'gauge' },
+      () => {},
+      () => now,
+    );
+    family.set({ a: 'x' }, 1);
+    await family.get();
+    now = 3 * DAY;
+    expect(samplesOf(await family.get())).toHaveLength(1);
+  });
+
+  it('leaves the exposition, and what was declared at the start does not', async () => {
+    const clock = createStillClock();
+    const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, routes: ['/r'], process: false });
+    const labels = { provider: 'p', request_model: 'gpt-x', operation: 'chat' };
+    metrics.families.tokens.add({ ...labels, type: 'input' }, 3);
+    metrics.families.requestTokens.observe({ ...labels, type: 'input' }, 3);
+    const before = (await metrics.scrape(undefined)).text;
+    expect(before.match(/gpt-x/g)!.length).toBeGreaterThan(10);
+    clock.set(DAY);
+    for (const accept of [undefined, 'application/openmetrics-text']) {
+      const { text } = await metrics.scrape(accept);
+      expect(text).not.toMatch(/gpt-x|retired/);
+      expect(text).toContain('gatehouse_requests_rejected_total{route="/r",reason="auth"} 0');
+    }
+    if (spawnSync('promtool', ['--version']).error) return;
+    const check = spawnSync('promtool', ['check', 'metrics'], { input: (await metrics.scrape(undefined)).text });
+    expect(check.status).toBe(0);
   });
 });
 

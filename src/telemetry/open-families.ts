@@ -15,14 +15,17 @@ export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
 /** Route of requests that no operation serves: what clients type never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
-/** All of them, with nothing recorded yet. */
-export function openFamilies(): Families {
+/**
+ * All of them, with nothing recorded yet.
+ * @param now monotonic milliseconds. Default: time stands still, and every series stays
+ */
+export function openFamilies(now?: () => number): Families {
   let overflow: CounterFamily<'metric'> | undefined;
   const open = (spec: MetricSpec): CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string> => {
     const onOverflow = (): void => overflow?.add({ metric: spec.name });
-    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow);
-    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow);
-    return new HistogramFamily(spec, onOverflow);
+    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow, now);
+    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow, now);
+    return new HistogramFamily(spec, onOverflow, now);
   };
   // Each family's labels are its spec's; fromEntries cannot say so.
   const families = Object.fromEntries(

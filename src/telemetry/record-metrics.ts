@@ -9,7 +9,13 @@ interface ModelLabels {
   readonly operation: string;
 }
 
-export function recordRequest(families: Families, record: RequestRecord): void {
+/** Which model names are labels. */
+export interface LabelledModels {
+  /** The label of a name that an upstream has answered with a 2xx: it may take one now. */
+  answered(model: string, keyId: string): string;
+}
+
+export function recordRequest(families: Families, record: RequestRecord, models: LabelledModels): void {
   const { durationMs, overheadMs, bytesIn, bytesOut, rejection, disconnectStage, attempts } = record;
   const route = record.route ?? UNMATCHED_ROUTE;
   const outcome = { route, status_class: statusClass(record.outcomeStatus), stream: String(record.stream) };
@@ -21,7 +27,27 @@ export function recordRequest(families: Families, record: RequestRecord): void {
   families.responseBodyBytes.observe({ route }, bytesOut);
   if (rejection) families.requestsRejected.add({ route, reason: rejection });
   recordFallbacks(families, attempts);
-  for (const attempt of attempts) recordAttempt(families, attempt, record.semconvName ?? '');
+  for (const attempt of attempts) {
+    const { place } = attempt;
+    if (!place) recordAttempt(families, attempt, undefined);
+    else {
+      const request_model =
+        place.modelLabel === OTHER && isAnswer(attempt)
+          ? models.answered(place.model, record.keyId ?? '')
+          : place.modelLabel;
+      recordAttempt(families, attempt, {
+        provider: place.provider,
+        request_model,
+        operation: record.semconvName ?? '',
+      });
+    }
+  }
+}
+
+/** The upstream has answered with a 2xx, whatever became of the rest of its reply; what a cache gives was such an answer. */
+function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
+  const status = tries.at(-1)?.status ?? 0;
+  return answered && (cache === 'hit' || cache === 'shared' || (status >= 200 && status < 300));
 }
 
 /** One series of a counter. */
@@ -31,9 +57,9 @@ export interface CounterLabels {
 }
 
 /** The counters that a record adds to: it is added to some that nobody reads. */
-export function countersOf(record: RequestRecord): readonly CounterLabels[] {
+export function countersOf(record: RequestRecord, models: LabelledModels): readonly CounterLabels[] {
   const families = openFamilies();
-  recordRequest(families, record);
+  recordRequest(families, record, models);
   return Object.values(families).flatMap((family) =>
     family instanceof CounterFamily ? family.labelSets.map((labels) => ({ name: family.name, labels })) : [],
   );
@@ -51,14 +77,13 @@ function recordFallbacks(families: Families, attempts: readonly RecordedAttempt[
   }
 }
 
-function recordAttempt(families: Families, attempt: RecordedAttempt, operation: string): void {
+function recordAttempt(families: Families, attempt: RecordedAttempt, labels: ModelLabels | undefined): void {
   const { place, cache } = attempt;
   if (cache) families.cacheRequests.add({ mode: 'exact', result: cache });
   for (const { param, action, count } of attempt.losses) {
     families.paramsLost.add({ provider: place?.provider ?? '', param: knownParam(param) ?? OTHER, action }, count);
   }
-  if (!place) return;
-  const labels = { provider: place.provider, request_model: place.modelLabel, operation };
+  if (!labels) return;
   const { outcome, errorType, counted } = attempt;
   if (counted) families.upstreamAttempts.add({ ...labels, outcome, error_type: errorType });
   recordTries(families, attempt, labels);

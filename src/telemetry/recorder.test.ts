@@ -44,7 +44,13 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
     routes: ['/v1/chat/completions'],
     process: false,
   });
-  const recorder = createRecorder({ clock, metrics, log, accessLog: createAccessLog({ log, mode: 'all', ...access }) });
+  const recorder = createRecorder({
+    clock,
+    metrics,
+    models: { answered: (model) => model },
+    log,
+    accessLog: createAccessLog({ log, mode: 'all', ...access }),
+  });
   return {
     metrics,
     lines,
@@ -203,7 +209,13 @@ describe('the metrics of a request', () => {
     const clock = createStillClock();
     const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
     const log = createLogger({ level: 'silent' });
-    const recorder = createRecorder({ clock, metrics, log, accessLog: () => {} });
+    const recorder = createRecorder({
+      clock,
+      metrics,
+      models: { answered: (model) => model },
+      log,
+      accessLog: () => {},
+    });
     const recording = recorder.open(exchangeOf());
     const inFlight = async (): Promise<string | undefined> =>
       /^gatehouse_requests_in_flight\{route="\/v1\/chat\/completions"\} (.*)$/m.exec(
@@ -253,7 +265,7 @@ describe('the metrics of a request', () => {
   it('can be asked which counters a record adds to, and are not counted by that', async () => {
     const bench = createBench();
     const [exchange, end] = [streamedExchange(), endOf({ bytes: 4096 })];
-    const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }));
+    const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }), { answered: (model) => model });
     expect(await bench.series()).toEqual([]);
     bench.record(exchange, end, 1305);
     const told = asked.map(

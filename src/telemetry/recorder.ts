@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock, Exchange, Recorder, ReplyEnd, RequestRecording } from '../plugin/index.ts';
 import type { AccessLog } from './access-log.ts';
 import { boundRecord } from './bounded-record.ts';
-import { recordRequest } from './record-metrics.ts';
+import { recordRequest, type LabelledModels } from './record-metrics.ts';
 import type { OpenRequest, RecordStore } from './record-store.ts';
 import { recordOf } from './make-record.ts';
 import { UNMATCHED_ROUTE } from './open-families.ts';
@@ -13,6 +13,7 @@ import { openServerSpan, type ServerSpan } from './spans.ts';
 export interface RecorderOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly models: LabelledModels;
   readonly accessLog: AccessLog;
   /** Where a fault of telemetry itself is told. */
   readonly log: Logger;
@@ -60,7 +61,7 @@ function settle(options: RecorderOptions, request: OpenRequest, end: ReplyEnd, s
   const bounded = record && guarded(() => boundRecord(record));
   records?.end(request, bounded);
   if (!record) return;
-  guarded(() => recordRequest(metrics.families, record));
+  guarded(() => recordRequest(metrics.families, record, options.models));
   if (bounded) guarded(() => accessLog(bounded, span?.spanId));
   guarded(() => span?.close(record));
 }

@@ -76,7 +76,7 @@ const MISNAMED_DEFAULTS = [
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry: AnyRegistry = new Registry();
-  const families = openFamilies();
+  const families = openFamilies(() => options.clock.now());
   for (const family of Object.values(families)) {
     // The registry asks only for what Family has; the declared type wants a whole Counter.
     registry.registerMetric(family as unknown as Metric);
@@ -98,24 +98,24 @@ export function createMetrics(options: MetricsOptions): Metrics {
 /** Outcomes that are known beforehand start at zero: an alert on a rate needs a first value before the first failure. */
 function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
-  for (const result of ['success', 'failure']) families.configReloads.add({ result }, 0);
-  for (const reason of DROP_REASONS) families.logLinesDropped.add({ reason }, 0);
-  for (const result of CACHE_RESULTS) families.cacheRequests.add({ mode: 'exact', result }, 0);
+  for (const result of ['success', 'failure']) families.configReloads.declare({ result });
+  for (const reason of DROP_REASONS) families.logLinesDropped.declare({ reason });
+  for (const result of CACHE_RESULTS) families.cacheRequests.declare({ mode: 'exact', result });
   for (const limit of LOAD_LIMITS)
-    for (const action of ['refused', 'dropped']) families.limitRefusals.add({ limit, action }, 0);
+    for (const action of ['refused', 'dropped']) families.limitRefusals.declare({ limit, action });
   families.draining.set({}, 0);
   families.poolWaiting.set({}, 0);
   families.cacheEntries.set({}, 0);
   families.cacheSize.set({}, 0);
-  families.cacheEvictions.add({}, 0);
-  for (const { name } of Object.values(METRICS)) families.labelOverflow.add({ metric: name }, 0);
+  families.cacheEvictions.declare({});
+  for (const { name } of Object.values(METRICS)) families.labelOverflow.declare({ metric: name });
   for (const route of [...routes, UNMATCHED_ROUTE]) {
     families.requestsInFlight.set({ route }, 0);
     families.requestOverhead.declare({ route });
-    for (const stage of ['queued', 'waiting', 'streaming']) families.clientDisconnects.add({ route, stage }, 0);
-    for (const reason of REJECTION_REASONS) families.requestsRejected.add({ route, reason }, 0);
+    for (const stage of ['queued', 'waiting', 'streaming']) families.clientDisconnects.declare({ route, stage });
+    for (const reason of REJECTION_REASONS) families.requestsRejected.declare({ route, reason });
     for (const status_class of ['2xx', '4xx', '5xx']) {
-      for (const stream of ['false', 'true']) families.requests.add({ route, status_class, stream, cache: '' }, 0);
+      for (const stream of ['false', 'true']) families.requests.declare({ route, status_class, stream, cache: '' });
     }
   }
 }
@@ -128,9 +128,9 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
       families.configReloadSuccessful.set({}, 1);
       families.configReloadSuccessTime.set({}, clock.wall() / 1000);
       families.configReloads.add({ result: 'success' });
-      for (const provider of providers) {
-        for (const result of ['success', 'failure']) families.tokenRefreshes.add({ provider, result }, 0);
-      }
+      families.tokenRefreshes.declareOnly(
+        providers.flatMap((provider) => ['success', 'failure'].map((result) => ({ provider, result }))),
+      );
     },
     settingsRefused() {
       families.configReloadSuccessful.set({}, 0);
@@ -146,10 +146,12 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
     targetHealth: {
       list(targets) {
         families.targetHealthy.reset();
-        for (const { healthy, enforced, ...labels } of targets) {
-          families.targetHealthy.set(labels, healthy ? 1 : 0);
-          for (const to of enforced ? BREAKER_STATES : []) families.breakerTransitions.add({ ...labels, to }, 0);
-        }
+        for (const { healthy, enforced: _, ...labels } of targets) families.targetHealthy.set(labels, healthy ? 1 : 0);
+        families.breakerTransitions.declareOnly(
+          targets.flatMap(({ healthy: _, enforced, ...labels }) =>
+            (enforced ? BREAKER_STATES : []).map((to) => ({ ...labels, to })),
+          ),
+        );
       },
       changed({ enforced, ...labels }, to) {
         families.targetHealthy.set(labels, to === 'closed' ? 1 : 0);

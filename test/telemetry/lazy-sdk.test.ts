@@ -19,7 +19,7 @@ const program = `
   const tracing = await startTracing({ env: process.env, yaml: undefined, version: '0', log });
   const clock = kit.createStillClock();
   const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
-  const recorder = createRecorder({ clock, metrics, log, accessLog: createAccessLog({ log, mode: 'all' }), tracer: tracing?.tracer });
+  const recorder = createRecorder({ clock, metrics, models: { answered: (model) => model }, log, accessLog: createAccessLog({ log, mode: 'all' }), tracer: tracing?.tracer });
   recorder.open(kit.streamedExchange()).close(kit.endOf());
   console.log(JSON.stringify({ tracing: tracing !== undefined, loaded }));
   process.exit(0);

@@ -85,6 +85,7 @@ function recordOne(
   const recorder = createRecorder({
     clock,
     metrics,
+    models: { answered: (model) => model },
     log,
     accessLog: createAccessLog({ log, mode: 'all' }),
     tracer: tracing.tracer,

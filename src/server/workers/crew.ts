@@ -12,6 +12,7 @@ import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
 import { Connections } from './connections.ts';
 import { explainedBy } from './crew-explains.ts';
+import { CrewLabels } from './crew-labels.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
 import {
@@ -69,6 +70,7 @@ export class WorkerCrew implements Crew {
   readonly #options: CrewOptions;
   readonly #tools: CrewTools;
   readonly #metrics: CrewMetrics;
+  readonly #labels: CrewLabels;
   readonly #members = new Set<Member>();
   readonly #connections = new Connections();
   #inForce: InForce | undefined;
@@ -80,7 +82,8 @@ export class WorkerCrew implements Crew {
   constructor(options: CrewOptions, tools: CrewTools) {
     this.#options = options;
     this.#tools = tools;
-    this.#metrics = new CrewMetrics(tools.metrics);
+    this.#metrics = new CrewMetrics(tools.metrics, () => tools.clock.now());
+    this.#labels = new CrewLabels(tools.clock, (names) => void this.#askAll('labels', names));
     // A structured clone keeps what JSON loses: maps, NaN.
     cluster.setupPrimary({ exec: WORKER_MAIN, args: [], execArgv: WORKER_FLAGS, serialization: 'advanced' });
     // One that is blocked does not notice that its channel has ended.
@@ -92,10 +95,10 @@ export class WorkerCrew implements Crew {
   async start(inForce: InForce): Promise<Address> {
     this.#inForce = inForce;
     const { families } = this.#tools.metrics;
-    for (const reason of ['code', 'signal']) families.workerExits.add({ reason }, 0);
-    for (const reason of KILL_REASONS) families.workersKilled.add({ reason }, 0);
-    families.workerRequestsCut.add({}, 0);
-    families.workerConnectionsCut.add({}, 0);
+    for (const reason of ['code', 'signal']) families.workerExits.declare({ reason });
+    for (const reason of KILL_REASONS) families.workersKilled.declare({ reason });
+    families.workerRequestsCut.declare({});
+    families.workerConnectionsCut.declare({});
     const starts = Array.from({ length: this.#options.size }, () => this.#startMember(0));
     const [address] = await Promise.all(starts);
     this.#address = address;
@@ -174,6 +177,7 @@ export class WorkerCrew implements Crew {
     });
     if ('failure' in answer) throw failureOf(answer.failure);
     member.servingSince = this.#tools.clock.now();
+    member.channel.ask('labels', this.#labels.names, LOOK_UP_LIMIT_MS).catch(() => {});
     this.#count();
     this.#watch(member);
     this.#tools.log.info({ worker: member.worker.id, pid: member.worker.process.pid }, 'a worker serves');
@@ -219,6 +223,7 @@ export class WorkerCrew implements Crew {
     member.silence.heard();
     member.connections.isSuspended = false;
     if (message.type === 'answer' || message.type === 'failed') return member.channel.heard(message);
+    if (message.type === 'label') return this.#labels.heard(message.use);
     // Messages may come after the end: by then what this worker has counted stands among the dead.
     if (!this.#members.has(member)) return;
     if (message.type === 'metrics') this.#metrics.heard(member.worker.id, message);

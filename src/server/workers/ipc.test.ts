@@ -14,6 +14,7 @@ const ANSWERS: Answers = {
   alive: async () => undefined,
   targets: unasked,
   metrics: async () => undefined,
+  labels: async () => undefined,
   drain: async () => ({ cut: 2 }),
 };
 

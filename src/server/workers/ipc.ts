@@ -1,3 +1,4 @@
+import type { LabelUse } from '../../catalog/followed-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/files.ts';
@@ -41,6 +42,8 @@ export interface Questions {
   /** Whether its event loop runs: the answer says nothing but that. */
   readonly alive: { readonly asked: undefined; readonly answer: undefined };
   readonly targets: { readonly asked: undefined; readonly answer: readonly string[] };
+  /** The model names that are labels of metrics from now on, in all workers. */
+  readonly labels: { readonly asked: readonly string[]; readonly answer: undefined };
   /** All of them are told before the answer comes, in a message of their own: what is told later is never older. */
   readonly metrics: { readonly asked: undefined; readonly answer: undefined };
   /** Answered when the last reply has ended; `cut`: how many had to be. */
@@ -60,6 +63,8 @@ export type ToWorker = { [Q in Question]: Asking<Q> }[Question];
 export type ToPrimary =
   | { readonly type: 'answer'; readonly id: number; readonly answer: Questions[Question]['answer'] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  /** Unasked: a model name that could become a label, or is one and is used. */
+  | { readonly type: 'label'; readonly use: LabelUse }
   /** Unasked, about once a second, what must not be lost with a worker that dies without a word. */
   | {
       readonly type: 'metrics';

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { FollowedLabels } from '../../catalog/followed-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/files.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
@@ -27,11 +28,16 @@ const send = (message: ToPrimary): void => {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
 
+const models = new FollowedLabels(
+  () => systemClock.now(),
+  (use) => send({ type: 'label', use }),
+);
+
 const answers: Answers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const options = { configs, env: process.env, files: sentFiles(() => files), port };
+      const options = { configs, env: process.env, files: sentFiles(() => files), port, models };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Whoever asked has the answer before the process ends.
@@ -58,6 +64,10 @@ const answers: Answers = {
   explained: async ({ id }) => started().explains.explained(id),
   alive: () => Promise.resolve(undefined),
   targets: async () => started().targets(),
+  async labels(names) {
+    models.follow(names);
+    return undefined;
+  },
   drain: (times) => started().shutDown(times),
 };
 

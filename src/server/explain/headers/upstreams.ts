@@ -91,7 +91,7 @@ export class Upstreams {
     this.#known = known;
     this.#names = new HeaderNames(known.server.headerPrefixes);
     // Labels of its own: no name that is made up here may become one of the process's.
-    this.#resolver = createTargetResolver(catalog, { labels: new ModelLabels(0) });
+    this.#resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
     this.places = placesOf(known.settings);
   }
 

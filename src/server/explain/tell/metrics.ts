@@ -1,3 +1,4 @@
+import { ModelLabels } from '../../../catalog/model-labels.ts';
 import type { TargetTold } from '../../../explain/explanation.ts';
 import { createSignals, type Signals } from '../../../formats/events.ts';
 import type { Attempt, Exchange, ModelTask, Reply, TryRecord } from '../../../plugin/index.ts';
@@ -20,7 +21,7 @@ export function tellMetrics({ exchange }: Observation, one: SeenAttempt): Target
     error: undefined,
   };
   const end = { state: 'complete', status: answered.reply.status, bytes: 0, error: undefined } as const;
-  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }));
+  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }), new ModelLabels());
 }
 
 function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound, cache }: SeenAttempt): Attempt {

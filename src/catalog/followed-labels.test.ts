@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { CrewLabels } from '../server/workers/crew-labels.ts';
+import { FollowedLabels, type LabelUse } from './followed-labels.ts';
+import { Globs } from './globs.ts';
+import { LABEL_IDLE_MS, OTHER } from './model-labels.ts';
+
+interface Crew {
+  readonly workers: readonly FollowedLabels[];
+  readonly told: LabelUse[];
+  readonly labelOf: (worker: number, name: string) => string;
+  set(now: number): void;
+}
+
+/** Workers and their primary, with no time between them. */
+function crewOf(size: number): Crew {
+  let now = 0;
+  const told: LabelUse[] = [];
+  const primary = new CrewLabels({ now: () => now }, (names) => {
+    for (const worker of workers) worker.follow(names);
+  });
+  const workers: FollowedLabels[] = Array.from(
+    { length: size },
+    () =>
+      new FollowedLabels(
+        () => now,
+        (use) => {
+          told.push(use);
+          primary.heard(use);
+        },
+      ),
+  );
+  return {
+    workers,
+    told,
+    labelOf: (worker, name) => workers[worker]!.labelFor(undefined, name, name),
+    set: (moment) => void (now = moment),
+  };
+}
+
+describe('the labels of workers', () => {
+  test('are the same in all of them, once one has seen a name answered', () => {
+    const { workers, labelOf } = crewOf(3);
+    expect(workers[1]!.answered('gpt-5', 'a')).toBe(OTHER);
+    expect([0, 1, 2].map((worker) => labelOf(worker, 'gpt-5'))).toEqual(['gpt-5', 'gpt-5', 'gpt-5']);
+    expect(workers[1]!.answered('gpt-5', 'a')).toBe('gpt-5');
+  });
+
+  test('are bounded for all together, and for each key', () => {
+    const { workers, labelOf, set } = crewOf(4);
+    const names = Array.from({ length: 400 }, (_, index) => `gpt-${index}`);
+    for (const [index, name] of names.entries()) {
+      set(index * 100);
+      workers[index % 4]!.answered(name, 'hog');
+    }
+    for (const worker of [0, 1, 2, 3])
+      expect(names.filter((name) => labelOf(worker, name) === name)).toEqual(names.slice(0, 20));
+  });
+
+  test('cost the primary no message for each guess', () => {
+    const { workers, told } = crewOf(1);
+    for (let index = 0; index < 5000; index += 1) workers[0]!.answered(`gpt-${index}`, 'hog');
+    expect(told.length).toBe(20);
+    for (let index = 0; index < 5000; index += 1) workers[0]!.answered('my secret', 'hog');
+    expect(told.length).toBe(20);
+  });
+
+  test('last as long as one worker uses them, and leave all at once', () => {
+    const { workers, labelOf, told, set } = crewOf(2);
+    workers[0]!.answered('gpt-used', 'a');
+    workers[0]!.answered('gpt-idle', 'a');
+    const before = told.length;
+    const hour = LABEL_IDLE_MS / 24;
+    for (let at = 0; at <= 30; at += 0.25) {
+      set(at * hour);
+      labelOf(1, 'gpt-used');
+    }
+    expect(told.length - before).toBe(30);
+    // The primary forgets the idle one when it next looks for room.
+    workers[0]!.answered('gpt-new', 'a');
+    for (const worker of [0, 1])
+      expect(['gpt-used', 'gpt-idle', 'gpt-new'].map((name) => labelOf(worker, name))).toEqual([
+        'gpt-used',
+        OTHER,
+        'gpt-new',
+      ]);
+  });
+
+  test('need no primary for names that the catalog lists', () => {
+    const { workers, told } = crewOf(1);
+    expect(workers[0]!.labelFor(new Globs(['house']), 'house', 'house')).toBe('house');
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Globs } from './globs.ts';
+import { isVendorName, LABEL_IDLE_MS, OTHER, type ModelNames } from './model-labels.ts';
+
+/** A name that a worker has seen answered, for its primary to decide on. */
+export interface LabelUse {
+  readonly model: string;
+  readonly keyId: string;
+}
+
+/** So often the primary hears that a label is in use: it forgets those it hears nothing of in a day. */
+const TELL_AGAIN_MS = LABEL_IDLE_MS / 24;
+/** Names without a label that are told to the primary: callers can ask for as many as they like. */
+const ASKS_PER_SECOND = 20;
+
+/**
+ * The labels of a worker. The primary decides which names have one, so that all workers agree and the bounds hold for all together: a
+ * name that answers for the first time counts as `__other__` until the primary has told its label.
+ */
+export class FollowedLabels implements ModelNames {
+  readonly #now: () => number;
+  readonly #tell: (use: LabelUse) => void;
+  /** When the use of each was told last. */
+  #names = new Map<string, number>();
+  #asks = { since: -Infinity, count: 0 };
+
+  constructor(now: () => number, tell: (use: LabelUse) => void) {
+    this.#now = now;
+    this.#tell = tell;
+  }
+
+  /** These have labels from now on, and no others. */
+  follow(names: readonly string[]): void {
+    this.#names = new Map(names.map((name) => [name, this.#names.get(name) ?? this.#now()]));
+  }
+
+  labelFor(listed: Globs | undefined, asked: string, model: string): string {
+    if (listed?.hasLiteral(asked)) return model;
+    const toldAt = this.#names.get(model);
+    if (toldAt === undefined) return OTHER;
+    const now = this.#now();
+    if (now - toldAt >= TELL_AGAIN_MS) {
+      this.#names.set(model, now);
+      this.#tell({ model, keyId: '' });
+    }
+    return model;
+  }
+
+  answered(model: string, keyId: string): string {
+    if (this.#names.has(model)) return model;
+    if (isVendorName(model) && this.#mayAsk()) this.#tell({ model, keyId });
+    return OTHER;
+  }
+
+  #mayAsk(): boolean {
+    const now = this.#now();
+    if (now - this.#asks.since >= 1000) this.#asks = { since: now, count: 0 };
+    this.#asks.count += 1;
+    return this.#asks.count <= ASKS_PER_SECOND;
+  }
+}

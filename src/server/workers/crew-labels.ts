@@ -1,0 +1,28 @@
+import type { LabelUse } from '../../catalog/followed-labels.ts';
+import { ModelLabels } from '../../catalog/model-labels.ts';
+import type { Clock } from '../../plugin/index.ts';
+
+/** Decides for all workers which model names are labels of metrics. */
+export class CrewLabels {
+  readonly #labels: ModelLabels;
+  readonly #spread: (names: readonly string[]) => void;
+  #spreadVersion = 0;
+
+  /** @param spread tells all workers */
+  constructor(clock: Pick<Clock, 'now'>, spread: (names: readonly string[]) => void) {
+    this.#labels = new ModelLabels({ now: () => clock.now() });
+    this.#spread = spread;
+  }
+
+  get names(): readonly string[] {
+    return this.#labels.names;
+  }
+
+  /** A worker has seen the name answered, or uses its label. */
+  heard({ model, keyId }: LabelUse): void {
+    this.#labels.answered(model, keyId);
+    if (this.#labels.version === this.#spreadVersion) return;
+    this.#spreadVersion = this.#labels.version;
+    this.#spread(this.#labels.names);
+  }
+}
