@@ -74,7 +74,8 @@ export class Flight {
   }
 }
 
-function outOfTime({ timeouts, startedAt, deadline, resolved }: Attempt): UpstreamError {
+/** The wait for another request's answer was in vain, and there is no time left to ask. */
+export function outOfTime({ timeouts, startedAt, deadline, resolved }: Attempt): UpstreamError {
   const isTotal = deadline >= startedAt + timeouts.total;
   const limit = isTotal ? `within ${timeouts.total / 1000}s (timeouts.total)` : "before the request's deadline";
   return new UpstreamError(

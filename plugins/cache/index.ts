@@ -1,5 +1,6 @@
 import {
   definePlugin,
+  leavesTime,
   type AttemptContext,
   type CachedReply,
   type CacheSettings,
@@ -7,7 +8,7 @@ import {
   type Exchange,
   type RequestBody,
 } from '../../src/plugin/index.ts';
-import { Flights, type Flight } from './flights.ts';
+import { Flights, outOfTime, type Flight, type Landing } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';
 import { readWishes } from './wishes.ts';
@@ -102,11 +103,24 @@ async function askTogether(job: Job, flights: Flights): Promise<void> {
   const flight = flights.find(key);
   if (!flight) return lead(job, flights.begin(key));
   const landing = await follow(job, flight);
+  if (isNoReply(landing) && !hasTimeToAsk(job)) {
+    // One of the others may have more time.
+    if (landing === 'lead') flight.end('lead');
+    throw outOfTime(attempt);
+  }
   if (landing === 'lead') return lead(job, flight);
   if (landing === 'alone' || !answer(job, landing, 'shared')) await ask(job);
 }
 
-async function follow({ attempt, clock }: Job, flight: Flight): Promise<CachedReply | 'lead' | 'alone'> {
+const isNoReply = (landing: Landing): boolean => landing === 'lead' || landing === 'alone';
+
+/** What it has waited counts like any wait: a try that begins just before its deadline asks in vain. */
+function hasTimeToAsk({ attempt, clock }: Job): boolean {
+  const waitedMs = clock.now() - (attempt.wait?.from ?? clock.now());
+  return leavesTime(waitedMs, waitedMs + attempt.deadline - clock.now());
+}
+
+async function follow({ attempt, clock }: Job, flight: Flight): Promise<Landing> {
   const wait: NonNullable<typeof attempt.wait> = { from: clock.now(), to: undefined };
   attempt.wait = wait;
   try {

@@ -157,20 +157,36 @@ describe('retry', () => {
   );
 
   it.each([
-    ['would end after the deadline', 101, 2],
-    ['would end just at it', 100, 1],
-    ['ends before it', 102, 2],
+    ['would end just at the deadline', 100, 1],
+    ['leaves less than half of the time', 199, 1],
+    ['would end after the deadline, unlike this one', 200, 2],
   ])('begins no wait that %s (%d ms)', async (_, deadline, count) => {
     expect((await run({ tries: [busy()], attempts: 1, deadline })).at).toHaveLength(count);
   });
 
   it.each([
     [500, 1],
-    [501, 2],
-  ])('begins no wait that the upstream asks for and the deadline of %d ms would cut off', async (deadline, tries) => {
-    const { at, clock } = await run({ tries: [busy(429, 500), 'ok'], deadline });
-    expect([at.length, clock.started]).toEqual([tries, tries - 1]);
-  });
+    [999, 1],
+    [1000, 2],
+  ])(
+    'begins no wait that the upstream asks for where the deadline of %d ms leaves no time for the answer',
+    async (deadline, tries) => {
+      const { at, clock } = await run({ tries: [busy(429, 500), 'ok'], deadline });
+      expect([at.length, clock.started]).toEqual([tries, tries - 1]);
+    },
+  );
+
+  it.each([
+    [10_999, 1],
+    [11_000, 2],
+  ])(
+    'leaves a second for the answer: a wait of 10 s and a deadline of %d ms make %d tries',
+    async (deadline, tries) => {
+      const failure = busy(429, 10_000);
+      const { at, outcome } = await run({ tries: [failure, 'ok'], maxDelayMs: 60_000, deadline });
+      expect([at.length, outcome]).toEqual([tries, tries === 1 ? failure : 'ok']);
+    },
+  );
 
   it('counts what the tries took against the deadline', async () => {
     const failure = busy();

@@ -1,5 +1,12 @@
 import pRetry from 'p-retry';
-import { definePlugin, isFinalForModel, isSilence, UpstreamError, type Attempt } from '../../src/plugin/index.ts';
+import {
+  definePlugin,
+  isFinalForModel,
+  isSilence,
+  leavesTime,
+  UpstreamError,
+  type Attempt,
+} from '../../src/plugin/index.ts';
 
 /** Sends the same bytes again after a failure that may pass, as often as the target's `retry` says. */
 export default definePlugin({
@@ -30,7 +37,7 @@ export default definePlugin({
             retriesLeft > 0 && !exchange.cancellation.reason
               ? waitBefore(attempt, error, retriesConsumed, random)
               : undefined;
-          if (wait === undefined || clock.now() + wait >= attempt.deadline) throw error;
+          if (wait === undefined || !leavesTime(wait, attempt.deadline - clock.now())) throw error;
           await clock.sleep(wait, attempt.cancellation);
         },
       });

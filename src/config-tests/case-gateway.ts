@@ -85,7 +85,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
   const live = new LiveSnapshot(snapshot, () => {});
   const { newId } = setup;
-  const server = createDataServer(createRequestPath({ live, inFlight, clock, log, newId }), settings, {
+  const { server } = createDataServer(createRequestPath({ live, inFlight, clock, log, newId }), settings, {
     clock,
     inFlight,
   });

@@ -18,12 +18,17 @@ const KEEP_ALIVE_MS = 75_000;
 /** How often node:http looks for requests that take too long to arrive. */
 const SLOW_CHECK_MS = 1000;
 
+export interface DataServer {
+  readonly server: Server;
+  readonly pipelines: Pipelines;
+}
+
 /** The listener applications reach: routes each operation onto the request path. */
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
   { clock, inFlight }: { readonly clock: Clock; readonly inFlight: InFlight },
-): Server {
+): DataServer {
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
@@ -63,7 +68,7 @@ export function createDataServer(
   server.timeout = 0;
   // Node would drop those beyond a count, in silence; `limits.header` bounds them.
   server.maxHeadersCount = 0;
-  return server;
+  return { server, pipelines };
 }
 
 /** node:http reads them anew at each of its checks, so a reload may change them. */

@@ -1,10 +1,14 @@
 import type { Server } from 'node:http';
 import type { Clock } from '../plugin/index.ts';
 import type { InFlight } from './in-flight.ts';
-import { stopListening } from './listeners.ts';
+import { stopListening, untilQuiet } from './listeners.ts';
+import type { Pipelines } from './pipelines.ts';
 
 export interface DrainSetup {
   readonly server: Server;
+  readonly pipelines: Pick<Pipelines, 'hold' | 'release'>;
+  /** Connections come by way of another process, which has a queue of its own. */
+  readonly isWorker: boolean;
   readonly inFlight: InFlight;
   readonly clock: Clock;
 }
@@ -21,11 +25,27 @@ export interface DrainTimes {
 /** A request that is still arriving when nothing else is left is waited for no longer than this. */
 const ARRIVING_MS = 1000;
 
+/**
+ * A client that had its reply before it could hear of the drain may use its connection again: idle ones are left open until the
+ * drain is so old. Replies since then have closed theirs.
+ */
+const REUSED_MS = 1000;
+
+/** So long without a new connection, and the queue of connections is taken to be empty. */
+const QUIET_MS = 25;
+/** The primary hands out one connection after the other, and may have to wait for a processor. */
+const QUIET_WORKER_MS = 100;
+
 /** Lets requests end, cuts those that take too long, and gives how many that were. Nothing listens afterwards. */
-export async function drain({ server, inFlight, clock }: DrainSetup, times: DrainTimes): Promise<number> {
+export async function drain(setup: DrainSetup, times: DrainTimes): Promise<number> {
+  const { server, inFlight, clock } = setup;
+  const beganAt = clock.now();
   inFlight.drain();
   if (times.delayMs > 0) await clock.sleep(times.delayMs);
-  const closed = stopListening(server, () => inFlight.leaving);
+  if (times.timeoutMs > 0) await acceptTheLast(setup);
+  const isBusy = (): boolean => inFlight.leaving || (times.timeoutMs > 0 && clock.now() - beganAt < REUSED_MS);
+  const closed = stopListening(server, isBusy);
+  setup.pipelines.release();
   const end = clock.now() + times.timeoutMs;
   do {
     await within(inFlight.empty(), end - clock.now(), clock);
@@ -38,6 +58,16 @@ export async function drain({ server, inFlight, clock }: DrainSetup, times: Drai
   await closed;
   inFlight.abandon();
   return cut;
+}
+
+/**
+ * The kernel resets connections that nothing has accepted when their listener closes, and their clients' requests with them. Each
+ * reply of the last moments closes its connection (`connection: close`), so that clients open one connection after the other. While
+ * new requests wait they open none, and the listener closes on an empty queue. The requests are served then.
+ */
+async function acceptTheLast({ server, pipelines, isWorker }: DrainSetup): Promise<void> {
+  pipelines.hold();
+  await untilQuiet(server, isWorker ? QUIET_WORKER_MS : QUIET_MS);
 }
 
 /** Waits for it, but no longer than that. */

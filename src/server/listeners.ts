@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { Server as TcpServer, type AddressInfo } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 
 export interface Address {
   readonly host: string;
@@ -30,6 +31,25 @@ export function listen(
   });
 }
 
+/** Clients that open connections whatever becomes of the others are not waited for any longer. */
+const QUIET_LIMIT_MS = 700;
+
+/** Resolves when no connection has come for so long, just after the queue of connections was looked at. */
+export async function untilQuiet(server: Server, quietMs: number): Promise<void> {
+  if (!server.listening) return;
+  let count = 0;
+  const onConnection = (): void => void (count += 1);
+  server.on('connection', onConnection);
+  const end = performance.now() + QUIET_LIMIT_MS;
+  for (let before = -1; count !== before && performance.now() < end;) {
+    before = count;
+    await setTimeout(quietMs);
+    // Node looks for connections before it runs this.
+    await setImmediate();
+  }
+  server.off('connection', onConnection);
+}
+
 /** Connections fall idle one by one: they are looked for this often. */
 const IDLE_CHECK_MS = 50;
 
@@ -37,12 +57,13 @@ const IDLE_CHECK_MS = 50;
  * Takes no more connections, and closes those it has as they fall idle. Resolves when there is none left.
  *
  * To node:http a connection is idle when its reply has been ended, though most of that may still wait for the client to read it:
- * `isLeaving` says that there is such a reply, and until it has left nothing is closed. `close()` of node:http does not ask.
+ * `isBusy` says that there is such a reply, or another reason to wait, and until then nothing is closed. `close()` of node:http does
+ * not ask.
  */
-export function stopListening(server: Server, isLeaving: () => boolean): Promise<void> {
+export function stopListening(server: Server, isBusy: () => boolean): Promise<void> {
   if (!server.listening) return Promise.resolve();
   const closeIdle = (): void => {
-    if (!isLeaving()) server.closeIdleConnections();
+    if (!isBusy()) server.closeIdleConnections();
   };
   return new Promise((resolve) => {
     const checking = setInterval(closeIdle, IDLE_CHECK_MS);

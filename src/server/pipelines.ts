@@ -26,6 +26,7 @@ export class Pipelines {
   readonly #lines = new WeakMap<Socket, Line>();
   readonly #serve: Serve;
   readonly #limit: () => number;
+  #held: Waiting[] | undefined;
 
   /** @param limit of one connection, as it is now */
   constructor(serve: Serve, limit: () => number) {
@@ -34,6 +35,7 @@ export class Pipelines {
   }
 
   take(req: IncomingMessage, res: ServerResponse): void {
+    if (this.#held) return void this.#held.push({ req, res });
     // Node gives a reply its socket when those before it have left: nearly every request has it from the start.
     if (res.socket) return this.#serve(req, res);
     const { socket } = req;
@@ -45,6 +47,17 @@ export class Pipelines {
     res.once('socket', () => this.#advance(line, socket));
     line.paused = true;
     socket.pause();
+  }
+
+  /** From now on requests wait, in the order they come; those that are served go on. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const { req, res } of held) if (!req.socket.destroyed) this.take(req, res);
   }
 
   #open(socket: Socket): Line {

@@ -12,6 +12,7 @@ import { compileWith, type Lasting, type Parts } from './lasting.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
 import { close, listen, type Address } from './listeners.ts';
 import type { Crew, Part } from './part.ts';
+import type { Pipelines } from './pipelines.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from './request-path.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -39,7 +40,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { inFlight } = lasting.shared;
   const targets = () => healthLines(lasting.shared.health.reports());
   const explaining = createExplainService(() => live.current.explainer, { ...lasting, clock });
-  const servers = createServers(parts, { live, crew, targets, explains: explaining.explains });
+  const { servers, pipelines } = createServers(parts, { live, crew, targets, explains: explaining.explains });
   const reloader = createReloader(parts, { live, crew }, ({ server }) => {
     lasting.apply(server);
     setTimeouts(servers.data, server);
@@ -58,11 +59,12 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   if (part.kind !== 'worker') await reloader.watch();
 
+  const drained = { server: servers.data, pipelines, inFlight, clock, isWorker: part.kind === 'worker' };
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
     inFlight.drain();
-    const cut = await (crew ? crew.drain(times) : drain({ server: servers.data, inFlight, clock }, times));
+    const cut = await (crew ? crew.drain(times) : drain(drained, times));
     await Promise.all([servers.status, servers.admin].map(close));
     await letGo();
     return { cut };
@@ -122,10 +124,15 @@ interface Behind {
 function createServers(
   { clock, log, metrics, lasting }: ServeParts,
   { live, crew, targets, explains }: Behind,
-): Servers {
+): { readonly servers: Servers; readonly pipelines: Pipelines } {
   const { inFlight } = lasting.shared;
-  return {
-    data: createDataServer(createRequestPath({ live, inFlight, clock, log }), live.current.server, { clock, inFlight }),
+  const { server: data, pipelines } = createDataServer(
+    createRequestPath({ live, inFlight, clock, log }),
+    live.current.server,
+    { clock, inFlight },
+  );
+  const servers = {
+    data,
     status: createStatusServer({
       metrics: crew ?? metrics,
       clock,
@@ -143,6 +150,7 @@ function createServers(
       settings: () => live.current.server,
     }),
   };
+  return { servers, pipelines };
 }
 
 async function open(

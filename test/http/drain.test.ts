@@ -67,6 +67,36 @@ it('serves on during the delay', async () => {
   await expect(ask(place)).rejects.toThrow('fetch failed');
 });
 
+it('a connection whose last reply came before the drain is used once more', async () => {
+  const place = await start({ drain: { delay: '0s', timeout: '1m' } });
+  const wire = new Wire(place);
+  const get = 'GET /nowhere HTTP/1.1\r\nhost: gateway\r\n\r\n';
+  wire.socket.write(get);
+  await until(() => wire.text.includes('"not_found"'), 'it has its reply');
+  expect(wire.text.toLowerCase()).toContain('connection: keep-alive');
+  const over = place.gateway.gateway.drain();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  wire.text = '';
+  wire.socket.write(get);
+  await wire.closed;
+  expect(wire.text).toContain('"not_found"');
+  expect(wire.text).toContain('connection: close');
+  expect(await over).toEqual({ cut: 0 });
+});
+
+it('requests that come while the listener waits for the last connections are served', async () => {
+  const place = await start({ drain: { delay: '0s', timeout: '1m' } });
+  const wire = new Wire(place);
+  await until(() => wire.socket.readyState === 'open', 'it is connected');
+  const over = place.gateway.gateway.drain();
+  wire.socket.write(`${headOf(bodyOf().length)}\r\n${bodyOf()}`);
+  await until(() => place.replies.length === 1, 'the upstream is asked');
+  answer(place.replies[0]!);
+  await wire.closed;
+  expect(wire.text).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await over).toEqual({ cut: 0 });
+});
+
 it('a stream is told, and its upstream let go', async () => {
   const place = await start(DRAIN);
   const wire = await stream(place);
