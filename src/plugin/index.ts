@@ -81,6 +81,7 @@ export type {
   CommitMode,
   Conditional,
   CustomHostSettings,
+  FieldSettings,
   GatewayConfig,
   GiveWayRules,
   Group,
