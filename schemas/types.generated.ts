@@ -497,6 +497,7 @@ export interface VertexEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  fields?: Fields;
   /**
    * Most connections to the entry's host. Default: the server's limits.connections.
    */
@@ -576,6 +577,33 @@ export interface VertexEmbeddings {
   parallel_calls?: number;
 }
 /**
+ * Which fields of requests pass. Another one is refused with a 400 that names it; none is taken out in silence. The rules hold for what callers write, not for the parameters of gateway configs in files.
+ */
+export interface Fields {
+  /**
+   * `shared_credentials` refuses what reaches beyond the caller's own requests where many callers use one account: `file_id`, `file_ids`, `cached_content`, `container`, `mcp_servers`, `data_sources`, `labels` and `store` wherever a body has them, and `gs://` addresses outside `media_buckets`.
+   */
+  preset?: 'shared_credentials';
+  /**
+   * Fields that are refused: names with dots between them, `[]` for every item of a list, `**.` for any depth. Compared without regard to case and underscores.
+   *
+   * @minItems 1
+   */
+  deny?: string[];
+  /**
+   * The only fields that pass, and `model`; a path lets everything inside it pass. What `deny` and `preset` refuse stays refused. Default: all.
+   *
+   * @minItems 1
+   */
+  allow?: string[];
+  /**
+   * Cloud Storage buckets that `gs://` addresses may name under the preset, each with or without a prefix. Default: none.
+   *
+   * @minItems 1
+   */
+  media_buckets?: string[];
+}
+/**
  * The Anthropic API itself.
  */
 export interface AnthropicEntry {
@@ -600,6 +628,7 @@ export interface AnthropicEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  fields?: Fields;
   /**
    * Most connections to the entry's host. Default: the server's limits.connections.
    */
@@ -649,6 +678,7 @@ export interface OpenAiEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  fields?: Fields;
   /**
    * Most connections to the entry's host. Default: the server's limits.connections.
    */
@@ -708,6 +738,7 @@ export interface AzureOpenAiEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  fields?: Fields;
   /**
    * Most connections to the entry's host. Default: the server's limits.connections.
    */
@@ -735,6 +766,7 @@ export interface SimulatorEntry {
    */
   allow_insecure?: boolean;
   models?: Models;
+  fields?: Fields;
   /**
    * Most connections to the entry's host. Default: the server's limits.connections.
    */
@@ -796,6 +828,7 @@ export interface GatewayKey {
    * The key may send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. It can name any provider the key may use.
    */
   inline_configs?: boolean;
+  fields?: Fields;
   custom_hosts?: CustomHosts;
   /**
    * Gateway config for requests with this key that name none.

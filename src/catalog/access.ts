@@ -1,4 +1,5 @@
 import type { Caller } from '../plugin/index.ts';
+import { FieldRules } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
 
 /** What a key may use, ready to be asked. A missing list allows everything. */
@@ -8,7 +9,11 @@ export class Access {
   readonly #placedModels: Globs | undefined;
   readonly #bareModels: Globs | undefined;
 
-  constructor({ providers, models }: Pick<Caller, 'providers' | 'models'>) {
+  /** Undefined: every field may be sent. */
+  readonly fields: FieldRules | undefined;
+
+  constructor({ providers, models, fields }: Pick<Caller, 'providers' | 'models' | 'fields'>) {
+    this.fields = fields && new FieldRules(fields, 'This key');
     this.#providers = providers && new Globs(providers);
     this.#placedModels = models && new Globs(models.filter((pattern) => pattern.startsWith('@')));
     this.#bareModels = models && new Globs(models.filter((pattern) => !pattern.startsWith('@')));

@@ -3,6 +3,8 @@ import { readTimeouts, type Problem, type TimeoutSettings } from '../plugin/inde
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { PROVIDERS } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
+import { FieldRules } from './fields/field-rules.ts';
+import { compileFields } from './fields/field-settings.ts';
 import { Globs } from './globs.ts';
 
 /** One entry of catalog.yaml, compiled: what its provider made of it, and what the catalog itself knows. */
@@ -15,6 +17,8 @@ export interface CatalogEntry {
   /** Undefined: the server's limit. */
   readonly connections: number | undefined;
   readonly timeouts: TimeoutSettings;
+  /** Undefined: every field passes. */
+  readonly fields?: FieldRules | undefined;
 }
 
 /** The providers requests may be sent to. Part of a snapshot: never changes. */
@@ -61,11 +65,13 @@ export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog
 }
 
 function compileEntry(settings: EntrySettings, provider: ProviderEntry): CatalogEntry {
+  const fields = compileFields(settings.fields);
   return {
     provider,
     name: `@${settings.slug}`,
     models: settings.models && new Globs(settings.models),
     connections: settings.connections,
     timeouts: readTimeouts(settings.timeouts ?? {}),
+    fields: fields && new FieldRules(fields, `@${settings.slug}`),
   };
 }

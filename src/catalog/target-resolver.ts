@@ -14,6 +14,7 @@ import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { CatalogTarget } from './catalog-target.ts';
 import { checkFurtherModels, checkModel } from './check-models.ts';
+import { checkFields } from './fields/check-fields.ts';
 import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
@@ -86,6 +87,7 @@ export class CatalogResolver implements TargetResolver {
     const chosen = { entry, place, access };
     checkModel(identifier.model, chosen);
     checkFurtherModels(exchange, target, chosen);
+    for (const rules of [access.fields, entry.fields]) checkFields(exchange, target, rules);
     return new CatalogTarget(entry, location, this.#labels.labelFor(entry.models, identifier.model, location.model));
   }
 

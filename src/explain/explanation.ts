@@ -1,4 +1,4 @@
-import type { FailureKind } from '../plugin/index.ts';
+import type { FailureKind, FieldSettings } from '../plugin/index.ts';
 
 /** Where a value comes from. */
 export type Source =
@@ -69,6 +69,8 @@ export interface CallerTold {
   readonly configs: readonly string[] | undefined;
   readonly defaultConfig: string | undefined;
   readonly inlineConfigs: boolean;
+  /** Which fields it may send. Undefined: all. */
+  readonly fields: FieldSettings | undefined;
   /** What `Authorization` held beside the key goes upstream where the provider takes it. */
   readonly ownUpstreamToken: boolean;
 }
@@ -178,6 +180,8 @@ export interface ProviderTold {
   readonly provider: string;
   readonly model: string;
   readonly format: string;
+  /** Which fields of requests its catalog entry lets pass. Undefined: all. */
+  readonly fields: FieldSettings | undefined;
   /** Undefined for a place the request itself names. */
   readonly at: Place | undefined;
 }

@@ -54,6 +54,10 @@ export const ERRORS = {
   missing_required_parameter: invalid(400, 'A field the target needs is missing, such as `max_tokens` for Claude.'),
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
   duplicate_parameter: invalid(400, 'A top-level key stands twice in the body: what is checked must be what is sent.'),
+  field_not_allowed: invalid(
+    400,
+    'The `fields` of the key or of the catalog entry do not allow a field of the request, or the bucket of a `gs://` address; `param` names its place.',
+  ),
   ambiguous_parameter: invalid(
     400,
     'A key differs in case alone (Unicode simple folding) from a field that the gateway reads or sets; some upstreams take one for the other. `param` names the key.',

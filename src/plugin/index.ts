@@ -93,6 +93,7 @@ export type {
   CommitMode,
   Conditional,
   CustomHostSettings,
+  FieldSettings,
   GatewayConfig,
   GiveWayRules,
   Group,

@@ -94,7 +94,7 @@ describe('a request body and its edits', () => {
     ['the last two', { b: null, c: null }, '{ "a" : 1}'],
     ['all', { a: null, b: null, c: null }, '{ }'],
     ['the last behind one that is replaced', { b: 9, c: null }, '{ "a" : 1, "b" : 9}'],
-    ['all but one that is added', { a: null, b: null, c: null, d: 4 }, '{"d":4 }'],
+    ['all but one that is added', { a: null, b: null, c: null, d: 4 }, '{ "d":4}'],
   ])('takes a key away and leaves every other byte as it came: %s', (_, params, expected) => {
     const body = RequestBody.read(Buffer.from('{ "a" : 1, "b" : 2, "c" : 3 }'), 64);
     expect(merge(body, params).encode().toString()).toBe(expected);

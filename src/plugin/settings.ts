@@ -171,6 +171,17 @@ export interface GatewayConfig {
  */
 export type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id';
 
+/** Which fields of requests pass: those that are allowed, less those that are denied. */
+export interface FieldSettings {
+  readonly preset?: 'shared_credentials' | undefined;
+  /** Paths: `store`, `tools[].container`, `**.file_id`. */
+  readonly deny?: readonly string[] | undefined;
+  /** Undefined: all that is not denied. */
+  readonly allow?: readonly string[] | undefined;
+  /** Buckets, perhaps with a prefix, that `gs://` addresses may name under the preset. */
+  readonly mediaBuckets?: readonly string[] | undefined;
+}
+
 /** Who is calling: the entry of keys.yaml that matched. */
 export interface Caller {
   readonly keyId: string;
@@ -182,4 +193,6 @@ export interface Caller {
   readonly inlineConfigs: boolean;
   /** Undefined: none, unless the gateway config says so. */
   readonly customHosts: CustomHostSettings | undefined;
+  /** Undefined: every field. */
+  readonly fields?: FieldSettings | undefined;
 }

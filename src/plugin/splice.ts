@@ -24,9 +24,15 @@ export function spliceTexts(bytes: Buffer, topLevel: TopLevel, texts: Texts): Bu
   const gone = changes.reduce((count, { text }) => (text === undefined ? count + 1 : count), 0);
   const kept = topLevel.size - gone;
   const brace = bytes.indexOf(OPEN_OBJECT) + 1;
+  const end = bytes.lastIndexOf(CLOSE_OBJECT);
   const pieces = [bytes.subarray(0, brace)];
-  if (added.length > 0) pieces.push(Buffer.from(kept > 0 ? `${added.join(',')},` : added.join(',')));
-  copyMembers({ bytes, from: brace, changes: changes.toSorted((a, b) => a.span.from - b.span.from), kept }, pieces);
+  const more = added.join(',');
+  // Beside keys that go, new ones stand at the end, as they would in an object written anew.
+  if (more !== '' && gone === 0) pieces.push(Buffer.from(kept > 0 ? `${more},` : more));
+  const inOrder = changes.toSorted((a, b) => a.span.from - b.span.from);
+  copyMembers({ bytes, from: brace, to: end, changes: inOrder, kept }, pieces);
+  if (more !== '' && gone > 0) pieces.push(Buffer.from(kept > 0 ? `,${more}` : more));
+  pieces.push(bytes.subarray(end));
   return Buffer.concat(pieces);
 }
 
@@ -34,6 +40,8 @@ interface Members {
   readonly bytes: Buffer;
   /** Just past the brace. */
   readonly from: number;
+  /** Of the closing brace. */
+  readonly to: number;
   /** In the order of the bytes. */
   readonly changes: readonly Change[];
   /** Members that are not taken away. */
@@ -41,7 +49,7 @@ interface Members {
 }
 
 /** A member that is taken away takes the comma behind it along. Where none follows, the comma before it goes. */
-function copyMembers({ bytes, from, changes, kept }: Members, pieces: Buffer[]): void {
+function copyMembers({ bytes, from, to, changes, kept }: Members, pieces: Buffer[]): void {
   let at = from;
   let endsWithComma = false;
   for (const { span, text } of changes) {
@@ -56,7 +64,7 @@ function copyMembers({ bytes, from, changes, kept }: Members, pieces: Buffer[]):
     if (!endsWithComma) at = skipSpace(bytes, at + 1);
   }
   if (endsWithComma && kept > 0) cutLastComma(pieces);
-  pieces.push(bytes.subarray(at));
+  pieces.push(bytes.subarray(at, to));
 }
 
 function cutLastComma(pieces: Buffer[]): void {
@@ -80,3 +88,4 @@ const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 
 const COMMA = 0x2c;
 const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { GatewayKey, KeysFile } from '../../schemas/types.generated.ts';
 import { GatewayError, type Caller, type Clock, type KeyRing } from '../plugin/index.ts';
+import { compileFields } from '../catalog/fields/field-settings.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { keyDigest } from './key-digest.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
@@ -56,4 +57,5 @@ export const callerOf = (key: GatewayKey): Caller => ({
   defaultConfig: key.default_config,
   inlineConfigs: key.inline_configs ?? false,
   customHosts: compileCustomHosts(key.custom_hosts),
+  fields: compileFields(key.fields),
 });

@@ -59,6 +59,7 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   missing_required_parameter: invalid('schema'),
   unsupported_parameter: invalid('schema'),
   duplicate_parameter: invalid('schema'),
+  field_not_allowed: { errorType: 'permission', rejection: 'forbidden' },
   ambiguous_parameter: invalid('schema'),
   body_too_deep: invalid('schema'),
   too_many_keys: invalid('schema'),

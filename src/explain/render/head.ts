@@ -1,6 +1,6 @@
 import type { AnswerTold, CallerTold, ConfigTold, Explanation, RequestTold } from '../explanation.ts';
 import { row, span, type Row, type Section } from './layout.ts';
-import { arrow, aside, at, count, duration, from, shortText, sourceText } from './words.ts';
+import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceText } from './words.ts';
 
 /** What came in, who sent it, and by which config it is read. */
 export function headSections(told: Explanation): Section[] {
@@ -37,6 +37,7 @@ function callerRows({ key, found, at: place, ...may }: CallerTold): Row[] {
     ...['providers' as const, 'models' as const, 'configs' as const].flatMap((what) =>
       may[what] ? [row(`may use the ${what} ${may[what].join(', ') || 'none'}`)] : [],
     ),
+    ...(may.fields ? [row(`may send ${fieldsText(may.fields)}`)] : []),
     ...(may.defaultConfig === undefined ? [] : [row(`its config by default: ${may.defaultConfig}`)]),
     ...(may.ownUpstreamToken ? [row('brings a credential of its own for upstream, in Authorization')] : []),
   ];

@@ -4,7 +4,7 @@ import { bodyRows, fieldRows, headerRows, sendRows } from './fields.ts';
 import { answerRows } from './head.ts';
 import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
 import { pluginRows } from './plugins.ts';
-import { arrow, aside, at, duration, from, listed, shortText, valueText } from './words.ts';
+import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
 
 /** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */
 export function targetTitle({ number, target, name, at: place }: TargetTold): Line {
@@ -112,6 +112,7 @@ const providerRows = ({ provider }: TargetTold): Row[] =>
           ],
           at(provider.at),
         ),
+        ...(provider.fields ? [row([aside(`takes ${fieldsText(provider.fields)}`)])] : []),
       ]
     : [];
 

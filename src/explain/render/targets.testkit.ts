@@ -20,7 +20,14 @@ export function createTarget(parts: Partial<TargetTold> = {}): TargetTold {
     shares: [],
     health: { state: 'closed', retryInMs: undefined, enforced: true },
     nextAfter: { kinds: ['rate_limit', 'server_error'], statusCodes: [429, 500, 501, 502, 503] },
-    provider: { slug: 'gpt', provider: 'openai', model: 'gpt-5-mini', format: 'openai-chat', at: catalog(3) },
+    provider: {
+      slug: 'gpt',
+      provider: 'openai',
+      model: 'gpt-5-mini',
+      format: 'openai-chat',
+      fields: undefined,
+      at: catalog(3),
+    },
     timeouts: {
       connect: { ms: 5_000, source: BY_DEFAULT },
       total: { ms: 30_000, source: settings(prod(4, 1), 'request_timeout') },
@@ -100,7 +107,14 @@ export const gemini = (parts: Partial<TargetTold> = {}): TargetTold =>
     shares: [{ group: 'config.targets[1]', weight: 30, of: 100, at: prod(22) }],
     health: { state: 'open', retryInMs: 1_500, enforced: true },
     nextAfter: { kinds: [], statusCodes: [] },
-    provider: { slug: 'vertex', provider: 'vertex-ai', model: 'gemini-2.5-flash', format: 'gemini', at: catalog(9) },
+    provider: {
+      slug: 'vertex',
+      provider: 'vertex-ai',
+      model: 'gemini-2.5-flash',
+      format: 'gemini',
+      fields: undefined,
+      at: catalog(9),
+    },
     body: {
       model: 'gemini-2.5-flash',
       messages: messages(2),

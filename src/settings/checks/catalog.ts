@@ -3,6 +3,7 @@ import { Globs } from '../../catalog/globs.ts';
 import { readTimeouts, type Report } from '../../plugin/index.ts';
 import { readBase } from '../../providers/base-url.ts';
 import { PROVIDERS } from '../../providers/index.ts';
+import { checkFieldRules } from './fields.ts';
 import type { Known } from './known.ts';
 import { isLocalHost, offLimits } from './local-host.ts';
 import { checkTimeouts, serverTimeouts } from './times.ts';
@@ -19,6 +20,7 @@ export function checkCatalog({ providers }: CatalogFile, known: Known, report: R
     const effective = { ...around, ...readTimeouts(entry.timeouts ?? {}) };
     checkTimeouts(entry.timeouts, effective, { path: [...path, 'timeouts'], report });
     checkModels(entry, reportHere);
+    checkFieldRules(entry.fields, { path: [...path, 'fields'], report });
   }
 }
 

@@ -4,6 +4,8 @@ import { Globs } from '../../catalog/globs.ts';
 import { isWellFormedKey } from '../api-keys.ts';
 import { keyDigest } from '../key-digest.ts';
 import type { Path } from '../pointer.ts';
+import { showValue } from '../show.ts';
+import { checkFieldRules } from './fields.ts';
 import { checkHosts } from './media.ts';
 import { checkNetwork } from './network.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, type Known } from './known.ts';
@@ -39,6 +41,7 @@ function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void 
   for (const [index, id] of (key.configs ?? []).entries())
     checkConfigId(id, known, { path: [...path, 'configs', index], report });
   const { hosts = [], allow_insecure: insecure = false } = key.custom_hosts ?? {};
+  checkFieldRules(key.fields, { path: [...path, 'fields'], report });
   checkHosts(hosts, insecure, { path: [...path, 'custom_hosts', 'hosts'], report });
   const { default_config: defaultConfig } = key;
   if (defaultConfig === undefined) return;

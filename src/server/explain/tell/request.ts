@@ -22,7 +22,7 @@ export function tellRequest({ exchange, question }: Observation): RequestTold {
 export function tellCaller(seen: Observation): CallerTold | undefined {
   const { caller, upstreamToken } = seen.exchange;
   if (!caller) return undefined;
-  const { keyId, providers, models, configs, defaultConfig, inlineConfigs } = caller;
+  const { keyId, providers, models, configs, defaultConfig, inlineConfigs, fields } = caller;
   return {
     key: keyId,
     found: howFound(seen, keyId),
@@ -32,6 +32,7 @@ export function tellCaller(seen: Observation): CallerTold | undefined {
     configs,
     defaultConfig,
     inlineConfigs,
+    fields,
     ownUpstreamToken: upstreamToken !== undefined,
   };
 }

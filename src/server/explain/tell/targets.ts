@@ -1,4 +1,5 @@
 import type { ProviderTold, Source, TargetTold, TimeTold } from '../../../explain/explanation.ts';
+import { compileFields } from '../../../catalog/fields/field-settings.ts';
 import { TIMEOUT_NAMES, type ResolvedTarget, type Target } from '../../../plugin/index.ts';
 import type { HealthThen } from '../frozen-health.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
@@ -66,7 +67,16 @@ function tellHealth({ exchange }: Observation, health: HealthThen, { breaker }: 
 
 const tellProvider = (seen: Observation, resolved: ResolvedTarget): ProviderTold => {
   const { slug, provider, model, format } = resolved;
-  return { slug, provider, model, format, at: placeOf(catalogSource(seen, listedSlug(resolved), [])) };
+  const listed = listedSlug(resolved);
+  const entry = seen.settings.catalog.providers.find((one) => one.slug === listed);
+  return {
+    slug,
+    provider,
+    model,
+    format,
+    fields: compileFields(entry?.fields),
+    at: placeOf(catalogSource(seen, listed, [])),
+  };
 };
 
 function tellTimeouts(seen: Observation, { attempt, resolved }: SeenAttempt): Readonly<Record<string, TimeTold>> {

@@ -1,0 +1,46 @@
+import { GatewayError, type Exchange, type RequestBody, type Target } from '../../plugin/index.ts';
+import type { FieldRules } from './field-rules.ts';
+import { findOffence, type Offence } from './rule-walk.ts';
+
+/** Rules that a body, or the parameters of a target, have passed: both are checked for every attempt and for the cache. */
+const passed = new WeakMap<object, FieldRules[]>();
+
+/**
+ * Holds a request to rules for its fields. They are for what the caller writes: its body, and the parameters of a config that came
+ * with the request. Throws GatewayError `field_not_allowed`.
+ */
+export function checkFields(exchange: Exchange, target: Target, rules: FieldRules | undefined): void {
+  if (!rules) return;
+  const { body } = exchange.request;
+  if (body) once(body, rules, () => checkBody(exchange, body, rules));
+  if (exchange.config?.id === 'inline') once(target, rules, () => checkParams(exchange, target, rules));
+}
+
+function once(subject: object, rules: FieldRules, check: () => void): void {
+  const known = passed.get(subject);
+  if (known?.includes(rules)) return;
+  check();
+  if (known) known.push(rules);
+  else passed.set(subject, [rules]);
+}
+
+function checkBody({ operation }: Exchange, body: RequestBody, rules: FieldRules): void {
+  const offence = findOffence(body.original, rules.for(operation?.fields));
+  if (offence) throw refusal(offence, rules, '');
+}
+
+function checkParams({ operation, request }: Exchange, target: Target, rules: FieldRules): void {
+  const where = `, which the parameters of ${target.path} in ${request.headerName('config')} set`;
+  for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
+    const offence = findOffence(Buffer.from(JSON.stringify(params)), rules.for(operation?.fields));
+    if (offence) throw refusal(offence, rules, where);
+  }
+}
+
+function refusal({ param, bucket }: Offence, { owner }: FieldRules, where: string): GatewayError {
+  const message =
+    bucket === undefined
+      ? `${owner} does not allow the field \`${param}\`${where}.`
+      : `${owner} allows no media of the bucket ${JSON.stringify(bucket.slice(0, 100))}: \`${param}\`${where} is outside \`media_buckets\`.`;
+  return new GatewayError('field_not_allowed', message, { param });
+}

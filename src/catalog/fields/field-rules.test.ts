@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chatFields } from '../../formats/fields/chat.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import { geminiFields } from '../../formats/fields/gemini.ts';
+import { messagesFields } from '../../formats/fields/messages.ts';
+import type { FieldSettings } from '../../plugin/index.ts';
+import { meantField, readFieldPath } from './field-path.ts';
+import { FieldRules } from './field-rules.ts';
+import { findOffence } from './rule-walk.ts';
+
+const offenceOf = (body: unknown, settings: FieldSettings, table: FieldTable = chatFields) =>
+  findOffence(
+    Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+    new FieldRules(settings, 'This key').for(table),
+  )?.param;
+
+describe('the path of a rule', () => {
+  it.each([
+    ['store', ['store'], false],
+    ['tools[].container', ['tools', '[]', 'container'], false],
+    ['a.b[][].c', ['a', 'b', '[]', '[]', 'c'], false],
+    ['**.file_id', ['file_id'], true],
+  ])('%s is read', (text, keys, anywhere) => {
+    expect(readFieldPath(text)).toEqual({ keys, anywhere });
+  });
+
+  it.each([
+    ['$.store', 'store'],
+    ['tools[0].container', 'tools[].container'],
+    ['tools[*].container', 'tools[].container'],
+    ['tools.*.container', 'tools[].container'],
+    ['**.tools[].container', '**.container'],
+    ['', undefined],
+    ['a..b', undefined],
+    ['a.', undefined],
+    ['[]', undefined],
+    ['a[', undefined],
+    ['a.**.b', undefined],
+  ])('%s is a mistake', (text, suggestion) => {
+    const read = readFieldPath(text);
+    expect(read).toMatchObject({ message: expect.any(String) as string });
+    expect('suggestion' in read ? read.suggestion : undefined).toBe(suggestion);
+  });
+
+  it.each([
+    ['stores', 'store'],
+    ['tool[].container', 'tools[].container'],
+    ['**.fileid', '**.file_id'],
+    ['store', undefined],
+    ['x_vendor_extension', undefined],
+  ])('%s was meant for %s', (text, meant) => {
+    const read = readFieldPath(text);
+    expect('keys' in read && meantField(read)).toBe(meant);
+  });
+});
+
+describe('fields that are denied', () => {
+  it.each<[string, unknown, string[], string | undefined]>([
+    ['a field', { model: 'm', store: true }, ['store'], 'store'],
+    ['a field in capitals', { model: 'm', STORE: true }, ['store'], 'STORE'],
+    ['a field with an escape', '{"\\u0073tore":true}', ['store'], 'store'],
+    ['a field by its other name', { max_completion_tokens: 9 }, ['max_tokens'], 'max_completion_tokens'],
+    ['a field that is false', { store: false }, ['store'], 'store'],
+    ['no field that is null', { store: null }, ['store'], undefined],
+    ['a field of the same beginning', { stored: 1 }, ['store'], undefined],
+    ['a field inside another one only', { x: { store: 1 } }, ['store'], undefined],
+    ['a field of an item', { tools: [{}, { container: {} }] }, ['tools[].container'], 'tools[1].container'],
+    [
+      'a field of an item of the older list',
+      { functions: [{ container: 1 }] },
+      ['tools[].container'],
+      'functions[0].container',
+    ],
+    ['a field of the only item', { tools: { container: 1 } }, ['tools[].container'], 'tools.container'],
+    ['a field of an object in a list', { a: [{ b: 1 }] }, ['a.b'], 'a[0].b'],
+    ['items of a list', { tools: [1] }, ['tools[]'], 'tools[0]'],
+    ['no items of an empty list', { tools: [] }, ['tools[]'], undefined],
+    ['a field at any depth', { a: [{ b: [[{ file_id: 'x' }]] }] }, ['**.file_id'], 'a[0].b[0][0].file_id'],
+    ['the first of a key that stands twice', '{"a":{"file_id":"x","file_id":null}}', ['**.file_id'], 'a.file_id'],
+    ['a field in a map where the rule names it', { metadata: { team: 1 } }, ['metadata.team'], 'metadata.team'],
+    ['no field that the caller invents', { metadata: { file_id: 'x' } }, ['**.file_id'], undefined],
+  ])('%s', (_, body, deny, param) => {
+    expect(offenceOf(body, { deny })).toBe(param);
+  });
+});
+
+describe('fields that are allowed', () => {
+  const allow = ['messages', 'max_tokens', 'tools[].function', 'stream_options.include_usage'];
+  it.each<[string, unknown, string | undefined]>([
+    [
+      'these and the model',
+      { model: 'm', messages: [{ x: 1 }], max_tokens: 1, tools: [{ function: { a: 1 } }] },
+      undefined,
+    ],
+    ['another name of one', { max_completion_tokens: 1 }, undefined],
+    ['another field', { messages: [], store: true }, 'store'],
+    ['another case', { Messages: [] }, 'Messages'],
+    ['another field that is null', { store: null }, undefined],
+    ['another field beside one inside', { tools: [{ function: {}, type: 'function' }] }, 'tools[0].type'],
+    ['one inside', { stream_options: { include_usage: true } }, undefined],
+    ['a text where fields inside are named', { stream_options: 'x' }, 'stream_options'],
+    ['an item that is a text', { tools: ['x'] }, 'tools[0]'],
+  ])('%s', (_, body, param) => {
+    expect(offenceOf(body, { allow })).toBe(param);
+  });
+
+  it('are less those that are denied', () => {
+    expect(offenceOf({ tools: [{ container: 1 }] }, { allow: ['tools'], deny: ['tools[].container'] })).toBe(
+      'tools[0].container',
+    );
+  });
+});
+
+describe('the preset shared_credentials', () => {
+  const preset = { preset: 'shared_credentials', mediaBuckets: ['ours', 'shared/public'] } as const;
+  const chat = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
+
+  it.each<[string, unknown, FieldTable, string | undefined]>([
+    [
+      'a file of the account',
+      chat({ type: 'file', file: { file_id: 'f' } }),
+      chatFields,
+      'messages[0].content[0].file.file_id',
+    ],
+    [
+      'a source of Messages',
+      { messages: [{ content: [{ source: { type: 'file', file_id: 'f' } }] }] },
+      messagesFields,
+      'messages[0].content[0].source.file_id',
+    ],
+    ['a container', { container: 'c' }, messagesFields, 'container'],
+    ['a container of a tool', { tools: [{ container: { file_ids: [] } }] }, chatFields, 'tools[0].container'],
+    ['connected servers', { mcp_servers: [] }, messagesFields, 'mcp_servers'],
+    ['connected servers in camel case', { mcpServers: [] }, chatFields, 'mcpServers'],
+    ['data sources', { data_sources: [{}] }, chatFields, 'data_sources'],
+    ['labels', { labels: { a: 'b' } }, chatFields, 'labels'],
+    ['labels of Gemini', { labels: {} }, geminiFields, 'labels'],
+    ['a cache of the project', { cachedContent: 'x' }, geminiFields, 'cachedContent'],
+    ['a stored completion', { store: true }, chatFields, 'store'],
+    [
+      'a foreign bucket',
+      chat({ type: 'image_url', image_url: { url: 'gs://theirs/a.png' } }),
+      chatFields,
+      'messages[0].content[0].image_url.url',
+    ],
+    [
+      'a foreign bucket in capitals',
+      chat({ image_url: ' GS://theirs/a.png' }),
+      chatFields,
+      'messages[0].content[0].image_url',
+    ],
+    ['a foreign bucket with escapes', '{"x":"\\u0067s:\\/\\/theirs/a"}', chatFields, 'x'],
+    ['a bucket that begins as ours', { x: 'gs://ours-not/a' }, chatFields, 'x'],
+    ['a place outside the prefix', { x: 'gs://shared/publicity/a' }, chatFields, 'x'],
+    ['our bucket', { x: 'gs://ours/a', y: 'gs://shared/public/a' }, chatFields, undefined],
+    [
+      'a foreign bucket of Gemini',
+      { contents: [{ parts: [{ fileData: { fileUri: 'gs://theirs/a' } }] }] },
+      geminiFields,
+      'contents[0].parts[0].fileData.fileUri',
+    ],
+    [
+      'text about a bucket',
+      { messages: [{ content: 'gs://theirs/a' }, { content: [{ text: 'gs://theirs' }] }] },
+      chatFields,
+      undefined,
+    ],
+    ['names in metadata', { metadata: { store: '1', container: 'x', at: 'gs://theirs/a' } }, chatFields, undefined],
+    [
+      'names in a schema',
+      { tools: [{ function: { parameters: { properties: { file_id: {}, store: {} } } } }] },
+      chatFields,
+      undefined,
+    ],
+    [
+      'names in a schema of Messages',
+      { tools: [{ input_schema: { properties: { labels: {} } } }] },
+      messagesFields,
+      undefined,
+    ],
+    [
+      'names in the input of a call',
+      { messages: [{ content: [{ type: 'tool_use', input: { store: 1 } }] }] },
+      messagesFields,
+      undefined,
+    ],
+    [
+      'names in a schema of Gemini in snake case',
+      { tools: [{ function_declarations: [{ parameters: { labels: 1 } }] }] },
+      geminiFields,
+      undefined,
+    ],
+  ])('%s', (_, body, table, param) => {
+    expect(offenceOf(body, preset, table)).toBe(param);
+  });
+
+  it('finds a denied name wherever any JSON has it, and nothing in what does not have it', () => {
+    const has = (value: unknown): boolean =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).some(
+            ([key, inner]) => (!Array.isArray(value) && key === 'k' && inner !== null) || has(inner),
+          )
+        : false;
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 6 },
+        fc.constantFrom('k', 'a"k":', 1, null, true, 'text\\'),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('k', 'l', '"', '}'), tie('value'), { maxKeys: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), value), fc.nat(2), (body, indent) => {
+        const text = JSON.stringify(body, null, indent);
+        expect(offenceOf(text, { deny: ['**.k'] }) !== undefined).toBe(has(JSON.parse(text)));
+      }),
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import type { FieldSettings } from '../../plugin/index.ts';
+import { chatFields } from '../../formats/fields/chat.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
+import { readFieldPath, type FieldPath } from './field-path.ts';
+import { exactName, looseName, treeOf, withSynonyms, type FieldNode } from './field-tree.ts';
+
+/** Rules for the bodies of one API. */
+export interface CompiledRules {
+  readonly denied: FieldNode;
+  /** Names that are refused at any depth, compared as `looseName` gives them. */
+  readonly deniedAnywhere: ReadonlySet<string>;
+  /** Undefined: everything else passes. */
+  readonly allowed: FieldNode | undefined;
+  readonly allowedAnywhere: ReadonlySet<string>;
+  /** Places of keys that the caller invents. */
+  readonly freeMaps: FieldNode;
+  readonly exact: (key: string) => string;
+  /** Undefined: `gs://` addresses pass. */
+  readonly buckets: readonly string[] | undefined;
+}
+
+/** Fields of requests that pass or not, as one key or one catalog entry says it. Read once, when the settings are loaded. */
+export class FieldRules {
+  /** Who says so, to begin a sentence with: `This key`, `@openai`. */
+  readonly owner: string;
+  readonly #settings: FieldSettings;
+  readonly #compiled = new Map<FieldTable, CompiledRules>();
+
+  constructor(settings: FieldSettings, owner: string) {
+    this.#settings = settings;
+    this.owner = owner;
+  }
+
+  /** @param table of the operation; without one, names are those of chat completions */
+  for(table: FieldTable = chatFields): CompiledRules {
+    let compiled = this.#compiled.get(table);
+    if (!compiled) this.#compiled.set(table, (compiled = compile(this.#settings, table)));
+    return compiled;
+  }
+}
+
+function compile({ preset, deny = [], allow, mediaBuckets = [] }: FieldSettings, table: FieldTable): CompiledRules {
+  const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
+  // Without its model a request goes nowhere: which ones may be used is said in `models`.
+  const allowed = allow && read([...allow, 'model']);
+  const exact = exactName(table);
+  const placed = (paths: readonly FieldPath[]) =>
+    paths.filter(({ anywhere }) => !anywhere).flatMap(({ keys }) => withSynonyms(keys, table));
+  const anywhere = (paths: readonly FieldPath[], nameOf: (key: string) => string) =>
+    new Set(paths.flatMap(({ keys, anywhere: any }) => (any ? nameOf(keys[0]!) : [])));
+  return {
+    denied: treeOf(placed(denied), looseName),
+    deniedAnywhere: anywhere(denied, looseName),
+    allowed: allowed && treeOf(placed(allowed), exact),
+    allowedAnywhere: anywhere(allowed ?? [], exact),
+    freeMaps: treeOf(
+      read(table.freeMaps).map(({ keys }) => keys),
+      exact,
+    ),
+    exact,
+    buckets: preset === 'shared_credentials' ? mediaBuckets : undefined,
+  };
+}
+
+/** Mistakes are reported when the settings are checked; a path that cannot be read names nothing. */
+const read = (texts: readonly string[]): FieldPath[] =>
+  texts.flatMap((text) => {
+    const path = readFieldPath(text);
+    return 'message' in path ? [] : path;
+  });

@@ -1,0 +1,35 @@
+/**
+ * Fields that reach what belongs to a provider account as a whole, not to one caller of it: files and caches other callers have
+ * stored, containers, servers and indexes the account is connected to, stored completions, labels of its bill. Names hold in either
+ * case, at any depth outside free maps.
+ */
+export const SHARED_CREDENTIALS = [
+  // Files API of OpenAI, Anthropic and Azure (wire.md A4, B3). The gateway issues no file ids: every one is foreign.
+  '**.file_id',
+  '**.file_ids',
+  // Gemini's caches belong to the project (wire.md C4).
+  '**.cached_content',
+  // Anthropic's code execution (wire.md B2), OpenAI's code interpreter.
+  '**.container',
+  '**.mcp_servers',
+  // Azure OpenAI On Your Data.
+  '**.data_sources',
+  '**.labels',
+  '**.store',
+] as const;
+
+/** Keys whose texts a model reads as text, whatever they look like. */
+export const TEXT_KEYS: ReadonlySet<string> = new Set([
+  ...[
+    'text',
+    'content',
+    'arguments',
+    'system',
+    'prompt',
+    'negative_prompt',
+    'thinking',
+    'reasoning_content',
+    'refusal',
+  ],
+  ...['description', 'name', 'title', 'stop', 'stop_sequences', 'stopSequences', 'user'],
+]);

@@ -1,0 +1,48 @@
+import type { Fields } from '../../../schemas/types.generated.ts';
+import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
+import type { Report } from '../../plugin/index.ts';
+import type { Path } from '../pointer.ts';
+import { showValue } from '../show.ts';
+
+interface Place {
+  /** Of `fields`. */
+  readonly path: Path;
+  readonly report: Report;
+}
+
+/** The rules of a key or of a catalog entry for the fields of requests. */
+export function checkFieldRules(fields: Fields | undefined, { path, report }: Place): void {
+  if (!fields) return;
+  const { deny = [], allow = [] } = fields;
+  for (const [list, texts] of [['deny', deny] as const, ['allow', allow] as const]) {
+    for (const [index, text] of texts.entries()) checkPath(text, { path: [...path, list, index], report });
+  }
+  for (const [index, text] of allow.entries()) {
+    if (!deny.includes(text)) continue;
+    report({
+      path: [...path, 'allow', index],
+      severity: 'warning',
+      message: `\`deny\` refuses ${showValue(text, undefined)}, so \`allow\` has no effect on it`,
+    });
+  }
+  if (fields.allow && !allow.some((text) => CONTENTS.has(text.split(/[.[]/, 1)[0]!))) {
+    const message = 'no request passes without the field it asks with: `messages`, `input`, `prompt` or `contents`';
+    report({ path: [...path, 'allow'], severity: 'warning', message });
+  }
+}
+
+/** Every operation demands one of these. */
+const CONTENTS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'contents', '**']);
+
+function checkPath(text: string, { path, report }: Place): void {
+  const read = readFieldPath(text);
+  if ('message' in read) return report({ path, ...read });
+  const suggestion = meantField(read);
+  if (suggestion !== undefined)
+    report({
+      path,
+      severity: 'warning',
+      message: `no request is known to have ${showValue(text, undefined)}`,
+      suggestion,
+    });
+}
