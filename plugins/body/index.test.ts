@@ -34,7 +34,9 @@ async function upload({ pieces, headers = {}, fault, limits, leave, params = {},
   if (leave === 'before') exchange.cancellation.cancel(gone);
   const running = runPlugin(body, {
     context,
-    needs: { limits: { body: 1_000_000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined, ...limits } },
+    needs: {
+      limits: { body: 1_000_000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined, ...limits },
+    },
   });
   const failure = running.then(
     () => undefined,

@@ -103,6 +103,24 @@ describe('transform', () => {
     expect(nextCalls).toBe(0);
   });
 
+  it('names the first losses to such a caller and counts those without a name and without room', async () => {
+    const many = Array.from({ length: 100 }, (_, at) => ({ ...seed, param: `${'x'.repeat(100)}${at}` }));
+    const further = { ...seed, param: '(+99900 more)', count: 99_900 };
+    const { failure } = await transformed({ model: 'm' }, [...many, further], { strictParams: true });
+    const { message, param } = failure as GatewayError;
+    expect(param).toBe(many[0]!.param);
+    expect(message.length).toBeLessThan(5000);
+    const [, left] = /; and (\d+) more\.$/.exec(message)!;
+    expect(message.split('; ').length - 1 + Number(left)).toBe(100_000);
+  });
+
+  it('counts losses to such a caller where none has a name', async () => {
+    const { failure } = await transformed({ model: 'm' }, [{ ...seed, param: '(+7 more)', count: 7 }], {
+      strictParams: true,
+    });
+    expect(failure).toMatchObject({ param: null, message: 'The target cannot express: 7 parameters.' });
+  });
+
   it('has nothing to refuse such a caller where nothing is lost', async () => {
     expect(await transformed({ model: 'm' }, [], { strictParams: true })).toMatchObject({
       failure: undefined,

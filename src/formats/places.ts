@@ -107,8 +107,7 @@ class Places {
     if (origin === undefined) return undefined;
     if (whole?.type === 'opaque' && whole.attached) {
       // The block that attached fields were taken from (conversation.ts).
-      const { type: _, ...fields } = whole.value;
-      return membersOf(fields, origin);
+      return membersOf(whole.value, origin, 'type');
     }
     return { spellings: [this.#respelled(origin + param.slice(named.length))] };
   }
@@ -136,8 +135,8 @@ class Places {
   }
 }
 
-function membersOf(fields: JsonObject, origin: string): Found {
-  const keys = Object.keys(fields);
+function membersOf(fields: JsonObject, origin: string, without?: string): Found {
+  const keys = Object.keys(fields).filter((key) => key !== without);
   const spellings = keys.slice(0, MAX_NAMED).map((key): Spellings => [`${origin}.${key}`]);
   return { spellings, further: keys.length - spellings.length };
 }

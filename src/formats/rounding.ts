@@ -1,3 +1,6 @@
+/** What most texts do not have; found many times as fast as what follows. */
+const SIXTEEN_DIGITS = /\d{16}/;
+
 /** Whole numbers of sixteen digits and more, where doubles begin to have gaps. */
 const LONG_NUMBERS = /(?<![\w."\\-])-?\d{16,}(?![.\deE])/g;
 
@@ -9,7 +12,7 @@ const MAX_DIGITS = 310;
  * tells numbers from digits inside strings, which the search for long ones cannot.
  */
 export function losesDigits(text: string, value: unknown): boolean {
-  return (text.match(LONG_NUMBERS) ?? []).some(isChanged) && hasUnsafe(value);
+  return SIXTEEN_DIGITS.test(text) && (text.match(LONG_NUMBERS) ?? []).some(isChanged) && hasUnsafe(value);
 }
 
 function isChanged(digits: string): boolean {

@@ -99,6 +99,14 @@ describe('a record that may be kept', () => {
     expect(bounded.leftOut).toEqual({ attempts: 11, tries: 5, losses: 0, skipped: 0 });
   });
 
+  it('counts the losses without names among those it leaves out', () => {
+    const one = exchangeOf();
+    const named = Array.from({ length: 100 }, (_, at): Loss => ({ param: `k${at}`, action: 'dropped', reason: '' }));
+    const further: Loss = { param: '(+99900 more)', action: 'dropped', reason: '', count: 99_900 };
+    one.attempts.push(attemptOf({ losses: [...named, further] }));
+    expect(boundRecord(record(one)).leftOut).toMatchObject({ losses: 99_980 });
+  });
+
   it('is the very record where that is small, as nearly all are', () => {
     const whole = record(streamedExchange());
     expect(boundRecord(whole)).toBe(whole);

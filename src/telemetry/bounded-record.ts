@@ -60,7 +60,8 @@ function boundAttempt(attempt: RecordedAttempt, items: number): RecordedAttempt 
 }
 
 function sum(before: readonly RecordedAttempt[], after: readonly RecordedAttempt[], list: 'tries' | 'losses'): number {
-  const count = (attempt: RecordedAttempt): number => (list === 'losses' ? countLosses(attempt.losses) : attempt.tries.length);
+  const count = (attempt: RecordedAttempt): number =>
+    list === 'losses' ? countLosses(attempt.losses) : attempt.tries.length;
   return before.reduce((left, attempt, index) => left + count(attempt) - count(after[index]!), 0);
 }
 

@@ -135,6 +135,21 @@ describe('the metrics of a request', () => {
     ]);
   });
 
+  it('count the losses that have no names', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    const losses = [
+      { param: 'seed', action: 'dropped', reason: '' },
+      { param: '(+99900 more)', action: 'dropped', reason: '', count: 99_900 },
+    ] as const;
+    exchange.attempts.push(attemptOf({ losses: [...losses], reply: replyOf(false) }));
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => line.includes('params_lost'))).toEqual([
+      'gatehouse_params_lost_total{provider="vertex-eu",param="seed",action="dropped"} 1',
+      'gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} 99900',
+    ]);
+  });
+
   it('tell of retries, a connection that had died, and a fallback, each with its reason', async () => {
     const bench = createBench();
     bench.record(fallenBackExchange(), endOf(), 95);

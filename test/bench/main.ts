@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { coldStarts, explainOften } from './explain.ts';
 import { load, type LoadResult } from './load.ts';
 import { children, cpuMs, start } from './processes.ts';
+import { hostileShapes } from './shapes.ts';
 
 /**
  * `npm run bench`: what a request costs through Gatehouse, side by side in one run with a bare pass-through proxy (node:http
@@ -182,6 +183,7 @@ async function main(): Promise<void> {
     console.log(table('Stream of 200 events, a write each', results.get(true)!));
     console.log(coldStarts(configs, Math.max(10, REPETITIONS)));
     console.log(`Explained in the running gateway: ${median(explains).toFixed(1)} ms each.\n`);
+    console.log(hostileShapes());
   } finally {
     for (const child of children) child.kill('SIGKILL');
     for (const dir of [configs, toldConfigs]) rmSync(dir, { recursive: true, force: true });

@@ -17,7 +17,7 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
   'top-level keys': (bytes) => ask(members(bytes, (at) => [`k${at}`, 1])),
   'top-level keys of dots': (bytes) => ask(members(bytes, (at) => [`${'.'.repeat(40)}[${at}`, 1])),
   'one long key': (bytes) => ask({ [text(bytes, 'a.[')]: 1 }),
-  'messages': (bytes) => talk(repeat(bytes, () => ASK)),
+  messages: (bytes) => talk(repeat(bytes, () => ASK)),
   'system and user in turn': (bytes) =>
     talk(repeat(bytes, (at) => ({ role: at % 2 === 0 ? 'system' : 'user', content: 'x' }))),
   'user and assistant in turn': (bytes) =>
@@ -28,8 +28,7 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
   'blocks with cache markers': (bytes) => talk([replies(repeat(bytes, () => ({ ...words(), ...CACHED })))]),
   'unknown blocks': (bytes) => talk([replies([words(), ...repeat(bytes, (at) => ({ type: `t${at}` }))])]),
   'unknown fields of blocks': (bytes) => talk([replies(repeat(bytes, (at) => ({ ...words(), [`x${at}`]: 1 })))]),
-  'unknown fields of one block': (bytes) =>
-    talk([replies([{ ...words(), ...members(bytes, (at) => [`x${at}`, 1]) }])]),
+  'unknown fields of one block': (bytes) => talk([replies([{ ...words(), ...members(bytes, (at) => [`x${at}`, 1]) }])]),
   'unknown fields of one call': (bytes) =>
     talk([ASK, says([{ ...use('c'), ...members(bytes, (at) => [`x${at}`, 1]) }]), replies([result('c')])]),
   'calls and results in turn': (bytes) =>
@@ -43,21 +42,53 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
   'signed call ids': (bytes) => talk([ASK, says(repeat(bytes, (at) => use(`c${at}__thought__${SIGNATURE}`)))]),
   'results of pictures': (bytes) => {
     const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } };
-    return talk([ASK, says([use('c')]), replies([result('c', repeat(bytes, () => picture))])]);
+    return talk([
+      ASK,
+      says([use('c')]),
+      replies([
+        result(
+          'c',
+          repeat(bytes, () => picture),
+        ),
+      ]),
+    ]);
   },
   'results of text blocks': (bytes) =>
-    talk([ASK, says([use('c')]), replies([result('c', repeat(bytes, () => ({ ...words(), ...CACHED })))])]),
-  'results within results': (bytes) =>
     talk([
       ASK,
       says([use('c')]),
-      replies(repeat(bytes, () => nest(12, (inner) => result('c', [inner]), words()))),
+      replies([
+        result(
+          'c',
+          repeat(bytes, () => ({ ...words(), ...CACHED })),
+        ),
+      ]),
     ]),
-  'failed results': (bytes) =>
-    talk([ASK, replies(repeat(bytes, (at) => ({ ...result(`c${at}`), is_error: true })))]),
-  'large inputs': (bytes) => talk([ASK, says([use('c', members(bytes, (at) => [`k${at}`, at]))])]),
+  'results within results': (bytes) =>
+    talk([ASK, says([use('c')]), replies(repeat(bytes, () => nest(12, (inner) => result('c', [inner]), words())))]),
+  'failed results': (bytes) => talk([ASK, replies(repeat(bytes, (at) => ({ ...result(`c${at}`), is_error: true })))]),
+  'large inputs': (bytes) =>
+    talk([
+      ASK,
+      says([
+        use(
+          'c',
+          members(bytes, (at) => [`k${at}`, at]),
+        ),
+      ]),
+    ]),
   'nested inputs': (bytes) =>
-    talk([ASK, says(repeat(bytes, (at) => use(`c${at}`, nest(50, (inner) => ({ a: inner }), 1))))]),
+    talk([
+      ASK,
+      says(
+        repeat(bytes, (at) =>
+          use(
+            `c${at}`,
+            nest(50, (inner) => ({ a: inner }), 1),
+          ),
+        ),
+      ),
+    ]),
   'open actions of computer use': (bytes) =>
     talk(
       [ASK, says(repeat(bytes / 2, (at) => use(`c${at}`, {}, 'click_at'))), replies(repeat(bytes / 2, () => words()))],
@@ -67,15 +98,22 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
     ...results(bytes, (ids) => ids.toReversed()),
     tools: [{ name: 'computer_use', input_schema: {} }],
   }),
-  'thoughts': (bytes) =>
+  thoughts: (bytes) =>
     talk([ASK, says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: SIGNATURE })))]),
   'unsigned thoughts': (bytes) =>
     talk([ASK, says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: '' })))]),
   'thoughts of others': (bytes) =>
-    talk([ASK, says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: `foreign.text.${at}` })))]),
-  'hidden thoughts': (bytes) => talk([ASK, says(repeat(bytes, (at) => ({ type: 'redacted_thinking', data: `d${at}` })))]),
+    talk([
+      ASK,
+      says(repeat(bytes, (at) => ({ type: 'thinking', thinking: `t${at}`, signature: `foreign.text.${at}` }))),
+    ]),
+  'hidden thoughts': (bytes) =>
+    talk([ASK, says(repeat(bytes, (at) => ({ type: 'redacted_thinking', data: `d${at}` })))]),
   'texts with citations': (bytes) =>
-    talk([ASK, says(repeat(bytes, () => ({ ...words(), citations: [{ type: 'char_location', encrypted_index: 'e' }] })))]),
+    talk([
+      ASK,
+      says(repeat(bytes, () => ({ ...words(), citations: [{ type: 'char_location', encrypted_index: 'e' }] }))),
+    ]),
   'results of server tools': (bytes) =>
     talk([
       ASK,
@@ -95,35 +133,47 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
     ]),
   'documents by address': (bytes) =>
     talk([
-      replies(repeat(bytes, (at) => ({ type: 'document', source: { type: 'url', url: `https://a.example/${at}.pdf` } }))),
+      replies(
+        repeat(bytes, (at) => ({ type: 'document', source: { type: 'url', url: `https://a.example/${at}.pdf` } })),
+      ),
     ]),
   'one long text of escapes': (bytes) => talk([{ role: 'user', content: '\\"\n\u0001'.repeat(bytes / 12) }]),
   'one long text of white space': (bytes) => talk([{ role: 'user', content: ' '.repeat(bytes) }, says([words('x  ')])]),
-  'tools': (bytes) => ask({ tools: repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {} })) }),
+  tools: (bytes) => ask({ tools: repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {} })) }),
   'tools of one name': (bytes) => ask({ tools: repeat(bytes, () => ({ name: 'f', input_schema: {} })) }),
   'tools with unknown fields': (bytes) =>
     ask({ tools: repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {}, [`x${at}`]: 1 })) }),
   'one tool with unknown fields': (bytes) =>
     ask({ tools: [{ name: 'f', input_schema: {}, ...members(bytes, (at) => [`x${at}`, 1]) }] }),
   'tools of the provider': (bytes) =>
-    ask({ tools: repeat(bytes, (at) => ({ type: 'web_search_20250305', name: `w${at}`, max_uses: 1, [`x${at}`]: 1 })) }),
-  'unknown tools of the provider': (bytes) => ask({ tools: repeat(bytes, (at) => ({ type: `t${at}`, name: `w${at}` })) }),
+    ask({
+      tools: repeat(bytes, (at) => ({ type: 'web_search_20250305', name: `w${at}`, max_uses: 1, [`x${at}`]: 1 })),
+    }),
+  'unknown tools of the provider': (bytes) =>
+    ask({ tools: repeat(bytes, (at) => ({ type: `t${at}`, name: `w${at}` })) }),
   'stop sequences': (bytes) => ask({ stop_sequences: repeat(bytes, (at) => `s${at}`) }),
-  'metadata': (bytes) => ask({ metadata: { user_id: 'u', ...members(bytes, (at) => [`k${at}`, 1]) } }),
-  'output configuration': (bytes) => ask({ output_config: { effort: 'low', ...members(bytes, (at) => [`k${at}`, 1]) } }),
-  'betas': (bytes) => ask({ anthropic_beta: repeat(bytes, (at) => `b${at}`) }),
-  'numbers': (bytes) => ask({ x: repeat(bytes, (at) => at + 0.5) }),
+  metadata: (bytes) => ask({ metadata: { user_id: 'u', ...members(bytes, (at) => [`k${at}`, 1]) } }),
+  'output configuration': (bytes) =>
+    ask({ output_config: { effort: 'low', ...members(bytes, (at) => [`k${at}`, 1]) } }),
+  betas: (bytes) => ask({ anthropic_beta: repeat(bytes, (at) => `b${at}`) }),
+  numbers: (bytes) => ask({ x: repeat(bytes, (at) => at + 0.5) }),
   'nested lists': (bytes) => ask({ x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
   'a last message that is wrong': (bytes) => talk([...repeat(bytes, () => ASK), { role: 'nobody', content: 'x' }]),
   'a last tool that is wrong': (bytes) =>
-    ask({ tools: [...repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {} })), { type: 'bash_20250124', name: 'bash' }] }),
-  ...Object.fromEntries(
-    Object.entries(SCHEMAS).flatMap(([name, schema]) => [
-      [`a tool with ${name}`, (bytes: number) => ask({ tools: [{ name: 'f', input_schema: schema(bytes) }] })],
-      [
-        `an answer in ${name}`,
-        (bytes: number) => ask({ output_config: { format: { type: 'json_schema', schema: schema(bytes) } } }),
+    ask({
+      tools: [
+        ...repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {} })),
+        { type: 'bash_20250124', name: 'bash' },
       ],
+    }),
+  ...Object.fromEntries(
+    Object.entries(SCHEMAS).map(([name, schema]) => [
+      `a tool and an answer with ${name}`,
+      (bytes: number) =>
+        ask({
+          tools: [{ name: 'f', input_schema: schema(bytes / 2) }],
+          output_config: { format: { type: 'json_schema', schema: schema(bytes / 2) } },
+        }),
     ]),
   ),
 };

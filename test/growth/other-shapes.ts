@@ -5,19 +5,21 @@ const ASK = { role: 'user', parts: [{ text: 'x' }] };
 const count = (more: object): Json => ({ model: 'm', contents: [ASK], ...more });
 const talk = (contents: readonly unknown[]): Json => count({ contents });
 const call = (name: string, more: object = {}) => ({ functionCall: { name, args: {}, ...more } });
-const response = (name: string, more: object = {}) => ({ functionResponse: { name, response: { output: 'r' }, ...more } });
+const response = (name: string, more: object = {}) => ({
+  functionResponse: { name, response: { output: 'r' }, ...more },
+});
 
 /** Bodies of Vertex AI's count of tokens. */
 export const VERTEX_COUNT_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
   'top-level keys': (bytes) => count(members(bytes, (at) => [`k_${at}`, 1])),
-  'contents': (bytes) => talk(repeat(bytes, () => ASK)),
+  contents: (bytes) => talk(repeat(bytes, () => ASK)),
   'contents in turn': (bytes) =>
     talk(repeat(bytes, (at) => ({ role: at % 2 === 0 ? 'user' : 'model', parts: [{ text: 'x' }] }))),
-  'parts': (bytes) => talk([{ role: 'user', parts: repeat(bytes, () => ({ text: 'x' })) }]),
+  parts: (bytes) => talk([{ role: 'user', parts: repeat(bytes, () => ({ text: 'x' })) }]),
   'unknown parts': (bytes) => talk([{ role: 'user', parts: repeat(bytes, (at) => ({ text: 'x', [`k_${at}`]: 1 })) }]),
   'unknown fields of one part': (bytes) =>
     talk([{ role: 'user', parts: [{ text: 'x', ...members(bytes, (at) => [`k_${at}`, 1]) }] }]),
-  'media': (bytes) =>
+  media: (bytes) =>
     talk([{ role: 'user', parts: repeat(bytes, () => ({ inlineData: { mimeType: 'image/png', data: 'AA==' } })) }]),
   'calls and responses in order': (bytes) => responses(bytes, (names) => names),
   'calls and responses in reverse order': (bytes) => responses(bytes, (names) => names.toReversed()),
@@ -40,9 +42,9 @@ export const VERTEX_COUNT_SHAPES: Readonly<Record<string, (bytes: number) => Jso
       { role: 'model', parts: repeat(bytes / 2, (at) => call(`f${at}`)) },
       { role: 'user', parts: repeat(bytes / 2, (at) => response(`g${at}`)) },
     ]),
-  'declarations': (bytes) =>
+  declarations: (bytes) =>
     count({ tools: [{ functionDeclarations: repeat(bytes, (at) => ({ name: `f${at}`, [`k_${at}`]: 1 })) }] }),
-  'tools': (bytes) => count({ tools: repeat(bytes, (at) => ({ [`k_${at}`]: {} })) }),
+  tools: (bytes) => count({ tools: repeat(bytes, (at) => ({ [`k_${at}`]: {} })) }),
   'tools of many fields': (bytes) => count({ tools: [members(bytes, (at) => [`k_${at}`, {}])] }),
   'allowed functions': (bytes) => {
     const names = repeat(bytes / 4, (at) => `f${at}`);
@@ -52,23 +54,20 @@ export const VERTEX_COUNT_SHAPES: Readonly<Record<string, (bytes: number) => Jso
     });
   },
   'stop sequences': (bytes) => count({ generationConfig: { stopSequences: repeat(bytes, (at) => `s${at}`) } }),
-  'configuration': (bytes) => count({ generationConfig: members(bytes, (at) => [`k_${at}`, 1]) }),
-  'labels': (bytes) => count({ labels: members(bytes, (at) => [`k${at}`, 'v']) }),
+  configuration: (bytes) => count({ generationConfig: members(bytes, (at) => [`k_${at}`, 1]) }),
+  labels: (bytes) => count({ labels: members(bytes, (at) => [`k${at}`, 'v']) }),
   'one long text': (bytes) => talk([{ role: 'user', parts: [{ text: text(bytes, '\\"\n') }] }]),
   'one long name': (bytes) => count({ [text(bytes, '_a_B')]: 1 }),
   'nested lists': (bytes) => count({ x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
   'a last content that is wrong': (bytes) => talk([...repeat(bytes, () => ASK), { role: 'nobody', parts: [] }]),
   ...Object.fromEntries(
-    Object.entries(SCHEMAS).flatMap(([name, schema]) => [
-      [
-        `a function with ${name}`,
-        (bytes: number) => count({ tools: [{ functionDeclarations: [{ name: 'f', parameters: schema(bytes) }] }] }),
-      ],
-      [
-        `an answer in ${name}`,
-        (bytes: number) =>
-          count({ generationConfig: { responseMimeType: 'application/json', responseSchema: schema(bytes) } }),
-      ],
+    Object.entries(SCHEMAS).map(([name, schema]) => [
+      `a function and an answer with ${name}`,
+      (bytes: number) =>
+        count({
+          tools: [{ functionDeclarations: [{ name: 'f', parameters: schema(bytes / 2) }] }],
+          generationConfig: { responseMimeType: 'application/json', responseSchema: schema(bytes / 2) },
+        }),
     ]),
   ),
 };
@@ -85,10 +84,10 @@ const embed = (more: object): Json => ({ model: 'm', input: 'x', ...more });
 
 export const EMBEDDINGS_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
   'top-level keys': (bytes) => embed(members(bytes, (at) => [`k${at}`, 1])),
-  'inputs': (bytes) => embed({ input: repeat(bytes, () => 'x') }),
+  inputs: (bytes) => embed({ input: repeat(bytes, () => 'x') }),
   'long inputs': (bytes) => embed({ input: repeat(bytes, () => text(1000)) }),
   'one long input': (bytes) => embed({ input: text(bytes, '\\"\n') }),
-  'tokens': (bytes) => embed({ input: repeat(bytes, (at) => at) }),
+  tokens: (bytes) => embed({ input: repeat(bytes, (at) => at) }),
   'lists of tokens': (bytes) => embed({ input: repeat(bytes, (at) => [at, at]) }),
   'inputs with unknown fields': (bytes) =>
     embed({ input: repeat(bytes, (at) => ({ text: 'x'.repeat(600), [`k${at}`]: 1 })) }),
@@ -104,7 +103,7 @@ export const IMAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = 
   'top-level keys': (bytes) => draw(members(bytes, (at) => [`k${at}`, 1])),
   'one long prompt': (bytes) => draw({ prompt: text(bytes, '\\"\n') }),
   'one long size': (bytes) => draw({ size: text(bytes, '1') }),
-  'labels': (bytes) => draw({ labels: members(bytes, (at) => [`k${at}`, 'v']) }),
+  labels: (bytes) => draw({ labels: members(bytes, (at) => [`k${at}`, 'v']) }),
   'safety settings': (bytes) => draw({ safetySettings: repeat(bytes, () => ({ category: 'c' })) }),
   'nested lists': (bytes) => draw({ x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
 };

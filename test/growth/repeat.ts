@@ -4,7 +4,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Items until they have about so many bytes as JSON. */
 export function repeat<T>(bytes: number, item: (index: number) => T): T[] {
   const items: T[] = [];
-  for (let left = bytes; left > 0; ) {
+  for (let left = bytes; left > 0;) {
     const next = item(items.length);
     left -= JSON.stringify(next).length + 1;
     items.push(next);
@@ -14,9 +14,7 @@ export function repeat<T>(bytes: number, item: (index: number) => T): T[] {
 
 /** Members of an object until they have about so many bytes as JSON. */
 export function members(bytes: number, member: (index: number) => readonly [string, unknown]): Json {
-  return Object.fromEntries(
-    repeat(bytes, (index) => member(index)).map(([key, value]) => [key, value] as const),
-  );
+  return Object.fromEntries(repeat(bytes, (index) => member(index)).map(([key, value]) => [key, value] as const));
 }
 
 /** A text of so many bytes. */

@@ -19,7 +19,10 @@ export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
 export interface Route {
   readonly operation: Operation;
   readonly shapes: Shapes;
-  readonly targets: Readonly<Record<string, ResolvedTarget>>;
+  /** One for each format of the upstreams. */
+  readonly formats: Readonly<Record<string, ResolvedTarget>>;
+  /** Other hosts of these formats, which take less, or more. */
+  readonly hosts?: Readonly<Record<string, ResolvedTarget>>;
 }
 
 const vertex = createAdHocVertex({ projectId: 'project', region: 'us-central1' });
@@ -36,7 +39,12 @@ const onVertex = (model: string, task: ModelTask = 'generate'): ResolvedTarget =
   target('vertex', vertex.locate(model, { task, stream: false }));
 
 const direct = { origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
-const claude = target('anthropic', { ...direct, model: 'claude-sonnet-4-5', path: '/v1/messages', format: 'anthropic-messages' });
+const claude = target('anthropic', {
+  ...direct,
+  model: 'claude-sonnet-4-5',
+  path: '/v1/messages',
+  format: 'anthropic-messages',
+});
 const google = target('google', { ...direct, model: 'gemini-3-pro', path: '/v1beta', format: 'gemini' });
 const openai = (task: ModelTask): ResolvedTarget => {
   const { path, codec } = OPERATIONS[task]!;
@@ -44,35 +52,34 @@ const openai = (task: ModelTask): ResolvedTarget => {
 };
 
 const GENERATE = {
-  'openai': openai('generate'),
-  'claude': claude,
-  'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'),
-  'gemini': onVertex('gemini-2.5-flash'),
-  'gemini direct': google,
+  formats: { openai: openai('generate'), claude, gemini: onVertex('gemini-2.5-flash') },
+  hosts: { 'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'), 'gemini direct': google },
 };
 
 /** Every API of the clients, with every API of the upstreams it is served by. */
 export const ROUTES: readonly Route[] = [
-  { operation: chatCompletions, shapes: CHAT_SHAPES, targets: GENERATE },
-  { operation: messages, shapes: MESSAGES_SHAPES, targets: GENERATE },
+  { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
+  { operation: messages, shapes: MESSAGES_SHAPES, ...GENERATE },
   {
     operation: countTokens,
     shapes: MESSAGES_SHAPES,
-    targets: { claude, 'gemini': onVertex('gemini-2.5-flash', 'count_tokens') },
+    // Passed through, a count is the same as a request of the API.
+    formats: { gemini: onVertex('gemini-2.5-flash', 'count_tokens') },
+    hosts: { claude },
   },
   {
     operation: vertexCountTokens,
     shapes: VERTEX_COUNT_SHAPES,
-    targets: {
-      'gemini': onVertex('gemini-2.5-flash', 'count_tokens'),
+    formats: {
+      gemini: onVertex('gemini-2.5-flash', 'count_tokens'),
       'claude on vertex': onVertex('anthropic.claude-sonnet-4-5', 'count_tokens'),
     },
   },
   {
     operation: embeddings,
     shapes: EMBEDDINGS_SHAPES,
-    targets: {
-      'openai': openai('embeddings'),
+    formats: {
+      openai: openai('embeddings'),
       'text on vertex': onVertex('text-embedding-005', 'embeddings'),
       'multimodal on vertex': onVertex('multimodalembedding@001', 'embeddings'),
       'gemini embedding': onVertex('gemini-embedding-2', 'embeddings'),
@@ -81,10 +88,10 @@ export const ROUTES: readonly Route[] = [
   {
     operation: images,
     shapes: IMAGES_SHAPES,
-    targets: {
-      'openai': openai('images'),
-      'imagen': onVertex('imagen-4.0-generate-001', 'images'),
-      'gemini': onVertex('gemini-2.5-flash-image', 'images'),
+    formats: {
+      openai: openai('images'),
+      imagen: onVertex('imagen-4.0-generate-001', 'images'),
+      gemini: onVertex('gemini-2.5-flash-image', 'images'),
     },
   },
 ];

@@ -23,7 +23,7 @@ export const SCHEMAS: Readonly<Record<string, (bytes: number) => Json>> = {
     type: 'object',
     properties: members(bytes, (at) => [`p${at}`, { type: 'string', [`x-${at}`]: at }]),
   }),
-  'references': (bytes) => ({
+  references: (bytes) => ({
     type: 'object',
     properties: members(bytes, (at) => [`p${at}`, { $ref: '#/$defs/d', description: 'x' }]),
     $defs: { d: { type: 'string' } },
@@ -67,7 +67,9 @@ export const SCHEMAS: Readonly<Record<string, (bytes: number) => Json>> = {
   'branches within branches': (bytes) => ({
     anyOf: repeat(bytes, (at) => nest(12, (inner) => ({ anyOf: [inner, { type: 'null' }] }), { const: at })),
   }),
-  'a long enumeration': (bytes) => ({ enum: repeat(bytes, (at) => (at % 3 === 0 ? at : at % 3 === 1 ? `v${at}` : null)) }),
+  'a long enumeration': (bytes) => ({
+    enum: repeat(bytes, (at) => (at % 3 === 0 ? at : at % 3 === 1 ? `v${at}` : null)),
+  }),
   'a long list of required names': (bytes) => ({ type: 'object', required: repeat(bytes, (at) => `p${at}`) }),
   'long descriptions': (bytes) => ({ type: 'string', pattern: text(bytes / 2), description: text(bytes / 2) }),
 };

@@ -64,7 +64,7 @@ const headersOf = (key: string): Record<string, string> => ({
   'content-type': 'application/json',
   'x-gateway-api-key': keyOf(key),
   // The sample entry of Vertex AI has no credential of its own.
-  'authorization': 'Bearer upstream-token',
+  authorization: 'Bearer upstream-token',
 });
 
 /** One after the other, from the beginning again after the last. */

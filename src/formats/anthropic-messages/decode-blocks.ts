@@ -41,6 +41,14 @@ function signText(parts: Part[], signature: string, origins: Origins | undefined
   return [];
 }
 
+/** Fields that the part of a block has a place for. */
+const OF_ALL = ['type', 'cache_control'];
+const OF_TEXT = [...OF_ALL, 'text'];
+const OF_RESULT = [...OF_ALL, 'tool_use_id', 'content', 'is_error'];
+const OF_CALL = [...OF_ALL, 'id', 'name', 'input'];
+const OF_MEDIA = [...OF_ALL, 'source'];
+const OF_TITLED_MEDIA = [...OF_MEDIA, 'title'];
+
 function isSignable(part: Part): part is Extract<Part, { type: 'text' | 'media' }> {
   return part.type === 'text' || part.type === 'media';
 }
@@ -49,7 +57,9 @@ function decodeBlock(block: JsonObject, path: string, origins: Origins | undefin
   switch (block.type) {
     case 'text': {
       const part: Part = { type: 'text', text: text(block, 'text', path), ...cache(block) };
-      return withFields(part, { ...block, citations: ownCitations(block.citations) }, ['text']);
+      const { citations } = block;
+      const own = Array.isArray(citations) ? { ...block, citations: ownCitations(citations) } : block;
+      return withFields(part, own, OF_TEXT);
     }
     case 'thinking':
       return [{ type: 'thinking', text: text(block, 'thinking', path), ...signature(block) }];
@@ -58,7 +68,7 @@ function decodeBlock(block: JsonObject, path: string, origins: Origins | undefin
     case 'tool_use':
       return decodeToolUse(block, path);
     case 'tool_result':
-      return withFields(decodeResult(block, path, origins), block, ['tool_use_id', 'content', 'is_error']);
+      return withFields(decodeResult(block, path, origins), block, OF_RESULT);
     case 'image':
     case 'document':
       return decodeMedia(block, path);
@@ -70,8 +80,7 @@ function decodeBlock(block: JsonObject, path: string, origins: Origins | undefin
 }
 
 /** Citations this gateway made from another provider's (message-writer.ts) have no index, and Claude refuses those. */
-function ownCitations(citations: unknown): unknown {
-  if (!Array.isArray(citations)) return citations;
+function ownCitations(citations: readonly unknown[]): unknown {
   const kept = citations.filter((citation) => !isObject(citation) || citation.encrypted_index !== '');
   return kept.length > 0 || citations.length === 0 ? kept : undefined;
 }
@@ -86,7 +95,7 @@ function decodeToolUse(block: JsonObject, path: string): Part[] {
     ...(signature !== undefined && { signature }),
     ...cache(block),
   };
-  return withFields(call, withoutDirectCaller(block), ['id', 'name', 'input']);
+  return withFields(call, withoutDirectCaller(block), OF_CALL);
 }
 
 function decodeResult(block: JsonObject, path: string, origins: Origins | undefined): ToolResultPart {
@@ -109,7 +118,7 @@ function decodeMedia(block: JsonObject, path: string): Part[] {
   if (!place) return [opaque(block)];
   const name = media === 'document' ? stringOf(block.title) : undefined;
   const part: MediaPart = { type: 'media', media, ...place, ...(name !== undefined && { name }), ...cache(block) };
-  return withFields(part, block, name === undefined ? ['source'] : ['source', 'title']);
+  return withFields(part, block, name === undefined ? OF_MEDIA : OF_TITLED_MEDIA);
 }
 
 function mediaSource(

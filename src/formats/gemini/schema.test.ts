@@ -82,6 +82,30 @@ describe('JSON Schema on the wire', () => {
     });
   });
 
+  it('definitions that multiply are put in place up to a bound and named beyond it', () => {
+    const definitions = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => {
+        const next = { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { title: 't' }] };
+        return [`d${at}`, object({ l: next, r: next })];
+      }),
+    );
+    const { schema } = toCarrier({ allOf: [{ $ref: '#/$defs/d0' }, { title: 't' }], $defs: definitions });
+    const text = JSON.stringify(schema);
+    expect(text.length).toBeLessThan(2_000_000);
+    expect(text).toContain('{"$ref":"#/$defs/d');
+  });
+
+  it('a chain of thousands of definitions ends without a deep stack', () => {
+    const definitions = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, at) => [
+        `d${at}`,
+        { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { title: 't' }], properties: { [`p${at}`]: {} } },
+      ]),
+    );
+    const { schema } = toCarrier({ allOf: [{ $ref: '#/$defs/d0' }, { title: 't' }], $defs: definitions });
+    expect(schema).toBeDefined();
+  });
+
   it('an allOf that refers to itself ends', () => {
     const schema = {
       $defs: { A: { allOf: [{ $ref: '#/$defs/A' }, { properties: { x: {} } }] } },

@@ -51,7 +51,7 @@ interface Reading {
 function decodeMessage(message: JsonObject, path: string, reading: Reading): Turn {
   const { legacy, origins } = reading;
   const contentOf = (): Part[] => decodeContent(message.content, `${path}.content`, origins);
-  const role = required(readString(message.role, `${path}.role`), `${path}.role`);
+  const role = required(readString(message.role, path, 'role'), path, 'role');
   switch (role) {
     case 'developer':
     case 'system':
@@ -61,11 +61,11 @@ function decodeMessage(message: JsonObject, path: string, reading: Reading): Tur
     case 'assistant':
       return turn({ role: 'assistant', parts: decodeAssistant(message, path, reading) }, message, path, origins);
     case 'tool': {
-      const callId = required(readString(message.tool_call_id, `${path}.tool_call_id`), `${path}.tool_call_id`);
+      const callId = required(readString(message.tool_call_id, path, 'tool_call_id'), path, 'tool_call_id');
       return { role, parts: [decodeResult(message, callId, path, origins)] };
     }
     case 'function': {
-      const name = required(readString(message.name, `${path}.name`), `${path}.name`);
+      const name = required(readString(message.name, path, 'name'), path, 'name');
       return { role: 'tool', parts: [decodeResult(message, legacy.answered(name), path, origins)] };
     }
     default:
@@ -81,7 +81,7 @@ function turn({ role, parts }: Turn, message: JsonObject, path: string, origins:
   return compact({
     role,
     parts: cache ? markLast(parts, cache, origins) : parts,
-    name: readString(message.name, `${path}.name`),
+    name: readString(message.name, path, 'name'),
   });
 }
 
@@ -100,7 +100,7 @@ function decodeResult(message: JsonObject, callId: string, path: string, origins
   const result: Part = compact({
     type: 'tool_result' as const,
     callId,
-    name: readString(message.name, `${path}.name`),
+    name: readString(message.name, path, 'name'),
     content: decodeContent(message.content, `${path}.content`, origins),
     cache: decodeCache(message, path),
   });
@@ -115,17 +115,17 @@ function decodeAssistant(message: JsonObject, path: string, { legacy, origins }:
     parts.push(part);
     return part;
   };
-  const refusal = readString(message.refusal, `${path}.refusal`);
+  const refusal = readString(message.refusal, path, 'refusal');
   if (refusal) add({ type: 'refusal', text: refusal }, `${path}.refusal`);
-  const audio = readObject(message.audio, `${path}.audio`);
+  const audio = readObject(message.audio, path, 'audio');
   // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
   if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, `${path}.audio`);
-  const calls = (readArray(message.tool_calls, `${path}.tool_calls`) ?? []).map((item, at) => {
+  const calls = (readArray(message.tool_calls, path, 'tool_calls') ?? []).map((item, at) => {
     const place = `${path}.tool_calls[${at}]`;
     return add(decodeCall(required(readObject(item, place), place), place), place);
   });
   for (const [place, call] of blockCalls(message, path, calls)) add(call, place);
-  const call = readObject(message.function_call, `${path}.function_call`);
+  const call = readObject(message.function_call, path, 'function_call');
   if (call) add(decodeLegacyCall(call, `${path}.function_call`, legacy), `${path}.function_call`);
   return parts;
 }
@@ -138,6 +138,19 @@ function decodeAssistant(message: JsonObject, path: string, { legacy, origins }:
  */
 function decodeSpoken(message: JsonObject, path: string, origins: Origins | undefined): Part[] {
   const content = decodeContent(message.content, `${path}.content`, origins);
+  const spoken = hasRichContent(message) ? decodeRich(message, path, content, origins) : content;
+  const reasoning = readString(message.reasoning_content, path, 'reasoning_content');
+  if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
+  const thought: Part = { type: 'thinking', text: reasoning, unnamed: true };
+  origins?.note(thought, `${path}.reasoning_content`);
+  return [thought, ...spoken];
+}
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+const hasRichContent = (message: JsonObject): boolean => isSet(message.content_blocks) || isSet(message.content_parts);
+
+function decodeRich(message: JsonObject, path: string, content: Part[], origins: Origins | undefined): Part[] {
   // Calls come after what was said: decodeAssistant reads them.
   const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`)?.filter((item) => !isToolUse(item));
   const items = optionalParts(message.content_parts, `${path}.content_parts`) ?? [];
@@ -145,19 +158,14 @@ function decodeSpoken(message: JsonObject, path: string, origins: Origins | unde
   const rich = blocks
     ? decodeParts(interleave(blocks, items), `${path}.content_blocks`, { owner: 'anthropic-messages', note })
     : decodeParts(items, `${path}.content_parts`, { owner: 'openai-chat', note });
-  const spoken = rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
-  const reasoning = readString(message.reasoning_content, `${path}.reasoning_content`);
-  if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
-  const thought: Part = { type: 'thinking', text: reasoning, unnamed: true };
-  origins?.note(thought, `${path}.reasoning_content`);
-  return [thought, ...spoken];
+  return rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
 }
 
 /** `content_blocks` and `content_parts` are read as one list: each item is where it is in its own. */
 function noteItems(message: JsonObject, path: string, origins: Origins): (part: Part, item: JsonObject) => void {
   const places = new Map<unknown, string>();
   for (const list of ['content_blocks', 'content_parts'] as const) {
-    readArray(message[list], `${path}.${list}`)?.forEach((item, at) => places.set(item, `${path}.${list}[${at}]`));
+    readArray(message[list], path, list)?.forEach((item, at) => places.set(item, `${path}.${list}[${at}]`));
   }
   // What was put together of fragments is in no single one of them.
   return (part, item) => origins.note(part, places.get(item) ?? `${path}.content_blocks`);
@@ -182,9 +190,9 @@ function decodeCall(call: JsonObject, path: string): ToolCallPart {
   const field = custom ? 'input' : 'arguments';
   return compact({
     type: 'tool_call' as const,
-    id: required(readString(call.id, `${path}.id`), `${path}.id`),
-    name: required(readString(body.name, `${place}.name`), `${place}.name`),
-    arguments: readString(body[field], `${place}.${field}`) ?? '',
+    id: required(readString(call.id, path, 'id'), path, 'id'),
+    name: required(readString(body.name, place, 'name'), place, 'name'),
+    arguments: readString(body[field], place, field) ?? '',
     custom: custom || undefined,
     signature: callSignature(call, body),
     cache: decodeCache(call, path),
@@ -208,25 +216,26 @@ function blockCalls(
   path: string,
   calls: readonly ToolCallPart[],
 ): (readonly [place: string, call: ToolCallPart])[] {
+  if (!isSet(message.content_blocks)) return [];
   const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`) ?? [];
   const known = new Set(calls.map((call) => call.id));
   return blocks.flatMap((block, at) => {
     if (!isToolUse(block)) return [];
     const place = `${path}.content_blocks[${at}]`;
-    const id = required(readString(block.id, `${place}.id`), `${place}.id`);
+    const id = required(readString(block.id, place, 'id'), place, 'id');
     if (known.has(id)) return [];
-    const name = required(readString(block.name, `${place}.name`), `${place}.name`);
-    const input = readObject(block.input, `${place}.input`);
+    const name = required(readString(block.name, place, 'name'), place, 'name');
+    const input = readObject(block.input, place, 'input');
     return [[place, { type: 'tool_call', id, name, arguments: input ? JSON.stringify(input) : '' }]];
   });
 }
 
 function decodeLegacyCall(call: JsonObject, path: string, legacy: LegacyCalls): ToolCallPart {
-  const name = required(readString(call.name, `${path}.name`), `${path}.name`);
+  const name = required(readString(call.name, path, 'name'), path, 'name');
   return {
     type: 'tool_call',
     id: legacy.called(name),
     name,
-    arguments: readString(call.arguments, `${path}.arguments`) ?? '',
+    arguments: readString(call.arguments, path, 'arguments') ?? '',
   };
 }

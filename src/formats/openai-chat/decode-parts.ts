@@ -50,7 +50,7 @@ export function citationsOf(citations: readonly unknown[]): OpaquePart {
 }
 
 function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
-  const type = required(readString(part.type, `${path}.type`), `${path}.type`);
+  const type = required(readString(part.type, path, 'type'), path, 'type');
   switch (type) {
     case 'text':
       return decodeText(part, path);
@@ -63,15 +63,15 @@ function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
     case 'file':
       return decodeFile(part, path);
     case 'refusal':
-      return { type, text: readString(part.refusal, `${path}.refusal`) ?? '' };
+      return { type, text: readString(part.refusal, path, 'refusal') ?? '' };
     case 'thinking':
       return compact({
         type,
-        text: readString(part.thinking, `${path}.thinking`) ?? '',
-        signature: readString(part.signature, `${path}.signature`),
+        text: readString(part.thinking, path, 'thinking') ?? '',
+        signature: readString(part.signature, path, 'signature'),
       });
     case 'redacted_thinking':
-      return { type, data: required(readString(part.data, `${path}.data`), `${path}.data`) };
+      return { type, data: required(readString(part.data, path, 'data'), path, 'data') };
     case 'code':
     case 'code_result':
       return decodeCode(part, type, path);
@@ -86,16 +86,16 @@ function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
 function decodeText(part: JsonObject, path: string): TextPart {
   return compact({
     type: 'text' as const,
-    text: required(readString(part.text, `${path}.text`), `${path}.text`),
-    signature: readString(part.signature, `${path}.signature`),
+    text: required(readString(part.text, path, 'text'), path, 'text'),
+    signature: readString(part.signature, path, 'signature'),
     cache: decodeCache(part, path),
   });
 }
 
 /** Code that ran on the provider's side, as the not strict reply shows it (content-blocks.ts). */
 function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: string): Part {
-  const field = (name: string): string => required(readString(part[name], `${path}.${name}`), `${path}.${name}`);
-  const shared = { id: readString(part.id, `${path}.id`), signature: readString(part.signature, `${path}.signature`) };
+  const field = (name: string): string => required(readString(part[name], path, name), path, name);
+  const shared = { id: readString(part.id, path, 'id'), signature: readString(part.signature, path, 'signature') };
   return type === 'code'
     ? compact({ type, language: field('language'), code: field('code'), ...shared })
     : compact({ type, outcome: field('outcome'), output: field('output'), ...shared });
@@ -106,15 +106,15 @@ function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: string
  * own.
  */
 export function decodeCache(holder: JsonObject, path: string): CacheMarker | undefined {
-  const marker = readObject(holder.cache_control, `${path}.cache_control`);
-  if (marker) return compact({ type: 'ephemeral' as const, ttl: readString(marker.ttl, `${path}.cache_control.ttl`) });
-  const breakpoint = readObject(holder.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`);
+  const marker = readObject(holder.cache_control, path, 'cache_control');
+  if (marker) return compact({ type: 'ephemeral' as const, ttl: readString(marker.ttl, path, 'cache_control.ttl') });
+  const breakpoint = readObject(holder.prompt_cache_breakpoint, path, 'prompt_cache_breakpoint');
   return breakpoint?.mode === 'explicit' ? { type: 'ephemeral' } : undefined;
 }
 
 /** What any media part may carry beside its source. */
 function decorations(part: JsonObject, path: string) {
-  return { signature: readString(part.signature, `${path}.signature`), cache: decodeCache(part, path) };
+  return { signature: readString(part.signature, path, 'signature'), cache: decodeCache(part, path) };
 }
 
 /** `image_url` carries images, films, sound and documents here (service.md 2.4): the MIME type says which. */
@@ -123,7 +123,7 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
   const inner = part[type];
   // The bare string is an old spelling that vLLM and LiteLLM clients still send.
   const holder = typeof inner === 'string' ? { url: inner } : required(readObject(inner, place), place);
-  const url = required(readString(holder.url, `${place}.url`), `${place}.url`);
+  const url = required(readString(holder.url, place, 'url'), place, 'url');
   const { source, mime, parameters } = locate(url, explicitMime(holder, place), `${place}.url`);
   const named = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
   return compact({
@@ -132,16 +132,16 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
     mime,
     parameters,
     source,
-    detail: readString(holder.detail, `${place}.detail`),
+    detail: readString(holder.detail, place, 'detail'),
     ...decorations(part, path),
   });
 }
 
 /** `mime_type`, or `format` as a type or as an extension. First in the order of wire.md D4. */
 function explicitMime(holder: JsonObject, path: string): string | undefined {
-  const mime = readString(holder.mime_type, `${path}.mime_type`);
+  const mime = readString(holder.mime_type, path, 'mime_type');
   if (mime) return mime;
-  const format = readString(holder.format, `${path}.format`);
+  const format = readString(holder.format, path, 'format');
   if (!format) return undefined;
   return format.includes('/') ? format : mimeOfName(`.${format}`);
 }
@@ -170,8 +170,8 @@ function typeOf(inline: DataUri, explicit: string | undefined): Pick<Located, 'm
 function decodeAudio(part: JsonObject, path: string): MediaPart {
   const place = `${path}.input_audio`;
   const audio = required(readObject(part.input_audio, place), place);
-  const data = required(readString(audio.data, `${place}.data`), `${place}.data`);
-  const format = readString(audio.format, `${place}.format`);
+  const data = required(readString(audio.data, place, 'data'), place, 'data');
+  const format = readString(audio.format, place, 'format');
   const inline = parseDataUri(data);
   return compact({
     type: 'media' as const,
@@ -186,7 +186,7 @@ function decodeAudio(part: JsonObject, path: string): MediaPart {
 function decodeFile(part: JsonObject, path: string): MediaPart {
   const place = `${path}.file`;
   const file = required(readObject(part.file, place), place);
-  const name = readString(file.filename, `${place}.filename`);
+  const name = readString(file.filename, place, 'filename');
   const { source, mime, parameters } = locateFile(file, name, place);
   return compact({
     type: 'media' as const,
@@ -202,7 +202,7 @@ function decodeFile(part: JsonObject, path: string): MediaPart {
 function locateFile(file: JsonObject, name: string | undefined, path: string): Located {
   const explicit = explicitMime(file, path);
   const byName = name === undefined ? undefined : mimeOfName(name);
-  const data = readString(file.file_data, `${path}.file_data`);
+  const data = readString(file.file_data, path, 'file_data');
   if (data !== undefined) {
     const inline = parseDataUri(data);
     // wire.md D4: bare base64 without any type is a PDF.
@@ -212,12 +212,12 @@ function locateFile(file: JsonObject, name: string | undefined, path: string): L
       ...typeOf(inline, explicit ?? (inline.mime ? undefined : byName)),
     };
   }
-  const url = readString(file.file_url, `${path}.file_url`);
+  const url = readString(file.file_url, path, 'file_url');
   if (url !== undefined) {
     const found = locate(url, explicit, `${path}.file_url`);
     return { ...found, mime: found.mime ?? byName };
   }
-  const id = required(readString(file.file_id, `${path}.file_id`), `${path}.file_data`);
+  const id = required(readString(file.file_id, path, 'file_id'), path, 'file_data');
   // A Google file id is an address (wire.md D4: file_id works on Vertex for gs and https).
   if (/^(?:gs|https?):\/\//.test(id))
     return { source: { kind: 'url', url: id }, mime: explicit ?? mimeOfUrl(id) ?? byName };

@@ -55,7 +55,7 @@ export function decodeTools(
  * may lose them here.
  */
 function decodeTool(tool: JsonObject, path: string): Tool {
-  const type = required(readString(tool.type, `${path}.type`), `${path}.type`);
+  const type = required(readString(tool.type, path, 'type'), path, 'type');
   if (type === 'custom') return decodeCustom(requireObject(tool.custom, `${path}.custom`), `${path}.custom`);
   if (type !== 'function') return decodeTyped(tool, type);
   const fn = requireObject(tool.function, `${path}.function`);
@@ -65,10 +65,10 @@ function decodeTool(tool: JsonObject, path: string): Tool {
 function decodeFunction(fn: JsonObject, path: string, cache: CacheMarker | undefined): FunctionTool {
   return compact({
     type: 'function' as const,
-    name: required(readString(fn.name, `${path}.name`), `${path}.name`),
-    description: readString(fn.description, `${path}.description`),
-    parameters: readObject(fn.parameters, `${path}.parameters`),
-    strict: readBoolean(fn.strict, `${path}.strict`),
+    name: required(readString(fn.name, path, 'name'), path, 'name'),
+    description: readString(fn.description, path, 'description'),
+    parameters: readObject(fn.parameters, path, 'parameters'),
+    strict: readBoolean(fn.strict, path, 'strict'),
     cache,
   });
 }
@@ -76,9 +76,9 @@ function decodeFunction(fn: JsonObject, path: string, cache: CacheMarker | undef
 function decodeCustom(custom: JsonObject, path: string): CustomTool {
   return compact({
     type: 'custom' as const,
-    name: required(readString(custom.name, `${path}.name`), `${path}.name`),
-    description: readString(custom.description, `${path}.description`),
-    format: readObject(custom.format, `${path}.format`),
+    name: required(readString(custom.name, path, 'name'), path, 'name'),
+    description: readString(custom.description, path, 'description'),
+    format: readObject(custom.format, path, 'format'),
   });
 }
 
@@ -129,12 +129,12 @@ function decodeAllowed(allowed: JsonObject): ToolChoice {
   if (allowed.mode !== 'auto' && allowed.mode !== 'required') {
     throw invalidValue(`${path}.mode`, `\`${path}.mode\` must be auto or required.`);
   }
-  const tools = required(readArray(allowed.tools, `${path}.tools`), `${path}.tools`);
+  const tools = required(readArray(allowed.tools, path, 'tools'), path, 'tools');
   const names = tools.map((item, at) => {
     const tool = requireObject(item, `${path}.tools[${at}]`);
     const key = tool.type === 'custom' ? 'custom' : 'function';
     const place = `${path}.tools[${at}].${key}`;
-    return required(readString(requireObject(tool[key], place).name, `${place}.name`), `${place}.name`);
+    return required(readString(requireObject(tool[key], place).name, place, 'name'), place, 'name');
   });
   return { mode: allowed.mode, names };
 }

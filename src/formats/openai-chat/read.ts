@@ -10,37 +10,45 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * `field` of what stands at `path`. Readers take the two apart: a body has tens of thousands of fields, and only a fault needs the
+ * place of one.
+ */
+function placeOf(path: string, field: string | undefined): string {
+  return field === undefined ? path : `${path}.${field}`;
+}
+
 function wrongType(path: string, expected: string): RequestFault {
   return new RequestFault('invalid_request', `\`${path}\` must be ${expected}.`, path);
 }
 
-export function readString(value: unknown, path: string): string | undefined {
+export function readString(value: unknown, path: string, field?: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrongType(path, 'a string');
+  if (typeof value !== 'string') throw wrongType(placeOf(path, field), 'a string');
   return value;
 }
 
-export function readNumber(value: unknown, path: string): number | undefined {
+export function readNumber(value: unknown, path: string, field?: string): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'number') throw wrongType(path, 'a number');
+  if (typeof value !== 'number') throw wrongType(placeOf(path, field), 'a number');
   return value;
 }
 
-export function readBoolean(value: unknown, path: string): boolean | undefined {
+export function readBoolean(value: unknown, path: string, field?: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'boolean') throw wrongType(path, 'a boolean');
+  if (typeof value !== 'boolean') throw wrongType(placeOf(path, field), 'a boolean');
   return value;
 }
 
-export function readObject(value: unknown, path: string): JsonObject | undefined {
+export function readObject(value: unknown, path: string, field?: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) throw wrongType(path, 'an object');
+  if (!isObject(value)) throw wrongType(placeOf(path, field), 'an object');
   return value;
 }
 
-export function readArray(value: unknown, path: string): readonly unknown[] | undefined {
+export function readArray(value: unknown, path: string, field?: string): readonly unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw wrongType(path, 'an array');
+  if (!Array.isArray(value)) throw wrongType(placeOf(path, field), 'an array');
   return value;
 }
 
@@ -48,9 +56,10 @@ export function readStrings(value: unknown, path: string): readonly string[] | u
   return readArray(value, path)?.map((item, at) => required(readString(item, `${path}[${at}]`), `${path}[${at}]`));
 }
 
-export function required<T>(value: T | undefined, path: string): T {
-  if (value === undefined) throw new RequestFault('missing_required_parameter', `\`${path}\` is required.`, path);
-  return value;
+export function required<T>(value: T | undefined, path: string, field?: string): T {
+  if (value !== undefined) return value;
+  const place = placeOf(path, field);
+  throw new RequestFault('missing_required_parameter', `\`${place}\` is required.`, place);
 }
 
 export function invalidValue(path: string, message: string): RequestFault {

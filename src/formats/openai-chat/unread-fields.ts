@@ -100,40 +100,62 @@ function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
 /** Places in the caller's body, as OpenAI writes `param`. */
 export function unreadFields(body: JsonObject): readonly Loss[] {
   const found = new LossReport();
-  each(body.messages, 'messages', (message, path) => {
+  each(body.messages, (message, at) => {
     const shape = MESSAGES.get(message.role);
+    const path: Path = { before: undefined, step: 'messages', at };
     compare(message, shape, path, found);
-    for (const list of ['content', 'content_blocks', 'content_parts']) {
+    for (const list of PART_LISTS) {
       if (shape?.[list] !== true) continue;
-      each(message[list], `${path}.${list}`, (part, place) => compare(part, PARTS.get(part.type), place, found));
+      each(message[list], (part, index) =>
+        compare(part, PARTS.get(part.type), { before: path, step: list, at: index }, found),
+      );
     }
   });
-  each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
-  each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
+  each(body.tools, (tool, at) => compare(tool, TOOLS.get(tool.type), { before: undefined, step: 'tools', at }, found));
+  each(body.functions, (fn, at) => compare(fn, FUNCTION, { before: undefined, step: 'functions', at }, found));
   for (const [field, shapeOf] of OPTIONS) {
     const option = body[field];
-    if (isObject(option)) compare(option, shapeOf(option), field, found);
+    if (isObject(option)) compare(option, shapeOf(option), { before: undefined, step: field, at: undefined }, found);
   }
   return found.list();
 }
 
-function each(list: unknown, path: string, visit: (item: JsonObject, path: string) => void): void {
-  if (!Array.isArray(list)) return;
-  list.forEach((item: unknown, at) => {
-    if (isObject(item)) visit(item, `${path}[${at}]`);
-  });
+const PART_LISTS = ['content', 'content_blocks', 'content_parts'] as const;
+
+/** A place, written out for the fields that are named and no others. */
+interface Path {
+  readonly before: Path | undefined;
+  readonly step: string;
+  readonly at: number | undefined;
 }
 
-function compare(object: JsonObject, shape: Shape | undefined, path: string, found: LossReport): void {
+function written({ before, step, at }: Path): string {
+  const name = at === undefined ? step : `${step}[${at}]`;
+  return before ? `${written(before)}.${name}` : name;
+}
+
+function each(list: unknown, visit: (item: JsonObject, at: number) => void): void {
+  if (!Array.isArray(list)) return;
+  for (let at = 0; at < list.length; at += 1) {
+    const item: unknown = list[at];
+    if (isObject(item)) visit(item, at);
+  }
+}
+
+function compare(object: JsonObject, shape: Shape | undefined, path: Path, found: LossReport): void {
   if (!shape) return;
   for (const key of Object.keys(object)) {
+    const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    if (known === true) continue;
     const value = object[key];
     // null is "not set" everywhere (read.ts).
     if (value === undefined || value === null) continue;
-    const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (known === undefined) found.dropped(`${path}.${key}`, 'No field of this name is known here.');
-    else if (isList(known)) each(value, `${path}.${key}`, (item, place) => compare(item, known[0], place, found));
-    else if (known !== true && isObject(value)) compare(value, known, `${path}.${key}`, found);
+    if (known === undefined) {
+      if (found.isFull) found.count('dropped', 1);
+      else found.dropped(`${written(path)}.${key}`, 'No field of this name is known here.');
+    } else if (isList(known)) {
+      each(value, (item, at) => compare(item, known[0], { before: path, step: key, at }, found));
+    } else if (isObject(value)) compare(value, known, { before: path, step: key, at: undefined }, found);
   }
 }
 

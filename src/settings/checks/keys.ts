@@ -4,7 +4,6 @@ import { Globs } from '../../catalog/globs.ts';
 import { isWellFormedKey } from '../api-keys.ts';
 import { keyDigest } from '../key-digest.ts';
 import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
 import { checkFieldRules } from './fields.ts';
 import { checkHosts } from './media.ts';
 import { checkNetwork } from './network.ts';

@@ -57,8 +57,7 @@ function toPart({ param, data, uri, mime, segment }: Media, losses: LossReport):
     throw new RequestFault('missing_required_parameter', `\`${at}\` is required: nothing else tells the type.`, at);
   }
   const { start, end, interval } = segment;
-  if (interval !== undefined)
-    losses.dropped(`${param}.interval`, 'This model makes one vector of all');
+  if (interval !== undefined) losses.dropped(`${param}.interval`, 'This model makes one vector of all');
   const videoMetadata = {
     ...(start !== undefined && { startOffset: `${start}s` }),
     ...(end !== undefined && { endOffset: `${end}s` }),
