@@ -57,6 +57,7 @@ export type {
   TraceContext,
   TryRecord,
 } from './exchange.ts';
+export { lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './error-reply.ts';
