@@ -1,4 +1,11 @@
-import type { Attempt, CachedReply, CacheSettings, Clock, ReplyCache } from '../../src/plugin/index.ts';
+import {
+  lossesOf,
+  type Attempt,
+  type CachedReply,
+  type CacheSettings,
+  type Clock,
+  type ReplyCache,
+} from '../../src/plugin/index.ts';
 import { Tee } from './tee.ts';
 
 export interface Keeping {
@@ -40,12 +47,21 @@ function describer({ attempt, clock }: Keeping): (bytes: Buffer) => CachedReply 
   const { status, headers, stream } = attempt.reply!;
   const includeUsage = wantsUsage(attempt.body.value('stream_options'));
   return (bytes) => {
-    const { signals, losses } = attempt;
+    const { signals } = attempt;
     // A reply that no upstream made has no signals: whatever made it can make it again.
     if (!signals?.ended || signals.failure) return undefined;
     const contentType = headers['content-type'] ?? 'application/json';
     const { usage } = signals;
-    return { status, bytes, stream, includeUsage, usage, contentType, losses: [...losses], storedAt: clock.now() };
+    return {
+      status,
+      bytes,
+      stream,
+      includeUsage,
+      usage,
+      contentType,
+      losses: lossesOf(attempt),
+      storedAt: clock.now(),
+    };
   };
 }
 

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../formats/conversation.ts';
+import type { JsonObject, Loss } from '../formats/conversation.ts';
 import type { GenerationEvent } from '../formats/events.ts';
 import type { Format } from '../formats/format.ts';
 import { readSse } from '../formats/sse.ts';
-import type { Attempt, Exchange } from '../plugin/index.ts';
+import { lossesOf, type Attempt, type Exchange } from '../plugin/index.ts';
 import type { Settings } from '../settings/load.ts';
 import type { FamilySnapshot } from '../telemetry/aggregate.ts';
 import { recordOf } from '../telemetry/make-record.ts';
@@ -32,10 +32,15 @@ export function tellOutcome(seen: Seen): Outcome {
     headers,
     text,
     stream: tellStream(reply, served?.exchange),
-    dropped: [...new Set(served?.exchange.attempts.at(-1)?.losses.map(({ param }) => param))],
+    dropped: [...new Set(lastLosses(served).map(({ param }) => param))],
     metrics: counted,
     faults: [...faults, ...calls.faults],
   };
+}
+
+function lastLosses(served: Served | undefined): readonly Loss[] {
+  const attempt = served?.exchange.attempts.at(-1);
+  return attempt ? lossesOf(attempt) : [];
 }
 
 function tellAttempts({ settings, calls, wall }: Seen, { exchange, end, endedAt }: Served): AttemptOutcome[] {

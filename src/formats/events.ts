@@ -1,4 +1,5 @@
 import type { FormatName, JsonObject, StoredMedia } from './conversation.ts';
+import { noLosses, type LossNotes } from './reply-losses.ts';
 
 /** Why a generation ended, in OpenAI's words (wire.md D10). */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -174,7 +175,7 @@ export type GenerationEvent =
  * What a reply has shown so far: the little that timeouts, the commit gate and telemetry need. Mutable, cumulative, one
  * object per reply, so that reading it costs nothing per chunk.
  */
-export interface Signals {
+export interface Signals extends LossNotes {
   /** Real content was seen: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
   content: boolean;
   /** Something of the answer itself was seen: content that is not only a signature, a provider's note or a finish. */
@@ -203,5 +204,6 @@ export function createSignals(): Signals {
     model: undefined,
     failure: undefined,
     ended: false,
+    ...noLosses(),
   };
 }

@@ -2,6 +2,7 @@ import type { Conversation, FormatName, JsonObject, Loss } from './conversation.
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
 import type { Origins } from './origins.ts';
 import type { MediaByUrl, RemoteMedia } from './remote-media.ts';
+import type { LossNotes } from './reply-losses.ts';
 
 /** A request body that cannot be read or cannot be said in the target's format: a 400 that names the parameter. */
 export class RequestFault extends Error {
@@ -228,9 +229,9 @@ export interface Format {
   /** Upstream side: a reply that is not 2xx. `text` is the body, whatever it is: JSON, an array, HTML, nothing. */
   decodeError(status: number, text: string): UpstreamFailure;
 
-  /** Client side: events → plain body. The events hold no `error`. */
-  encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject;
-  encodeStream(client: ClientContext): StreamEncoder;
+  /** Client side: events → plain body. The events hold no `error`. What the API has no place for is named in `notes`. */
+  encodeReply(events: readonly GenerationEvent[], client: ClientContext, notes?: LossNotes): JsonObject;
+  encodeStream(client: ClientContext, notes?: LossNotes): StreamEncoder;
   encodeError(error: ClientError): ErrorReply;
   /** The same error as the last wire event of a broken stream. */
   encodeStreamError(error: ClientError): string;
@@ -248,6 +249,8 @@ export interface Format {
   /** Same format on both sides: bytes stay as they came. `stream` false: the whole body is one JSON document. */
   passThrough(client: ClientContext, stream: boolean): PassThrough;
 
+  /** Client side: what the body asks for and the client's replies cannot show, as the client wants them. */
+  unshown?(body: BodyView, client: ClientContext): readonly Loss[];
   /** Client side: the media of a body that are named by their address. Throws nothing: faults are `decodeRequest`'s to tell. */
   remoteMedia?(body: JsonObject): readonly RemoteMedia[];
   /** Upstream side: undefined where every address goes out as it is. */

@@ -1,5 +1,6 @@
 import { createSignals, type GenerationEvent, type Signals } from './events.ts';
 import { ReplyFault, type PassThrough, type ReplyContext } from './format.ts';
+import type { LossNotes } from './reply-losses.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
 import { textOf } from './stream-start.ts';
@@ -24,13 +25,13 @@ export class PlainPassThrough implements PassThrough {
   readonly signals: Signals;
   readonly #decodeReply: DecodeReply;
   readonly #reply: ReplyContext;
-  readonly #write: (reply: WholeReply) => Buffer;
+  readonly #write: (reply: WholeReply, notes: LossNotes) => Buffer;
   readonly #pieces: Buffer[] = [];
 
   constructor(
     decodeReply: DecodeReply,
     model: string,
-    write: (reply: WholeReply) => Buffer = asItCame,
+    write: (reply: WholeReply, notes: LossNotes) => Buffer = asItCame,
     signals: Signals = createSignals(),
   ) {
     this.signals = signals;
@@ -51,7 +52,7 @@ export class PlainPassThrough implements PassThrough {
       const body = parseReplyText(textOf(bytes));
       const events = this.#decodeReply(body, this.#reply);
       observe(this.signals, events);
-      return this.signals.failure ? undefined : this.#write({ bytes, body, events });
+      return this.signals.failure ? undefined : this.#write({ bytes, body, events }, this.signals);
     } catch (error) {
       if (!(error instanceof SyntaxError) && !(error instanceof ReplyFault)) throw error;
       const reason = error instanceof ReplyFault ? error.message.replace(/\.$/, '') : 'it is not complete JSON';

@@ -1,6 +1,7 @@
 import { createSignals, type GenerationEvent, type Signals } from './events.ts';
 import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from './format.ts';
 import type { ClientContext, ReplyContext } from './format.ts';
+import type { LossNotes } from './reply-losses.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
 import { MAX_EVENT_BYTES } from './sse.ts';
@@ -24,10 +25,11 @@ export function translatingReader(translation: Translation, stream: boolean, con
 
 const BRACE = 0x7b;
 
-type Write = (events: readonly GenerationEvent[], translation: Translation) => string;
+type Write = (events: readonly GenerationEvent[], translation: Translation, notes: LossNotes) => string;
 
-const asBody: Write = (events, { client, context }) => JSON.stringify(client.encodeReply(events, context));
-const asStream: Write = (events, { client, context }) => client.encodeStream(context).push(events);
+const asBody: Write = (events, { client, context }, notes) =>
+  JSON.stringify(client.encodeReply(events, context, notes));
+const asStream: Write = (events, { client, context }, notes) => client.encodeStream(context, notes).push(events);
 
 /** A stream, event by event. Decoding tells the signals too, so nothing is read twice. */
 class StreamReader implements PassThrough {
@@ -38,7 +40,7 @@ class StreamReader implements PassThrough {
   constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
     this.signals = signals;
     this.#decoder = upstream.decodeStream(reply);
-    this.#encoder = client.encodeStream(context);
+    this.#encoder = client.encodeStream(context, signals);
   }
 
   push(bytes: Buffer): Buffer | undefined {
@@ -88,7 +90,7 @@ class WholeReader implements PassThrough {
   end(): Buffer | undefined {
     const events = this.#translation.upstream.decodeReply(parseReply(this.#pieces), this.#translation.reply);
     observe(this.signals, events);
-    return this.signals.failure ? undefined : Buffer.from(this.#write(events, this.#translation));
+    return this.signals.failure ? undefined : Buffer.from(this.#write(events, this.#translation, this.signals));
   }
 }
 

@@ -65,7 +65,7 @@ export { namesOf, pathsOf } from './named-paths.ts';
 export { NO_TURNS, type Limit, type Turns } from './turns.ts';
 export { spellingsOf, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
-export { countLosses } from './losses.ts';
+export { countLosses, lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './error-reply.ts';

@@ -68,7 +68,7 @@ function translate(job: Job): Prepared {
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
   return {
-    losses: encoded.losses,
+    losses: [...encoded.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
     outbound: {
       ...placeOf(job, encoded.headers),
       body: JSON.stringify(encoded.body),

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Format } from '../formats/format.ts';
 import {
+  lossesOf,
   errorReply,
   GatewayError,
   retriesOf,
@@ -142,5 +143,7 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
-  if (attempt.losses.length > 0) headers[names.droppedParams] = lossHeader(attempt.losses);
+  // Of a stream, what its first events have shown: the rest is in the record and the metrics.
+  const losses = lossesOf(attempt);
+  if (losses.length > 0) headers[names.droppedParams] = lossHeader(losses);
 }

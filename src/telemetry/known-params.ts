@@ -1,3 +1,8 @@
+import { REPLY_LOSSES } from '../formats/reply-losses.ts';
+
+/** Parts of a reply, which are a fixed few. */
+const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
+
 /**
  * Top-level fields of the request bodies the gateway takes, as far as a target may be unable to express them. A loss can be of
  * any field a caller invents; only these become label values.
@@ -82,6 +87,7 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
 
 /** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; what nobody knows → undefined. */
 export function knownParam(path: string): string | undefined {
+  if (REPLY_PARAMS.has(path)) return path;
   const name = path.split(/[.[:]/, 1)[0] ?? '';
   return KNOWN_PARAMS.has(name) ? name : undefined;
 }

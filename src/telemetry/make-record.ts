@@ -1,4 +1,5 @@
 import {
+  lossesOf,
   failureKinds,
   retriesOf,
   UpstreamError,
@@ -119,7 +120,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
   const isLast = attempt === exchange.attempts.at(-1);
   const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
   const errorCode = attempt.error?.code ?? codeWithout(error, isLast, end);
-  const { target, startedAt, tries, signals, losses } = attempt;
+  const { target, startedAt, tries, signals } = attempt;
+  const losses = lossesOf(attempt);
   const last = tries.at(-1);
   return {
     number: attempt.number,

@@ -96,9 +96,12 @@ export class BlockWriter {
     }
   }
 
-  cite(citation: JsonObject): void {
+  /** False where there is no text to cite from. */
+  cite(citation: JsonObject): boolean {
     const open = this.#open;
-    if (open?.kind === 'text' && !open.cited) this.#cite(open, citation);
+    if (open?.kind !== 'text') return false;
+    if (!open.cited) this.#cite(open, citation);
+    return true;
   }
 
   /** Writes the start of a call that is open but unwritten. */

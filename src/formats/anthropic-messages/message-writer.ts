@@ -3,6 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { mediaKind } from '../media.ts';
+import { lose, type LossNotes } from '../reply-losses.ts';
 import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish } from './finish.ts';
@@ -21,14 +22,15 @@ const BESIDE_DELTA = ['context_management'];
 /**
  * Events → steps of a message (wire.md D13). One machine for streams and plain replies, so that they cannot disagree.
  *
- * Not sayable in this API and left out: answers beyond the first, generated sound, log probabilities, blocks of other
- * formats. A signature on a call travels in its id (tool-ids.ts), one on a text or a picture in a thinking block
+ * Not sayable in this API and left out, each named in the notes: answers beyond the first, generated sound and films, log
+ * probabilities, blocks of other formats. A signature on a call travels in its id (tool-ids.ts), one on a text or a picture in a thinking block
  * (foreign-signatures.ts), both marked as what Claude must not be given.
  */
 export class MessageWriter {
   readonly #sink: MessageSink;
   readonly #blocks: BlockWriter;
   readonly #client: ClientContext;
+  readonly #notes: LossNotes;
   readonly #ids = new ToolIds();
   #id: string | undefined;
   #model: string | undefined;
@@ -42,7 +44,8 @@ export class MessageWriter {
   #started = false;
   #ended = false;
 
-  constructor(sink: MessageSink, client: ClientContext) {
+  constructor(sink: MessageSink, client: ClientContext, notes: LossNotes) {
+    this.#notes = notes;
     this.#sink = sink;
     this.#blocks = new BlockWriter(sink);
     this.#client = client;
@@ -54,6 +57,7 @@ export class MessageWriter {
     for (const event of events) {
       if (this.#ended) return;
       if (!('choice' in event) || event.choice === 0) this.#event(event);
+      else lose(this.#notes, 'choices');
     }
     if (this.#ended) return;
     if (this.#announced) this.#start();
@@ -127,24 +131,31 @@ export class MessageWriter {
         // What the source says is not known here, and neither is the index by which Claude would find it again.
         const { url, title = null } = event.citation;
         const type = 'web_search_result_location';
-        return blocks.cite({ type, url, title, cited_text: '', encrypted_index: '' });
+        const cited = blocks.cite({ type, url, title, cited_text: '', encrypted_index: '' });
+        return cited ? undefined : lose(this.#notes, 'citations');
       }
       case 'media':
         return this.#media(event);
       case 'logprobs':
+        return lose(this.#notes, 'logprobs');
     }
   }
 
   /** Claude makes no pictures: they come as the blocks in which the API takes them. */
   #media({ mime, data, block, signature }: Event<'media'>): void {
-    if (mediaKind(mime) !== 'image') return;
+    const kind = mediaKind(mime);
+    if (kind !== 'image') return lose(this.#notes, kind);
     this.#blocks.whole({ type: 'image', source: { type: 'base64', media_type: mime, data } });
     // Asked for or not: Gemini's image models refuse to go on from a picture that has lost it.
     if (signature !== undefined) this.#blocks.signature(block, signature);
   }
 
   #opaque({ format, value, attached }: Event<'opaque'>): void {
-    if (format !== 'anthropic-messages') return;
+    if (format !== 'anthropic-messages') {
+      // Notes on the whole answer (grounding) say again what its citations say, and thoughts are not asked for.
+      if (typeof value.type === 'string' && value.type !== 'thinking') lose(this.#notes, 'content_blocks');
+      return;
+    }
     if (isReplyFields(value)) absorb(this.#fields, value);
     else if (attached) this.#blocks.fields(value);
     else this.#blocks.whole(value);

@@ -17,6 +17,9 @@ export interface Block {
   readonly ratings: JsonObject | undefined;
 }
 
+/** What cannot be placed is a block each up to so many; real replies have one. */
+const MAX_UNPLACED = 100;
+
 /** Clients of the first thinking models look for the thoughts in front of the answer (wire.md D9, service.md 4.1). */
 const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
@@ -35,6 +38,7 @@ export class CandidateReader {
   #said = false;
   /** What has no place in an answer: kept for the end, for it may be all there is. */
   readonly #unplaced: JsonObject[] = [];
+  readonly #others: unknown[] = [];
   #text = '';
   #partStarts: number[] = [];
   readonly #metadata = new MetadataReader();
@@ -62,7 +66,7 @@ export class CandidateReader {
     const parts = isObject(content) ? asList(content['parts']) : asList(content);
     for (const part of parts) {
       if (isObject(part)) this.#part(part, events);
-      else if (part !== null) this.#unplaced.push(toPartBlock(part));
+      else if (part !== null) this.#unplace(part);
     }
     const tokens = logprobsOf(candidate['logprobsResult']);
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
@@ -70,6 +74,12 @@ export class CandidateReader {
     // Seen on earlier chunks than the last one: acted on at the end only (wire.md C6).
     this.#finish = asString(candidate['finishReason']) ?? this.#finish;
     this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage;
+  }
+
+  /** A block of its own is a hundred times what some of them are: those behind the first ones share one, as a list. */
+  #unplace(part: unknown): void {
+    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push(toPartBlock(part));
+    else if (this.#others.push(part) === 1) this.#unplaced.push(toPartBlock(this.#others));
   }
 
   /** `blocked`: the filter may stop an answer that has begun; then it, not the model, says why there is no more (wire.md D10). */
@@ -110,7 +120,7 @@ export class CandidateReader {
     const signature = asString(part['thoughtSignature']);
     const call = part['functionCall'];
     if (isObject(call)) {
-      if (!this.#calls.read(call, signature, events)) this.#unplaced.push(toPartBlock(part));
+      if (!this.#calls.read(call, signature, events)) this.#unplace(part);
       return;
     }
     const text = asString(part['text']);

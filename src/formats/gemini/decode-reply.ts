@@ -1,3 +1,4 @@
+import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
@@ -13,6 +14,9 @@ export const INTERRUPTED: UpstreamFailure = {
   kind: 'stream_interrupted',
   message: 'The stream of the upstream ended before the reply was complete.',
 };
+
+/** Google makes up to eight answers; a word on the prompt is repeated for no more. */
+const MAX_CANDIDATES = 8;
 
 /** Reads GenerateContentResponse objects, one (plain) or many (streamed), into events. */
 export class ReplyReader {
@@ -56,8 +60,10 @@ export class ReplyReader {
     if (!this.#blocked && candidates.length > 0 && candidates.every(({ useless }) => useless)) {
       throw new ReplyFault('nothing of the answer can be read; a function call without a name is none');
     }
+    const blocked = this.#blocked;
+    const blockFor = (at: number) => (blocked && at >= MAX_CANDIDATES ? { ...blocked, message: undefined } : blocked);
     const byIndex = [...this.#candidates].sort(([a], [b]) => a - b);
-    const events = byIndex.flatMap(([, candidate]) => candidate.end(this.#blocked));
+    const events = byIndex.flatMap(([, candidate], at) => candidate.end(blockFor(at)));
     if (events.length === 0) events.push(...this.#emptyAnswer());
     return [...events, { type: 'end' }];
   }
@@ -73,6 +79,7 @@ export class ReplyReader {
   #candidate(index: number): CandidateReader {
     let candidate = this.#candidates.get(index);
     if (!candidate) {
+      if (this.#candidates.size === MAX_CHOICES) throw new ReplyFault(TOO_MANY_CHOICES);
       candidate = new CandidateReader(index, this.#reply);
       this.#candidates.set(index, candidate);
     }

@@ -1,6 +1,7 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { LogprobToken } from '../events.ts';
 import { nestsTooDeep } from '../json-depth.ts';
+import { lose, type LossNotes } from '../reply-losses.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { isPartBlock } from './part-block.ts';
 import { fromThoughtBlock } from './thought-media.ts';
@@ -41,6 +42,12 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
     case 'tool_result':
       return undefined;
   }
+}
+
+/** A block of another provider's, which this API has no part for; fields of another part, or of the whole reply, are none. */
+export function loseForeign(part: Part, notes: LossNotes): void {
+  if (part.type !== 'opaque' || part.format === 'gemini' || part.attached) return;
+  if (typeof part.value['type'] === 'string') lose(notes, 'content_blocks');
 }
 
 export function words(text: string, thought: boolean, signature: string | undefined): JsonObject {

@@ -2,16 +2,22 @@ import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, UrlCitation, Usage } from '../events.ts';
 import { type Choice, fold } from '../fold.ts';
 import type { ClientContext } from '../format.ts';
-import { encodeAnswerPart, encodeLogprobs } from './encode-parts.ts';
+import { encodeAnswerPart, encodeLogprobs, loseForeign } from './encode-parts.ts';
 import { nativeFinish } from './finish.ts';
 import { groundingOf } from './grounding.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeUsage } from './usage.ts';
+import { noLosses, type LossNotes } from '../reply-losses.ts';
 import { optional } from './wire.ts';
 
 /** Events → GenerateContentResponse for a client of this API. */
-export function encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject {
+export function encodeReply(
+  events: readonly GenerationEvent[],
+  client: ClientContext,
+  notes: LossNotes = noLosses(),
+): JsonObject {
   const { id, model, choices, usage } = fold(events);
+  for (const { parts } of choices) for (const part of parts) loseForeign(part, notes);
   return { candidates: choices.map(encodeChoice), ...encodeEnvelope({ id, model, usage }, client) };
 }
 

@@ -1,12 +1,14 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, LogprobToken, UrlCitation, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
-import { encodeAnswerPart, encodeLogprobs, words } from './encode-parts.ts';
+import { noLosses, type LossNotes } from '../reply-losses.ts';
+import { repeatable } from '../repeated.ts';
+import { encodeAnswerPart, encodeLogprobs, loseForeign, words } from './encode-parts.ts';
 import { encodeEnding, encodeEnvelope } from './encode-reply.ts';
 import { isCandidateMetadata } from './metadata.ts';
 
-export function encodeStream(client: ClientContext): StreamEncoder {
-  return new GeminiStreamEncoder(client);
+export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
+  return new GeminiStreamEncoder(client, notes);
 }
 
 /** Events that are a part each. */
@@ -39,6 +41,7 @@ interface ChoiceState {
 /** One SSE record per push and choice with content; the finish, grounding and usage come in the last one (wire.md C6). */
 class GeminiStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
+  readonly #notes: LossNotes;
   readonly #choices = new Map<number, ChoiceState>();
   #id: string | undefined;
   #model: string | undefined;
@@ -46,7 +49,8 @@ class GeminiStreamEncoder implements StreamEncoder {
   /** Candidates of the record being made, by choice. */
   #record = new Map<number, RecordDraft>();
 
-  constructor(client: ClientContext) {
+  constructor(client: ClientContext, notes: LossNotes) {
+    this.#notes = notes;
     this.#client = client;
   }
 
@@ -54,8 +58,8 @@ class GeminiStreamEncoder implements StreamEncoder {
     let ended = false;
     for (const event of events) {
       if (event.type === 'start') {
-        this.#id ??= event.id;
-        this.#model ??= event.model;
+        this.#id ??= repeatable(event.id);
+        this.#model ??= repeatable(event.model);
       } else if (event.type === 'usage') this.#usage = event.usage;
       else if (event.type === 'end') ended = true;
       else if (event.type !== 'ping' && event.type !== 'error') this.#choiceEvent(event, this.#choice(event.choice));
@@ -136,7 +140,9 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   #whole(event: WholeEvent, state: ChoiceState): void {
-    const part = encodeAnswerPart(partOf(event));
+    const answered = partOf(event);
+    loseForeign(answered, this.#notes);
+    const part = encodeAnswerPart(answered);
     if (part) this.#part(event.choice, part, state);
   }
 

@@ -1,5 +1,7 @@
 import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
 import { toDataUri } from '../media.ts';
+import { lose, type LossNotes } from '../reply-losses.ts';
 import { compact } from './read.ts';
 
 /**
@@ -67,6 +69,24 @@ export function contentBlocks(parts: readonly Part[]): JsonObject[] | undefined 
   }
   return blocks;
 }
+
+/**
+ * Names what a strict client is not shown. Thoughts and signatures are no loss: strict means that they are not asked for
+ * (service.md 4.1).
+ */
+export function losePart(part: AnswerPart, notes: LossNotes): void {
+  if (part.type === 'media') {
+    if (part.media !== 'audio') lose(notes, part.media);
+  } else if (part.type === 'code' || part.type === 'code_result') lose(notes, 'code');
+  else if (part.type === 'opaque' && !part.attached && isBlock(part.value) && part.value.type !== 'thinking')
+    lose(notes, 'content_blocks');
+}
+
+/** What of a part or an event tells whether it is shown. */
+type AnswerPart =
+  | Pick<MediaPart, 'type' | 'media'>
+  | Pick<OpaquePart, 'type' | 'attached' | 'value'>
+  | { readonly type: Exclude<Part['type'] | GenerationEvent['type'], 'media' | 'opaque'> };
 
 /** Between a chain of thought and the answer, where both are one text (service.md 4.1). */
 export const AFTER_THOUGHTS = '\r\n\r\n';

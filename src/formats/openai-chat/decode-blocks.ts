@@ -77,6 +77,11 @@ export function readStreamedBlocks(delta: JsonObject, content: string, place: Pl
   return textRead;
 }
 
+/** Made pictures as OpenRouter and LiteLLM tell them: `images` of a message or a delta, with data URIs. */
+export function readImages(images: readonly unknown[], place: Place): void {
+  for (const image of images) if (isObject(image)) readSpecial({ ...image, type: 'image_url' }, place);
+}
+
 /** Which fragment is the chunk's own text. Earlier texts are told before it (choice-writer.ts), and may be the same words. */
 function ownText(items: readonly unknown[], content: string): number {
   if (content === '') return -1;

@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { BlockNumbers } from './block-numbers.ts';
 import { CHOICE_FIELDS } from './content-blocks.ts';
-import { readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
+import { readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
 import { decodeCitation, decodeLogprobs } from './annotations.ts';
 import { CallReader } from './decode-calls.ts';
 import { mapFinish } from './finish.ts';
@@ -58,6 +58,7 @@ export class ChoiceReader {
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal', choice, text: refusal });
     if (isObject(delta.audio)) this.#sound.read(delta.audio, out);
+    if (Array.isArray(delta.images)) readImages(delta.images, place);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     this.#calls.read(delta, out);
   }

@@ -1,3 +1,4 @@
+import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
 import type { GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { ChoiceReader } from './decode-choice.ts';
@@ -12,6 +13,7 @@ export function decodeReply(body: unknown, reply: ReplyContext): readonly Genera
   if (error) return [{ type: 'error', failure: error }];
   if (!isObject(body) || !Array.isArray(body.choices)) throw new ReplyFault('The reply is not a chat completion.');
   if (body.choices.length === 0) throw new ReplyFault('The reply has no choices.');
+  if (body.choices.length > MAX_CHOICES) throw new ReplyFault(`The reply cannot be read: ${TOO_MANY_CHOICES}.`);
   const events: GenerationEvent[] = [decodeEnvelope(body)];
   const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events }));
   const usage = usageEvent(body.usage);

@@ -1,3 +1,4 @@
+import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
@@ -97,15 +98,21 @@ class ChatStreamDecoder implements StreamDecoder {
       this.#started = true;
       out.push(decodeEnvelope(chunk));
     }
-    choices.forEach((choice, at) => {
-      if (!isObject(choice)) return;
-      const index = typeof choice.index === 'number' ? choice.index : at;
-      let reader = this.#choices.get(index);
-      if (!reader) this.#choices.set(index, (reader = new ChoiceReader(index, this.#reply)));
+    for (const [at, choice] of choices.entries()) {
+      if (!isObject(choice)) continue;
+      const reader = this.#choice(typeof choice.index === 'number' ? choice.index : at);
+      if (!reader) return this.#fail(unreadable(`The upstream’s reply cannot be read: ${TOO_MANY_CHOICES}.`), out);
       reader.read(choice, out);
-    });
+    }
     const usage = usageEvent(chunk.usage);
     if (usage) out.push(usage);
+  }
+
+  #choice(index: number): ChoiceReader | undefined {
+    let reader = this.#choices.get(index);
+    if (!reader && this.#choices.size < MAX_CHOICES)
+      this.#choices.set(index, (reader = new ChoiceReader(index, this.#reply)));
+    return reader;
   }
 
   #done(out: GenerationEvent[]): void {

@@ -3,9 +3,10 @@ import type { GenerationEvent } from '../events.ts';
 import { fold, type Choice } from '../fold.ts';
 import type { ClientContext } from '../format.ts';
 import { encodeCitation, encodeLogprobs } from './annotations.ts';
-import { answerText, choiceNotes, contentBlocks, contentParts, isBlock } from './content-blocks.ts';
+import { answerText, choiceNotes, contentBlocks, contentParts, isBlock, losePart } from './content-blocks.ts';
 import { encodeEnvelope } from './envelope.ts';
 import { encodeFinish } from './finish.ts';
+import { noLosses, type LossNotes } from '../reply-losses.ts';
 import { compact } from './read.ts';
 import { encodeCalls, hasLegacy } from './reply-calls.ts';
 import { encodeSound } from './sound.ts';
@@ -14,8 +15,13 @@ import { encodeUsage } from './usage.ts';
 const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
 
 /** Events → the body of wire.md A5. */
-export function encodeReply(events: readonly GenerationEvent[], client: ClientContext): JsonObject {
+export function encodeReply(
+  events: readonly GenerationEvent[],
+  client: ClientContext,
+  notes: LossNotes = noLosses(),
+): JsonObject {
   const generation = fold(events);
+  if (client.strict) loseUnshown(generation.choices, notes);
   // Clients read the first choice without asking whether there is one; the stream has it too.
   const choices = generation.choices.length > 0 ? generation.choices : fold(NOTHING_SAID).choices;
   return compact({
@@ -30,7 +36,7 @@ function encodeChoice(choice: Choice, client: ClientContext): JsonObject {
   const calls = choice.parts.filter((part) => part.type === 'tool_call');
   const reason = choice.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop');
   return compact({
-    ...(!strict && notes(choice.parts)),
+    ...(!strict && notesOf(choice.parts)),
     index: choice.index,
     message: encodeMessage(choice, client),
     logprobs: encodeLogprobs(choice.logprobs, choice.refusalLogprobs),
@@ -64,7 +70,11 @@ function refusalOf(choice: Choice): string | undefined {
   return choice.refusal ?? (choice.finish === 'content_filter' ? choice.message : undefined);
 }
 
-function notes(parts: readonly Part[]): JsonObject {
+function loseUnshown(choices: readonly Choice[], notes: LossNotes): void {
+  for (const { parts } of choices) for (const part of parts) losePart(part, notes);
+}
+
+function notesOf(parts: readonly Part[]): JsonObject {
   const merged: JsonObject[] = parts.flatMap((part) =>
     part.type === 'opaque' && !isBlock(part.value) ? [choiceNotes(part.value)] : [],
   );

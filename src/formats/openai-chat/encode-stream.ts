@@ -1,12 +1,19 @@
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
+import { mediaKind } from '../media.ts';
+import { noLosses, type LossNotes } from '../reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
+import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, type Envelope } from './envelope.ts';
+import { repeatable } from '../repeated.ts';
 import { encodeUsage } from './usage.ts';
 
-export function encodeStream(client: ClientContext): StreamEncoder {
-  return new ChatStreamEncoder(client);
+export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
+  return new ChatStreamEncoder(client, notes);
 }
+
+/** Fields that are longer stand in a first chunk alone: in each of them they would make a multiple of what was received. */
+const MAX_HEAD = 4096;
 
 /**
  * Events → chunks (wire.md A6). Everything of a chunk that does not change is built once; a piece of text costs one JSON.stringify and
@@ -15,14 +22,17 @@ export function encodeStream(client: ClientContext): StreamEncoder {
  */
 class ChatStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
+  readonly #notes: LossNotes;
   /** A map: the index is the upstream's, and a list would be as long as the largest. */
   readonly #choices = new Map<number, ChoiceWriter>();
   #frame: ChunkFrame | undefined;
   #usage: Usage | undefined;
   #envelope: Envelope = {};
+  #onlyOnce = '';
   #closed = false;
 
-  constructor(client: ClientContext) {
+  constructor(client: ClientContext, notes: LossNotes) {
+    this.#notes = notes;
     this.#client = client;
   }
 
@@ -52,6 +62,8 @@ class ChatStreamEncoder implements StreamEncoder {
         this.#closed = true;
         return this.#end();
       default:
+        if (this.#client.strict)
+          losePart(event.type === 'media' ? { type: 'media', media: mediaKind(event.mime) } : event, this.#notes);
         return this.#choice(event.choice).write(event);
     }
   }
@@ -59,8 +71,9 @@ class ChatStreamEncoder implements StreamEncoder {
   /** The role chunk leaves with the first sign of life (wire.md, Claude SSE → OpenAI chunks). */
   #start(envelope: Envelope): string {
     if (this.#frame) return '';
-    this.#envelope = envelope;
-    return this.#choice(0).role();
+    this.#envelope = { ...envelope, id: repeatable(envelope.id), model: repeatable(envelope.model) };
+    const role = this.#choice(0).role();
+    return this.#onlyOnce + role;
   }
 
   #choice(index: number): ChoiceWriter {
@@ -73,12 +86,21 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #buildFrame(): ChunkFrame {
-    const head = JSON.stringify(encodeEnvelope(this.#envelope, 'chat.completion.chunk', this.#client)).slice(0, -1);
+    let head = this.#head(this.#envelope);
+    if (head.length > MAX_HEAD) {
+      this.#onlyOnce = `${head}]}\n\n`;
+      head = this.#head({ ...this.#envelope, extras: undefined });
+    }
     return {
-      head: `data: ${head},"choices":[`,
+      head,
       // Every chunk but the usage chunk says null, and only to clients that asked for usage (wire.md A6).
       tail: this.#client.includeUsage ? '],"usage":null}\n\n' : ']}\n\n',
     };
+  }
+
+  #head(envelope: Envelope): string {
+    const fields = JSON.stringify(encodeEnvelope(envelope, 'chat.completion.chunk', this.#client));
+    return `data: ${fields.slice(0, -1)},"choices":[`;
   }
 
   #end(): string {

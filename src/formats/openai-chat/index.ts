@@ -11,6 +11,7 @@ import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { remoteMedia } from './remote-media.ts';
 import { respell } from './respell.ts';
+import { unshown } from './unshown.ts';
 
 /** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */
 export const openaiChat: Format = {
@@ -32,4 +33,5 @@ export const openaiChat: Format = {
   passThroughEdits,
   passThrough,
   remoteMedia,
+  unshown,
 };

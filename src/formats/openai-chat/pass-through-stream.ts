@@ -83,7 +83,8 @@ export class StreamPassThrough implements PassThrough {
   /** A server that does not stream answers with a plain body, or with an error as one: told as the stream that was asked for. */
   #passWhole(rest: Buffer): Buffer | undefined {
     this.#stopped = true;
-    const asStream = ({ events }: WholeReply): Buffer => Buffer.from(encodeStream(this.#client).push(events));
+    const asStream = ({ events }: WholeReply): Buffer =>
+      Buffer.from(encodeStream(this.#client, this.signals).push(events));
     const reader = new PlainPassThrough(decodeReply, this.#client.model, asStream, this.signals);
     reader.push(rest);
     return reader.end();
@@ -136,7 +137,7 @@ export class StreamPassThrough implements PassThrough {
   /** The event written anew, nothing where nothing is left to say; undefined where it says nothing extra after all. */
   #withoutExtensions(bytes: Buffer): Buffer | undefined {
     const chunk = readSse(bytes).map(({ data }) => parseChunk(data))[0];
-    if (!chunk || !removeExtensions(chunk)) return undefined;
+    if (!chunk || !removeExtensions(chunk, this.signals)) return undefined;
     if (!this.#client.includeUsage) delete chunk.usage;
     return Buffer.from(isEmptyChunk(chunk) ? '' : `data: ${JSON.stringify(chunk)}\n\n`);
   }

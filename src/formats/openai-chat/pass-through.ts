@@ -1,5 +1,6 @@
 import type { ClientContext, PassThrough } from '../format.ts';
 import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
+import type { LossNotes } from '../reply-losses.ts';
 import { decodeReply } from './decode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
 import { isObject } from './read.ts';
@@ -7,11 +8,9 @@ import { removeExtensions } from './strict-fields.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   if (stream) return new StreamPassThrough(client);
-  return client.strict
-    ? new PlainPassThrough(decodeReply, client.model, withoutExtensions)
-    : new PlainPassThrough(decodeReply, client.model);
+  return new PlainPassThrough(decodeReply, client.model, client.strict ? withoutExtensions : undefined);
 }
 
-function withoutExtensions({ bytes, body }: WholeReply): Buffer {
-  return isObject(body) && removeExtensions(body) ? Buffer.from(JSON.stringify(body)) : bytes;
+function withoutExtensions({ bytes, body }: WholeReply, notes: LossNotes): Buffer {
+  return isObject(body) && removeExtensions(body, notes) ? Buffer.from(JSON.stringify(body)) : bytes;
 }

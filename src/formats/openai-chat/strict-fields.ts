@@ -1,5 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from './read.ts';
+import { mediaKind } from '../media.ts';
+import type { LossNotes } from '../reply-losses.ts';
+import { losePart } from './content-blocks.ts';
+import { isObject, stringOf } from './read.ts';
 
 /**
  * Thinking and signatures as OpenAI-compatible servers add them to a reply (DeepSeek, vLLM, OpenRouter, Google's OpenAI endpoint, a
@@ -12,18 +15,22 @@ const OF_CALL = ['extra_content', 'thought_signature'] as const;
 /** Keys to look for in the text of a reply before anything is parsed. A null there says nothing and may stay. */
 export const EXTENSION_KEYS = [...OF_MESSAGE, ...OF_CALL].join('|');
 
-/** Takes them out of a parsed reply or chunk. True when there was one. */
-export function removeExtensions(reply: JsonObject): boolean {
+/** Takes them out of a parsed reply or chunk, and names what of the answer went with them. True when there was one. */
+export function removeExtensions(reply: JsonObject, notes: LossNotes): boolean {
   const choices: readonly unknown[] = Array.isArray(reply.choices) ? reply.choices : [];
   let found = false;
   for (const choice of choices) {
     const message = isObject(choice) ? (choice.delta ?? choice.message) : undefined;
-    if (isObject(message) && removeFrom(message)) found = true;
+    if (isObject(message) && removeFrom(message, notes)) found = true;
   }
   return found;
 }
 
-function removeFrom(message: JsonObject): boolean {
+function removeFrom(message: JsonObject, notes: LossNotes): boolean {
+  for (const key of ['content_blocks', 'content_parts']) {
+    const items = message[key];
+    if (Array.isArray(items)) for (const item of items) loseItem(item, notes);
+  }
   let found = remove(message, OF_MESSAGE);
   const calls: readonly unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
   for (const call of calls) {
@@ -34,6 +41,20 @@ function removeFrom(message: JsonObject): boolean {
   }
   return found;
 }
+
+/** Of a fragment, only those with a type of their own are more than words and thoughts. */
+function loseItem(item: unknown, notes: LossNotes): void {
+  const block = isObject(item) && isObject(item.delta) ? item.delta : item;
+  if (!isObject(block) || typeof block.type !== 'string') return;
+  const { type } = block;
+  if (type === 'image_url') {
+    const uri = isObject(block.image_url) ? stringOf(block.image_url.url) : undefined;
+    losePart({ type: 'media', media: mediaKind(/^data:([^;,]*)/i.exec(uri ?? '')?.[1] ?? 'image/png') }, notes);
+  } else if (type === 'code' || type === 'code_result') losePart({ type }, notes);
+  else if (!WORDS.has(type)) losePart({ type: 'opaque', value: block }, notes);
+}
+
+const WORDS: ReadonlySet<string> = new Set(['text', 'thinking', 'redacted_thinking']);
 
 function remove(holder: JsonObject, keys: readonly string[]): boolean {
   let found = false;
