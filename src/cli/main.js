@@ -6,4 +6,4 @@ import { isSupported } from './node-version.js';
 // does the same from the first moment on (Node 22.14); `npm start` and worker processes have it.
 process.on('SIGUSR1', () => {});
 
-if (isSupported) import('./start.ts');
+if (isSupported) void import('./start.ts');

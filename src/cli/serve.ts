@@ -88,7 +88,7 @@ function explainFailure(error: unknown): number {
   }
   if (error instanceof CannotListen) {
     process.stderr.write(
-      `gatehouse: ${error.message}; change listen, status or admin in server.yaml (or ${HOST_VARIABLE})\n`,
+      `gatehouse: ${error.message}; change ${HOST_VARIABLE}, or listen, status or admin in server.yaml\n`,
     );
     return 3;
   }

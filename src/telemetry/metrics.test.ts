@@ -21,6 +21,9 @@ function openMetrics(process = false): Metrics {
 const seriesOf = (text: string, name: string): string[] =>
   text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
+// Debian's package `prometheus` has it.
+const promtool = 'promtool';
+
 describe('the metric table', () => {
   it.each(specs)('%s keeps the naming rules', (name, { type, help, labels, buckets }) => {
     expect(name).toMatch(/^gatehouse_[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
@@ -146,8 +149,6 @@ describe('the registry', () => {
     expect(text).not.toMatch(/nodejs_active_\w+_total/);
   });
 
-  // Debian's package `prometheus` has it.
-  const promtool = 'promtool';
   it.skipIf(spawnSync(promtool, ['--version']).error)('passes promtool check metrics', async () => {
     const metrics = openMetrics(true);
     metrics.families.upstreamDuration.observe(
@@ -318,8 +319,8 @@ describe('a series that is not used', () => {
       expect(text).not.toMatch(/gpt-x|retired/);
       expect(text).toContain('gatehouse_requests_rejected_total{route="/r",reason="auth"} 0');
     }
-    if (spawnSync('promtool', ['--version']).error) return;
-    const check = spawnSync('promtool', ['check', 'metrics'], { input: (await metrics.scrape(undefined)).text });
+    if (spawnSync(promtool, ['--version']).error) return;
+    const check = spawnSync(promtool, ['check', 'metrics'], { input: (await metrics.scrape(undefined)).text });
     expect(check.status).toBe(0);
   });
 });

@@ -71,6 +71,7 @@ describe('configs/README.md', () => {
       'gateway/choosy.yaml',
       'gateway/steady.yaml',
       'server.yaml',
+      'server.yaml',
       'gateway/own-servers.yaml',
       'gateway/billed.yaml',
       'server.yaml',
