@@ -307,6 +307,7 @@ export interface Limits {
   in_flight_bytes?: Bytes;
   header_time?: Duration;
   body_time?: Duration;
+  plugin_time?: Duration;
   commit_bytes?: Bytes;
   commit_time?: Duration;
 }

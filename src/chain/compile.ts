@@ -1,5 +1,8 @@
 import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
-import { compose, type Chain, type Instance } from './compose.ts';
+import { messageOf } from '../plugin/blame.ts';
+import { compose } from './compose.ts';
+import type { Chain, Guard, Instance } from './instance.ts';
+import { runForPlugin } from './plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** A place in a chain as the settings write it: a name, or a name with options. */
@@ -53,6 +56,8 @@ export interface CompileSetup {
     path: readonly (string | number)[],
     report: Report,
   ) => boolean;
+  /** Of plugins from outside: their time, and who hears of their faults. Default: they are not bounded. */
+  readonly guard?: Guard | undefined;
   /** Nearest of some names to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
@@ -161,19 +166,21 @@ async function createInstance(
   { plugin, builtin }: RegisteredPlugin,
   place: Place,
   { report }: ChainSource,
-  { host, inTime, instantiate = (_, create) => create() }: CompileSetup,
+  { host, inTime, guard, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
   const { instance, options, path } = place;
   try {
+    const create = (): Created => plugin.create({ options, host: host(plugin, instance) });
     const made = instantiate({ plugin, builtin, instance, options, path }, () =>
-      plugin.create({ options, host: host(plugin, instance) }),
+      builtin ? create() : runForPlugin(instance, create),
     );
     const middleware = await inTime(Promise.resolve(made));
-    return { name: instance, repeats: plugin.repeats, builtin, middleware };
+    if (typeof middleware !== 'function') throw new Error('its `create` gives no middleware');
+    return { name: instance, repeats: plugin.repeats, builtin, middleware, ...(!builtin && { guard }) };
   } catch (error) {
     report({
       path: place.namePath,
-      message: `plugin "${plugin.name}" cannot start: ${error instanceof Error ? error.message : String(error)}`,
+      message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}`,
     });
     return undefined;
   }

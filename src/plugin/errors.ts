@@ -1,3 +1,5 @@
+import { blamedPlugin } from './blame.ts';
+
 /**
  * Every error the gateway can answer with, in one table: stable code → HTTP status, OpenAI error type, and whether another
  * attempt (retry or fallback) may help. Clients branch on status and code; nothing else in the code base invents a status.
@@ -161,6 +163,8 @@ export interface ErrorDetails {
   readonly upstreamKind?: string;
   /** It came inside a stream of events. */
   readonly inStream?: boolean;
+  /** The plugin from outside whose fault it is, by its name in the settings: for log and record, not for the client. */
+  readonly plugin?: string | undefined;
   /** The upstream's own code, where it is a word as OpenAI writes them: a client is told this one; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
 }
@@ -179,6 +183,7 @@ export class GatewayError extends Error {
   readonly upstreamKind: string | undefined;
   readonly upstreamCode: string | undefined;
   readonly inStream: boolean;
+  readonly plugin: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -194,6 +199,7 @@ export class GatewayError extends Error {
     this.upstreamKind = details.upstreamKind;
     this.upstreamCode = details.upstreamCode;
     this.inStream = details.inStream ?? false;
+    this.plugin = details.plugin;
   }
 }
 
@@ -204,5 +210,8 @@ export class UpstreamError extends GatewayError {
 
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause: error });
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.', {
+    cause: error,
+    plugin: blamedPlugin(error),
+  });
 }

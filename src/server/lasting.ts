@@ -21,6 +21,7 @@ import { KeptRequests } from './explain/kept.ts';
 import { SettingsExplainer } from './explain/settings-explainer.ts';
 import { healthTold } from './health-told.ts';
 import { InFlight } from './in-flight.ts';
+import { pluginFaults } from './plugin-faults.ts';
 import { loadPluginModules } from './plugin-modules.ts';
 import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
 import type { Watch } from './workshop.ts';
@@ -81,6 +82,7 @@ export function createLasting({ env, clock, log, random, metrics, upstream, trac
       labels: new ModelLabels(),
       inFlight,
       watch,
+      pluginFault: pluginFaults(log, metrics.families),
     },
     apply({ telemetry, limits, admin }) {
       records.resize(admin.enabled ? admin.records : 0);

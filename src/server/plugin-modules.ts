@@ -3,6 +3,7 @@ import { createRequire, registerHooks } from 'node:module';
 import { extname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PluginRegistry } from '../chain/registry.ts';
+import { messageOf } from '../plugin/blame.ts';
 import type { Clock, Plugin } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
 import { withinTime } from './time-limit.ts';
@@ -27,7 +28,7 @@ export async function loadPluginModules(
       for (const name of taken) report({ path, message: `another plugin is named "${name}" already` });
       registry = extended;
     } catch (error) {
-      report({ path, message: `cannot load ${specifier}: ${error instanceof Error ? error.message : String(error)}` });
+      report({ path, message: `cannot load ${specifier}: ${messageOf(error)}` });
     }
   }
   return registry;

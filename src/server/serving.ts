@@ -121,7 +121,11 @@ function createServers(
 ): Servers {
   const { inFlight } = lasting.shared;
   return {
-    data: createDataServer(createRequestPath({ live, inFlight, clock, log }), live.current.server, { clock, inFlight }),
+    data: createDataServer(
+      createRequestPath({ live, inFlight, clock, log, pluginFault: lasting.shared.pluginFault }),
+      live.current.server,
+      { clock, inFlight },
+    ),
     status: createStatusServer({
       metrics: crew ?? metrics,
       clock,

@@ -4,7 +4,7 @@ import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelLabels } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import type { CompiledChain } from '../chain/compile.ts';
-import type { Chain } from '../chain/compose.ts';
+import type { Chain } from '../chain/instance.ts';
 import { providedBy } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
@@ -26,6 +26,7 @@ import type { SettingsExplainer } from './explain/settings-explainer.ts';
 import { HeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
+import type { TellPluginFault } from './plugin-faults.ts';
 import { createSender } from './sender.ts';
 import { PluginTimes, whoMayAsk } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
@@ -70,6 +71,7 @@ export interface Shared {
   readonly recorder: Recorder;
   readonly labels: ModelLabels;
   readonly registry: PluginRegistry;
+  readonly pluginFault: TellPluginFault;
   readonly watch?: Watch | undefined;
   /** Of these settings alone; let go when their snapshot is closed. */
   readonly explaining?: Explaining | undefined;
@@ -96,7 +98,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   });
   const may = whoMayAsk(settings);
   const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
-  const workshop = new Workshop(loaded, pluginTimes ? { ...shared, watch: pluginTimes.around(shared.watch) } : shared);
+  const watch = pluginTimes ? pluginTimes.around(shared.watch) : shared.watch;
+  const workshop = new Workshop(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
     server,

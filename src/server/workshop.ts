@@ -6,7 +6,7 @@ import {
   type CompileSetup,
   type PluginPlace,
 } from '../chain/compile.ts';
-import type { Chain } from '../chain/compose.ts';
+import type { Chain, Guard } from '../chain/instance.ts';
 import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import {
@@ -22,6 +22,7 @@ import {
 import type { LoadResult } from '../settings/load.ts';
 import { checkOptions } from '../settings/plugin-options.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
+import type { TellPluginFault } from './plugin-faults.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 
 /** A plugin's `create` or one of its closing tasks: enough to connect to something near, short enough to be told of soon. */
@@ -74,6 +75,9 @@ export interface WorkshopTools {
   readonly random: (plugin: string) => number;
   readonly log: Logger;
   readonly registry: PluginRegistry;
+  /** What `limits.plugin_time` says. */
+  readonly pluginMs: number;
+  readonly pluginFault: TellPluginFault;
 }
 
 /** Builds chains for one snapshot and remembers what their plugins want closed. */
@@ -103,10 +107,16 @@ export class Workshop {
       host: (plugin, instance) => this.#host(plugin, instance, watch?.grant?.(granted) ?? granted),
       instantiate: instantiate && ((place, create) => instantiate({ ...place, file }, create)),
       inTime: (work) => this.#inTime(work),
+      guard: this.#guard,
       checkOptions,
       nearest,
     };
     return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
+  }
+
+  get #guard(): Guard {
+    const { clock, pluginMs, pluginFault } = this.#tools;
+    return { clock, pluginMs, onFault: pluginFault };
   }
 
   get sound(): boolean {

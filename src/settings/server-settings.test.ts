@@ -85,6 +85,7 @@ describe('compileServerSettings', () => {
         in_flight_bytes: '3MiB',
         header_time: '1s',
         body_time: '2s',
+        plugin_time: '3s',
         commit_bytes: '5KiB',
         commit_time: '3s',
       },
@@ -103,6 +104,7 @@ describe('compileServerSettings', () => {
       inFlightBytes: 3_145_728,
       headerMs: 1000,
       bodyMs: 2000,
+      pluginMs: 3000,
       commitBytes: 5120,
       commitMs: 3000,
     });

@@ -35,6 +35,8 @@ export interface ServerSettings {
     readonly inFlightBytes: number;
     readonly headerMs: number;
     readonly bodyMs: number;
+    /** A plugin from outside calls `next` within this time. */
+    readonly pluginMs: number;
     readonly commitBytes: number;
     readonly commitMs: number;
   };
@@ -123,6 +125,7 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     inFlightBytes: parseBytes(limits.in_flight_bytes ?? '512MiB'),
     headerMs: parseDuration(limits.header_time ?? '15s'),
     bodyMs: parseDuration(limits.body_time ?? '120s'),
+    pluginMs: parseDuration(limits.plugin_time ?? '30s'),
     commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
     commitMs: parseDuration(limits.commit_time ?? '120s'),
   };
