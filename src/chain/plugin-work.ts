@@ -25,7 +25,7 @@ export const currentWork = (): PluginWork | undefined => works.getStore();
 export const runAs = <T>(work: PluginWork | undefined, task: () => T): T => works.run(work, task);
 
 /** Code of a plugin that runs for no single request: `create`, a closing task, its module. */
-export const runForPlugin = <T>(plugin: string, task: () => T): T => works.run({ plugin, givenUp: false }, task);
+export const runForPlugin = <T>(plugin: string, task: () => T): T => runAs({ plugin, givenUp: false }, task);
 
 export function giveUp(work: PluginWork): void {
   work.givenUp = true;

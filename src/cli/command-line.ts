@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { nearest } from '../plugin/nearest.ts';
-import { tellLastWords } from '../server/last-words.ts';
+import { watchProcess } from '../server/process-faults.ts';
 import { commands, UsageError, type Command, type World } from './commands.ts';
 
 const world: World = {
@@ -69,7 +69,7 @@ async function run(args: readonly string[]): Promise<number> {
 
 /** The command line, from the words to the exit code. */
 export async function main(): Promise<void> {
-  tellLastWords();
+  watchProcess();
   // Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

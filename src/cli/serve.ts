@@ -1,5 +1,6 @@
 import { systemClock } from '../plugin/index.ts';
 import { startGateway, type Gateway } from '../server/gateway.ts';
+import { serves } from '../server/process-faults.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
@@ -32,6 +33,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   }
   // Before the first word is said: whoever starts the gateway may stop it as soon as it speaks.
   const stopped = stopSignal(process, systemClock, () => process.exit(1));
+  serves(gateway);
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway));

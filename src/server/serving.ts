@@ -16,6 +16,7 @@ import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from './request-path.ts';
 import type { Snapshot } from './snapshot.ts';
 import { createStatusServer } from './status.ts';
+import { withinTime } from './time-limit.ts';
 
 export interface ServeParts extends Parts {
   readonly lasting: Lasting;
@@ -87,12 +88,20 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
       const { delayMs, timeoutMs } = live.current.server.drain;
       return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
     },
+    pluginFault: lasting.shared.pluginFault,
+    async fail() {
+      const { timeoutMs } = live.current.server.drain;
+      const stopping = shutDown({ delayMs: 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+      await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
+    },
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
 
 /** A client that was cut has this long to take what it is told. */
 const CUT_LINGER_MS = 1000;
+/** Beyond its drain a process that fails has records and spans to write. */
+const FAIL_EXTRA_MS = 5000;
 const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };
 
 /** Who asks again gets what the first has asked for. */

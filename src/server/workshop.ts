@@ -7,6 +7,7 @@ import {
   type PluginPlace,
 } from '../chain/compile.ts';
 import type { Chain, Guard } from '../chain/instance.ts';
+import { runForPlugin } from '../chain/plugin-work.ts';
 import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import {
@@ -80,11 +81,17 @@ export interface WorkshopTools {
   readonly pluginFault: TellPluginFault;
 }
 
+/** What a plugin wants done when its snapshot is let go. */
+interface Closer {
+  readonly plugin: string;
+  readonly task: () => void | Promise<void>;
+}
+
 /** Builds chains for one snapshot and remembers what their plugins want closed. */
 export class Workshop {
   readonly #loaded: LoadResult;
   readonly #tools: WorkshopTools;
-  readonly #closers: (() => void | Promise<void>)[] = [];
+  readonly #closers: Closer[] = [];
   readonly #logs: Logger[] = [];
   #stalled = false;
   #closed = false;
@@ -148,8 +155,9 @@ export class Workshop {
       log: ownLog,
       onClose: (task: () => void | Promise<void>) => {
         // A plugin that went on after its time was up.
-        if (this.#closed) void this.#runCloser(task);
-        else this.#closers.push(task);
+        const closer = { plugin: instance, task };
+        if (this.#closed) void this.#runCloser(closer, PLUGIN_LIMIT_MS);
+        else this.#closers.push(closer);
       },
     };
     // The plugin's own type says which capabilities it reads: those it named.
@@ -170,16 +178,24 @@ export class Workshop {
     }
   }
 
+  /** All of them together have the time of one: a reload and a stop wait for them. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const task of this.#closers.splice(0).toReversed()) await this.#runCloser(task);
+    const { clock } = this.#tools;
+    const end = clock.now() + PLUGIN_LIMIT_MS;
+    for (const closer of this.#closers.splice(0).toReversed())
+      await this.#runCloser(closer, Math.max(0, end - clock.now()));
   }
 
-  async #runCloser(task: () => void | Promise<void>): Promise<void> {
+  async #runCloser({ plugin, task }: Closer, limitMs: number): Promise<void> {
     try {
-      await withinTime(Promise.resolve(task()), PLUGIN_LIMIT_MS, this.#tools.clock);
+      await withinTime(
+        runForPlugin(plugin, async () => task()),
+        limitMs,
+        this.#tools.clock,
+      );
     } catch (err) {
-      this.#tools.log.error({ err }, 'a plugin failed to close');
+      this.#tools.log.error({ err, plugin }, 'a plugin failed to close');
     }
   }
 }

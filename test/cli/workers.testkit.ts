@@ -43,6 +43,7 @@ export interface FleetSettings {
   readonly upstream: string;
   readonly server?: object;
   readonly gateway?: Readonly<Record<string, object>>;
+  /** Empty: one process serves. Default: 2. */
   readonly workers?: string;
   /** In place of the `gatehouse` command. */
   readonly main?: string;
@@ -68,7 +69,7 @@ export class Fleet {
       gateway,
     });
     for (const [name, text] of Object.entries(files)) this.write(name, text);
-    const args = [packageFile(main), 'serve', '--configs', this.dir, '--workers', workers];
+    const args = [packageFile(main), 'serve', '--configs', this.dir, ...(workers === '' ? [] : ['--workers', workers])];
     this.#process = spawn(process.execPath, args, { cwd: packageFile('') });
     this.exited = new Promise((resolve) => this.#process.once('exit', (code) => resolve(code)));
     for (const stream of [this.#process.stdout!, this.#process.stderr!])

@@ -47,6 +47,8 @@ interface Member {
   servingSince: number | undefined;
   /** How long its place was empty before it. */
   readonly pausedMs: number;
+  /** It serves what it has, and ends: another one has its place. */
+  ending: boolean;
 }
 
 export interface CrewOptions {
@@ -125,7 +127,7 @@ export class WorkerCrew implements Crew {
   }
 
   #serving(): Member[] {
-    return [...this.#members].filter(({ servingSince }) => servingSince !== undefined);
+    return [...this.#members].filter(({ servingSince, ending }) => servingSince !== undefined && !ending);
   }
 
   /** All at once, none for long: `answer` is undefined where there was none in time. */
@@ -146,7 +148,7 @@ export class WorkerCrew implements Crew {
   /** Rejects with what a start in this process would have rejected with. */
   async #startMember(pausedMs: number): Promise<Address> {
     // A port the system chose lasts while somebody has it open. When all are gone, it is asked for by its number.
-    if (this.#members.size === 0) this.#port = this.#address?.port;
+    if ([...this.#members].every(({ ending }) => ending)) this.#port = this.#address?.port;
     const member = this.#fork(pausedMs);
     const inForce = this.#inForce!;
     const asked = { ...this.#sent(inForce), port: this.#port };
@@ -170,12 +172,13 @@ export class WorkerCrew implements Crew {
     const channel = new Channel((message) => void worker.send(message, () => {}), this.#tools.clock);
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     const silence = new Silence(this.#options.silenceMs);
-    const member: Member = { worker, channel, exited, silence, servingSince: undefined, pausedMs };
+    const member: Member = { worker, channel, exited, silence, servingSince: undefined, pausedMs, ending: false };
     this.#members.add(member);
     this.#connections.follow(worker, () => this.#serving().some((other) => other !== member));
     worker.on('message', (message: ToPrimary) => {
       silence.heard();
-      if (message.type !== 'metrics') channel.heard(message);
+      if (message.type === 'ending') this.#letEnd(member);
+      else if (message.type !== 'metrics') channel.heard(message);
       // Messages may come after the end: by then what this worker has counted stands among the dead.
       else if (this.#members.has(member)) this.#metrics.heard(worker.id, message);
     });
@@ -186,7 +189,7 @@ export class WorkerCrew implements Crew {
       this.#metrics.ended(worker.id);
       this.#count();
       // At the first start a worker that does not come to serve ends the start.
-      if (!this.#stopping && (this.#address || member.servingSince !== undefined))
+      if (!this.#stopping && !member.ending && (this.#address || member.servingSince !== undefined))
         this.#replace(member, { code, signal });
       resolve();
     });
@@ -227,6 +230,14 @@ export class WorkerCrew implements Crew {
       // One that refuses to start ends, and that is told above.
       this.#startMember(pauseMs).catch((err: unknown) => log.error({ err }, 'a worker did not start'));
     });
+  }
+
+  /** Its requests have `drain.timeout` to end. Others must not wait for its place as long. */
+  #letEnd(member: Member): void {
+    if (member.ending || this.#stopping) return;
+    member.ending = true;
+    this.#count();
+    this.#replace(member, { code: 1, signal: '' });
   }
 
   async #reload(member: Member): Promise<void> {

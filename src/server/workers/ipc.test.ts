@@ -22,7 +22,7 @@ function open() {
   const sent: ToWorker[] = [];
   const channel = new Channel((message) => void sent.push(message), clock);
   const hear = (message: ToPrimary): void => {
-    if (message.type !== 'metrics') channel.heard(message);
+    if ('id' in message) channel.heard(message);
   };
   return { clock, sent, channel, hear };
 }

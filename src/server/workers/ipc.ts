@@ -60,6 +60,8 @@ export type ToWorker = { [Q in Question]: Asking<Q> }[Question];
 export type ToPrimary =
   | { readonly type: 'answer'; readonly id: number; readonly answer: Questions[Question]['answer'] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  /** Unasked: it takes no more connections and ends, by an error that nothing has handled. */
+  | { readonly type: 'ending' }
   /** Unasked, about once a second, what must not be lost with a worker that dies without a word. */
   | {
       readonly type: 'metrics';

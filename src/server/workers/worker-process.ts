@@ -3,9 +3,9 @@ import { sentFiles, type ReadPlaces } from '../../settings/files.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { startWorker, type WorkerGateway } from '../gateway.ts';
-import { tellLastWords } from '../last-words.ts';
 import { CannotListen } from '../listeners.ts';
 import { answer, type Answers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { serves, watchProcess } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 
 /** A worker process: serves requests with the settings the primary sends, and ends with it. */
@@ -34,6 +34,13 @@ const answers: Answers = {
       setTimeout(() => process.exit(1), 100);
       return { failure: failureOf(error) };
     }
+    serves({
+      pluginFault: gateway.pluginFault,
+      fail: () => {
+        send({ type: 'ending' });
+        return started().fail();
+      },
+    });
     void keepTelling(gateway);
     return { address: gateway.data };
   },
@@ -86,7 +93,7 @@ function failureOf(error: unknown): StartFailure {
   return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
 }
 
-tellLastWords();
+watchProcess();
 // Signals of a terminal reach the whole group: what they mean is the primary's to say.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
