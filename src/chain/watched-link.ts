@@ -1,4 +1,4 @@
-import { blame } from '../plugin/blame.ts';
+import { blame, isError } from '../plugin/blame.ts';
 import { GatewayError, type GatewayContext, type Reply, type Source } from '../plugin/index.ts';
 import { checkReply } from './check-reply.ts';
 import { ChainFault, started, type Chain, type Guard, type Instance, type MishapKind } from './instance.ts';
@@ -45,10 +45,12 @@ class Visit {
 
   run(): Promise<void> {
     const { middleware, guard } = this.#instance;
-    runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx)).then(
-      () => this.#finish(),
-      (thrown: unknown) => this.#fail(thrown),
-    );
+    runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx))
+      .then(
+        () => this.#finish(),
+        (thrown: unknown) => this.#fail(thrown),
+      )
+      .catch((thrown: unknown) => this.#reject(thrown));
     if (guard) this.#limit(guard);
     return this.#done.promise;
   }
@@ -141,7 +143,8 @@ class Visit {
     this.#close();
     this.#releaseBody();
     if (thrown === this.#behind && this.#calls > 0) return this.#done.reject(thrown);
-    if (thrown instanceof GatewayError && thrown.code !== 'internal_error') return this.#done.reject(thrown);
+    if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error')
+      return this.#done.reject(thrown);
     this.#reject(thrown);
   }
 

@@ -1,3 +1,4 @@
+import { isError } from '../plugin/blame.ts';
 import { GatewayError, type Sink, type Source } from '../plugin/index.ts';
 
 /** A method of a plugin's wrapper threw, or failed the reply with an error of its own. */
@@ -121,6 +122,8 @@ export class WrappedBody {
 
   /** A wrapper may fail the reply with anything. */
   #known(error: unknown): GatewayError {
-    return error instanceof GatewayError && error.code !== 'internal_error' ? error : this.#onFault(error);
+    return isError(error) && error instanceof GatewayError && error.code !== 'internal_error'
+      ? error
+      : this.#onFault(error);
   }
 }

@@ -22,7 +22,7 @@ export const blamedPlugin = (thrown: unknown): string | undefined =>
   typeof thrown === 'object' && thrown !== null ? plugins.get(thrown) : undefined;
 
 /** `instanceof` runs the traps of a Proxy, which may throw. */
-const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && thrown instanceof Error;
+export const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && thrown instanceof Error;
 
 function show(thrown: unknown): string {
   if (types.isProxy(thrown)) return 'a Proxy';

@@ -81,6 +81,18 @@ export interface WorkshopTools {
   readonly pluginFault: TellPluginFault;
 }
 
+/** A wait that a plugin leaves alone rejects when its client leaves: in the name of no plugin, and unhandled. */
+const forgivingClock = (clock: Clock): Clock => ({
+  now: () => clock.now(),
+  wall: () => clock.wall(),
+  after: (ms, task) => clock.after(ms, task),
+  sleep(ms, cancellation) {
+    const slept = clock.sleep(ms, cancellation);
+    slept.catch(() => {});
+    return slept;
+  },
+});
+
 /** What a plugin wants done when its snapshot is let go. */
 interface Closer {
   readonly plugin: string;
@@ -149,8 +161,9 @@ export class Workshop {
     );
     const ownLog = log.child({ plugin: instance });
     this.#logs.push(ownLog);
+    const isBuiltin = this.#tools.registry.get(plugin.name)?.builtin ?? false;
     const host = {
-      clock,
+      clock: isBuiltin ? clock : forgivingClock(clock),
       random: () => random(plugin.name),
       log: ownLog,
       onClose: (task: () => void | Promise<void>) => {

@@ -78,12 +78,23 @@ const ask = (url: string, fault: string): Promise<Response> =>
 
 describe('a rejection that a plugin leaves unhandled', () => {
   it('is counted, logged under the name of the plugin and survived, wherever it comes from', async () => {
-    const { fleet, url, statusUrl } = await start('');
+    const { fleet, url, statusUrl, upstream } = await start('');
     const faults = [...PLUGIN.matchAll(/'((?:rejects|leaves)[^']*)':/g)].map(([, name]) => name!);
     expect(faults.length).toBe(9);
     for (const fault of faults) expect((await (await ask(url, fault)).text()).endsWith('data: [DONE]\n\n')).toBe(true);
     const told = () => fleet.lines.filter(({ msg }) => msg === 'a plugin left a rejection unhandled');
-    // A wait that nothing ends is none.
+    // A client that leaves ends the wait of the plugin, which nothing awaits.
+    const leaving = new AbortController();
+    const left = fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'x-fault': 'leaves a wait alone' },
+      body: JSON.stringify({ model: '@own/m', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+      signal: leaving.signal,
+    }).then((response) => response.text());
+    left.catch(() => {});
+    await until(() => upstream.seen.length > faults.length, 'the stream has begun', LONG_MS);
+    leaving.abort();
+    await left.catch(() => undefined);
     await until(() => told().length === faults.length - 1, 'all were told', LONG_MS);
     expect(told().filter(({ plugin, level }) => plugin !== 'faulty' || level !== 'error')).toEqual([]);
     const count = 'gatehouse_plugin_failures_total{plugin="faulty",kind="rejection"}';
