@@ -21,7 +21,7 @@ import {
   type PluginLevel,
 } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
-import { checkOptions } from '../settings/plugin-options.ts';
+import { readOptions } from '../settings/plugin-options.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
 import type { TellPluginFault } from './plugin-faults.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
@@ -127,7 +127,7 @@ export class Workshop {
       instantiate: instantiate && ((place, create) => instantiate({ ...place, file }, create)),
       inTime: (work) => this.#inTime(work),
       guard: this.#guard,
-      checkOptions,
+      readOptions,
       nearest,
     };
     return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
