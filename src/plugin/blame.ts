@@ -42,7 +42,9 @@ const MAX_MESSAGE = 1000;
 export function messageOf(thrown: unknown): string {
   if (!isError(thrown)) return `it threw ${show(thrown)}`;
   try {
-    return String(thrown.message).slice(0, MAX_MESSAGE);
+    // A plugin may have put anything there.
+    const message: unknown = thrown.message;
+    return typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : show(message);
   } catch {
     return 'its error has no readable message';
   }

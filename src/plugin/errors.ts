@@ -133,7 +133,11 @@ export const ERRORS = {
   timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
   timeout_idle: failed(504, '`timeouts.idle` passed without content in a running reply.'),
   timeout_total: failed(504, '`timeouts.total` (`request_timeout`) passed.', false),
-  timeout_request: failed(504, 'The `deadline` of the whole request passed.', false),
+  timeout_request: failed(
+    504,
+    'The `deadline` of the whole request passed, or `limits.plugin_time` of a plugin.',
+    false,
+  ),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
   reply_too_large: failed(502, 'The upstream’s reply exceeds `limits.reply`.', false),
   busy: failed(

@@ -41,9 +41,15 @@ function end(error: unknown, plugin: string | undefined): void {
   lines += 1;
   if (ending) return;
   ending = true;
-  const exit = (): never => process.exit(1);
-  if (!gateway) exit();
-  else gateway.fail().then(exit, exit);
+  void stop();
+}
+
+async function stop(): Promise<void> {
+  try {
+    await gateway?.fail();
+  } finally {
+    process.exit(1);
+  }
 }
 
 function say(line: string): void {

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Clock } from '../plugin/index.ts';
 import type { SettingsFiles } from '../settings/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
 import { createAdminServer, listenAdmin } from './admin.ts';
@@ -89,17 +90,23 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
       return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
     },
     pluginFault: lasting.shared.pluginFault,
-    async fail() {
-      const { timeoutMs } = live.current.server.drain;
-      const stopping = shutDown({ delayMs: 0, timeoutMs, lingerMs: CUT_LINGER_MS });
-      await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
-    },
+    fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
 
 /** A client that was cut has this long to take what it is told. */
 const CUT_LINGER_MS = 1000;
+/** Whatever hangs, the process ends. */
+async function failing(
+  shutDown: (times: DrainTimes) => Promise<unknown>,
+  { timeoutMs }: { readonly timeoutMs: number },
+  clock: Clock,
+): Promise<void> {
+  const stopping = shutDown({ delayMs: 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+  await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
+}
+
 /** Beyond its drain a process that fails has records and spans to write. */
 const FAIL_EXTRA_MS = 5000;
 const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };

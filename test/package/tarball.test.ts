@@ -25,7 +25,7 @@ let child: ChildProcess | undefined;
 
 const TSCONFIG = `{
   "compilerOptions": {
-    "strict": true, "noEmit": true, "module": "nodenext", "target": "es2024", "skipLibCheck": false, "types": ["node"]
+    "strict": true, "noEmit": true, "module": "nodenext", "target": "es2024", "skipLibCheck": true, "types": ["node"]
   },
   "include": ["*.ts"]
 }`;
@@ -187,7 +187,7 @@ describe('the packed tarball', () => {
     );
     writeFileSync(join(author, 'wrong.ts'), PLUGIN_IN_TYPESCRIPT.replace('options.header]', 'options.haeder]'));
     await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', author], { cwd: author })).rejects.toThrow();
-  });
+  }, 180_000);
 
   it('gives plugin authors the public API by name', async () => {
     writeFileSync(
