@@ -75,7 +75,7 @@ beforeAll(async () => {
 afterAll(() => {
   child?.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
-});
+}, 120_000);
 
 async function freePort(): Promise<number> {
   const server = createServer();
