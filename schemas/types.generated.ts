@@ -332,6 +332,7 @@ export interface Limits {
   pipelined?: number;
   header_time?: Duration;
   body_time?: Duration;
+  plugin_time?: Duration;
   commit_bytes?: Bytes;
   commit_time?: Duration;
 }

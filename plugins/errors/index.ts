@@ -32,7 +32,8 @@ export default definePlugin({
         await next();
       } catch (thrown) {
         const error = toGatewayError(thrown);
-        if (error.code === 'internal_error')
+        // The chain has told of a plugin from outside, under that plugin's name.
+        if (error.code === 'internal_error' && error.plugin === undefined)
           host.log.error({ err: thrown, request_id: exchange.id }, 'request failed inside the gateway');
         exchange.error = error;
         const format = exchange.operation?.format ?? exchange.clientFormat ?? host.defaultFormat;

@@ -1,5 +1,8 @@
 import type { CapabilityName, Host, Middleware, Plugin, PluginLevel, Report } from '../plugin/index.ts';
-import { compose, type Chain, type Instance } from './compose.ts';
+import { messageOf } from '../plugin/blame.ts';
+import { compose } from './compose.ts';
+import type { Chain, Guard, Instance } from './instance.ts';
+import { runForPlugin } from './plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** A place in a chain as the settings write it: a name, or a name with options. */
@@ -33,6 +36,8 @@ export interface PluginPlace {
   readonly path: readonly (string | number)[];
 }
 
+type Options = Readonly<Record<string, unknown>>;
+
 type Created = Middleware | Promise<Middleware>;
 
 /** Makes a plugin's middleware, or another one around it, or one in its place. */
@@ -46,13 +51,18 @@ export interface CompileSetup {
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
   /** Waits for what a plugin's `create` makes, but not for ever. */
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
-  /** Checks options against a plugin's schema and reports what is wrong; true when nothing is. `trusted`: the schema is our own. */
-  readonly checkOptions: (
+  /**
+   * Checks options against a plugin's schema and reports what is wrong. Gives them with the schema's defaults; undefined where
+   * something is wrong. `trusted`: the schema is our own.
+   */
+  readonly readOptions: (
     of: { readonly schema: object; readonly trusted: boolean },
-    options: unknown,
+    options: Options,
     path: readonly (string | number)[],
     report: Report,
-  ) => boolean;
+  ) => Options | undefined;
+  /** Of plugins from outside: their time, and who hears of their faults. Default: they are not bounded. */
+  readonly guard?: Guard | undefined;
   /** Nearest of some names to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
@@ -68,8 +78,8 @@ export async function compileChain(source: ChainSource, setup: CompileSetup): Pr
     const place = toPlace(item, [...source.path, index]);
     const found = findPlugin(place, source, setup);
     const missing = found?.plugin.requires.filter((name) => !provided.has(name)) ?? [];
-    const sound = found && checkPlace(found, place, missing, { source, setup });
-    instances.push(sound ? await createInstance(found, place, source, setup) : undefined);
+    const options = found && checkPlace(found, place, missing, { source, setup });
+    instances.push(options ? await createInstance(found, { ...place, options }, source, setup) : undefined);
     for (const name of found?.plugin.provides ?? []) provided.add(name);
   }
   const whole = instances.filter((instance) => instance !== undefined);
@@ -131,18 +141,21 @@ interface Context {
   readonly setup: CompileSetup;
 }
 
-/** @param missing names the plugin requires that nothing before it provides */
+/**
+ * Gives the options it is made with; undefined: something is wrong.
+ * @param missing names the plugin requires that nothing before it provides
+ */
 function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
   place: Place,
   missing: readonly string[],
   { source, setup }: Context,
-): boolean {
+): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
   const of = { schema: plugin.options, trusted: builtin };
-  const optionsFit = setup.checkOptions(of, place.options, [...place.path, 'options'], source.report);
-  return missing.length === 0 && optionsFit;
+  const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
+  return missing.length === 0 ? options : undefined;
 }
 
 function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
@@ -161,19 +174,21 @@ async function createInstance(
   { plugin, builtin }: RegisteredPlugin,
   place: Place,
   { report }: ChainSource,
-  { host, inTime, instantiate = (_, create) => create() }: CompileSetup,
+  { host, inTime, guard, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
   const { instance, options, path } = place;
   try {
+    const create = (): Created => plugin.create({ options, host: host(plugin, instance) });
     const made = instantiate({ plugin, builtin, instance, options, path }, () =>
-      plugin.create({ options, host: host(plugin, instance) }),
+      builtin ? create() : runForPlugin(instance, create),
     );
     const middleware = await inTime(Promise.resolve(made));
-    return { name: instance, repeats: plugin.repeats, builtin, middleware };
+    if (typeof middleware !== 'function') throw new Error('its `create` gives no middleware');
+    return { name: instance, repeats: plugin.repeats, builtin, middleware, ...(!builtin && { guard }) };
   } catch (error) {
     report({
       path: place.namePath,
-      message: `plugin "${plugin.name}" cannot start: ${error instanceof Error ? error.message : String(error)}`,
+      message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}`,
     });
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayContext, Middleware } from '../plugin/index.ts';
-import { compose, type Instance } from './compose.ts';
+import { compose } from './compose.ts';
+import type { Instance } from './instance.ts';
 
 // The chain only passes the context on; these tests give it a list to write to.
 const run = (instances: readonly Instance[], log: string[] = []) =>

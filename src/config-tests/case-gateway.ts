@@ -85,10 +85,8 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
   const live = new LiveSnapshot(snapshot, () => {});
   const { newId } = setup;
-  const { server } = createDataServer(createRequestPath({ live, inFlight, clock, log, newId }), settings, {
-    clock,
-    inFlight,
-  });
+  const path = createRequestPath({ live, inFlight, clock, log, newId, pluginFault: shared.pluginFault });
+  const { server } = createDataServer(path, settings, { clock, inFlight });
   return {
     server,
     snapshot,

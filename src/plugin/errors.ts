@@ -1,3 +1,5 @@
+import { blamedPlugin } from './blame.ts';
+
 /**
  * Every error the gateway can answer with, in one table: stable code → HTTP status, OpenAI error type, and whether another
  * attempt (retry or fallback) may help. Clients branch on status and code; nothing else in the code base invents a status.
@@ -176,7 +178,11 @@ export const ERRORS = {
   timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
   timeout_idle: failed(504, '`timeouts.idle` passed without content in a running reply.'),
   timeout_total: failed(504, '`timeouts.total` (`request_timeout`) passed.', false),
-  timeout_request: failed(504, 'The `deadline` of the whole request passed.', false),
+  timeout_request: failed(
+    504,
+    'The `deadline` of the whole request passed, or `limits.plugin_time` of a plugin.',
+    false,
+  ),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
   // A caller that asks for much must not take the target from all others.
   reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
@@ -215,6 +221,8 @@ export interface ErrorDetails {
   readonly toCallersToken?: boolean;
   /** Here the gateway's own state or settings caused it, see `ErrorKind`. */
   readonly ofGateway?: boolean;
+  /** The plugin from outside whose fault it is, by its name in the settings: for log and record, not for the client. */
+  readonly plugin?: string | undefined;
   /** The upstream's own code, where it is a word as OpenAI writes them: a client is told this one; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
 }
@@ -235,6 +243,7 @@ export class GatewayError extends Error {
   readonly inStream: boolean;
   readonly toCallersToken: boolean;
   readonly ofGateway: boolean;
+  readonly plugin: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -252,6 +261,7 @@ export class GatewayError extends Error {
     this.inStream = details.inStream ?? false;
     this.toCallersToken = details.toCallersToken ?? false;
     this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;
+    this.plugin = details.plugin;
   }
 
   /** The status a client is answered with. */
@@ -274,5 +284,8 @@ export class UpstreamError extends GatewayError {
 
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause: error });
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.', {
+    cause: error,
+    plugin: blamedPlugin(error),
+  });
 }

@@ -1,4 +1,5 @@
-import type { Chain } from '../chain/compose.ts';
+import type { Chain } from '../chain/instance.ts';
+import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
 import type { Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {
@@ -58,6 +59,10 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
     this.timeouts = { ...setup.timeouts, ...target.timeouts };
   }
 
+  protected override get isFenced(): boolean {
+    return isGivenUp(this.#exchange);
+  }
+
   get deadline(): number {
     return Math.min(this.startedAt + this.timeouts.total, this.#exchange.deadline);
   }
@@ -102,6 +107,15 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
   return {
     async run(ctx, target, choice) {
       const { exchange } = ctx;
+      const work = currentWork();
+      if (work?.exchange === exchange) {
+        if (work.givenUp)
+          throw new GatewayError(
+            'internal_error',
+            `plugin "${work.plugin}" started an attempt after it had been given up`,
+          );
+        work.onHandOver?.();
+      }
       const { body } = exchange.request;
       if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was there.');
       const attempt = new TargetAttempt(exchange, body, { target, choice, now: clock.now(), timeouts });
@@ -131,6 +145,7 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
   const error = toGatewayError(thrown);
   attempt.error = error;
   attempt.reply = undefined;
+  attempt.seal();
   attempt.release();
   attempt.cancellation.cancel(error);
 }
@@ -139,6 +154,8 @@ function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: Respon
   const reply = attempt.reply!;
   for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
+  // It is the exchange's now: another one set here would cancel it.
+  attempt.seal();
   exchange.request.body = undefined;
   attempt.release();
 }

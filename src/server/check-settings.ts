@@ -8,6 +8,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { ReplyStores } from './cached-replies.ts';
 import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './explain/stand-ins.ts';
 import { InFlight } from './in-flight.ts';
+import { ignorePluginFaults } from './plugin-faults.ts';
 import { loadPluginModules } from './plugin-modules.ts';
 import { compileSnapshot } from './snapshot.ts';
 
@@ -32,6 +33,7 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),
+    pluginFault: ignorePluginFaults,
     registry,
   });
   await snapshot?.close();

@@ -1,4 +1,5 @@
-import type { Chain } from '../chain/compose.ts';
+import type { Chain } from '../chain/instance.ts';
+import { currentWork } from '../chain/plugin-work.ts';
 import {
   GatewayError,
   type Capabilities,
@@ -56,6 +57,8 @@ export async function compileConfigs(
     onWarnings: (warnings) => workshop.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
+    const work = currentWork();
+    if (work?.exchange === ctx.exchange) work.onHandOver?.();
     refuseUnanswered(ctx);
     keep?.(config, ctx);
     await (chains.get(config) ?? standard?.run ?? noChain)(ctx);

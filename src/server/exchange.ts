@@ -18,6 +18,8 @@ import {
   type SkippedTarget,
   type TraceContext,
 } from '../plugin/index.ts';
+import { currentWork, isGivenUp, runForPlugin } from '../chain/plugin-work.ts';
+import { blame } from '../plugin/blame.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../telemetry/traceparent.ts';
 import { clientAddress } from './client-address.ts';
@@ -39,6 +41,8 @@ export interface ExchangeSetup {
   readonly clock: Clock;
   /** Of a request that is explained after it was served. */
   readonly id?: string | undefined;
+  /** The request has a deadline, or another one. */
+  readonly onDeadline?: ((deadline: number) => void) | undefined;
 }
 
 /** The exchange of one request, from the moment its head was read. */
@@ -49,13 +53,11 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   readonly operation: Operation | undefined;
   readonly clientFormat: Format | undefined;
   readonly request: InboundRequest;
-  readonly cancellation = new Cancellation();
   readonly attempts: Attempt[] = [];
   readonly skipped: SkippedTarget[] = [];
   readonly conditions: ChosenBranch[] = [];
   draws: number[] | undefined;
   explainId: string | undefined;
-  deadline: number;
   trace: TraceContext;
   caller: Caller | undefined;
   upstreamToken: Secret | undefined;
@@ -67,18 +69,23 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   error: GatewayError | undefined;
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
+  #deadline = Infinity;
+  readonly #cancellation = new Cancellation();
+  readonly #onDeadline: ExchangeSetup['onDeadline'];
 
-  constructor(req: IncomingMessage, { operation, clientFormat, params, snapshot, clock, id }: ExchangeSetup) {
+  constructor(req: IncomingMessage, setup: ExchangeSetup) {
+    const { operation, clientFormat, params, snapshot, clock, id } = setup;
     super();
     const asked = req.headers['x-request-id'];
     const isOwn = typeof asked === 'string' && REQUEST_ID.test(asked) && !isKey(asked, req.headers, snapshot);
     this.id = id ?? (isOwn ? asked : uuidv7(clock.wall()));
     this.startedAt = clock.now();
+    this.#onDeadline = setup.onDeadline;
     this.deadline = this.startedAt + snapshot.server.deadlineMs;
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;
-    this.request = new HttpRequest(req, params, snapshot);
+    this.request = new HttpRequest(req, params, { snapshot, exchange: this });
     this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace(snapshot) ?? traceId() };
   }
 
@@ -90,10 +97,33 @@ export class HttpExchange extends ReplyHolder implements Exchange {
     return TRACE_ID.test(id) ? id : undefined;
   }
 
+  /** Without a setter: a plugin that assigns something else fails, and a client that leaves still ends the request. */
+  get cancellation(): Cancellation {
+    return this.#cancellation;
+  }
+
+  get deadline(): number {
+    return this.#deadline;
+  }
+
+  set deadline(deadline: number) {
+    // A plugin may compute it from anything; a comparison with NaN is never true.
+    if (!Number.isFinite(deadline)) throw new TypeError('exchange.deadline must be a finite number');
+    if (isGivenUp(this)) return;
+    this.#deadline = deadline;
+    this.#onDeadline?.(deadline);
+  }
+
+  protected override get isFenced(): boolean {
+    return isGivenUp(this);
+  }
+
   /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */
   onEnd(listener: (end: ReplyEnd) => void): void {
-    if (this.#end) listener(this.#end);
-    else this.#endListeners.push(listener);
+    const work = currentWork();
+    const heard = work ? attributed(work.plugin, listener) : listener;
+    if (this.#end) heard(this.#end);
+    else this.#endListeners.push(heard);
   }
 
   /** Tells the listeners, once. A listener that throws does not keep the others from hearing. */
@@ -103,12 +133,29 @@ export class HttpExchange extends ReplyHolder implements Exchange {
     this.#endListeners = [];
     for (const listener of listeners) {
       try {
-        listener(end);
+        // An async listener gives a promise, whatever its type says.
+        const result: unknown = listener(end);
+        if (result instanceof Promise) result.catch(onFault);
       } catch (error) {
         onFault(error);
       }
     }
   }
+}
+
+/** A listener of a plugin from outside, whose faults have its name. */
+function attributed(plugin: string, listener: (end: ReplyEnd) => void): (end: ReplyEnd) => unknown {
+  const blamed = (thrown: unknown): never => {
+    throw blame(thrown, plugin);
+  };
+  return (end) => {
+    try {
+      const result: unknown = runForPlugin(plugin, () => listener(end));
+      return result instanceof Promise ? result.catch(blamed) : undefined;
+    } catch (thrown) {
+      return blamed(thrown);
+    }
+  };
 }
 
 /** What a caller calls its request or trace stands in logs, records and replies: none of the keys it sends, by mistake, is taken for it. */
@@ -134,22 +181,25 @@ function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !named.has(name)));
 }
 
+interface RequestOf {
+  readonly snapshot: Pick<Snapshot, 'headerNames' | 'isTrustedProxy'>;
+  readonly exchange: Exchange;
+}
+
 class HttpRequest implements InboundRequest {
   readonly method: string;
   readonly path: string;
   readonly params: PathParams;
   readonly headers: IncomingMessage['headers'];
   readonly remoteAddress: string;
-  body: RequestBody | undefined;
   bodyBytes = 0;
   bodyValidated = false;
+  #body: RequestBody | undefined;
   readonly #names: HeaderNames;
+  readonly #exchange: Exchange;
 
-  constructor(
-    req: IncomingMessage,
-    params: PathParams,
-    { headerNames, isTrustedProxy }: Pick<Snapshot, 'headerNames' | 'isTrustedProxy'>,
-  ) {
+  constructor(req: IncomingMessage, params: PathParams, { snapshot, exchange }: RequestOf) {
+    const { headerNames, isTrustedProxy } = snapshot;
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     this.method = req.method ?? 'GET';
@@ -160,6 +210,15 @@ class HttpRequest implements InboundRequest {
     // From all that came: what `connection` names is not for this hop to forget who called.
     this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
     this.#names = headerNames;
+    this.#exchange = exchange;
+  }
+
+  get body(): RequestBody | undefined {
+    return this.#body;
+  }
+
+  set body(body: RequestBody | undefined) {
+    if (!isGivenUp(this.#exchange)) this.#body = body;
   }
 
   header(name: string): string | undefined {

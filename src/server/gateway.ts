@@ -22,6 +22,7 @@ import { compileWith, createLasting, type Parts } from './lasting.ts';
 import type { Address } from './listeners.ts';
 import type { Crew, CrewTools, Part } from './part.ts';
 import { moduleVersions } from './plugin-modules.ts';
+import type { TellPluginFault } from './plugin-faults.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 import { serve } from './serving.ts';
 import { version } from './version.ts';
@@ -75,7 +76,11 @@ export interface Gateway {
    * end within `drain.timeout`, and lets go of everything. `cut`: requests that did not end by themselves.
    */
   drain(options?: { readonly delay?: boolean }): Promise<{ readonly cut: number }>;
-  /** The same without delay, within `graceMs`; nothing waits for clients to hear that they were cut. */
+  /** An error that nothing has handled: stops as `drain` does, without delay, and in bounded time whatever hangs. */
+  fail(): Promise<void>;
+  /** A plugin from outside has a fault that no request has shown. */
+  readonly pluginFault: TellPluginFault;
+  /** The same as `drain` without delay, within `graceMs`; nothing waits for clients to hear that they were cut. */
   close(graceMs?: number): Promise<void>;
 }
 

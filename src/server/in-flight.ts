@@ -81,6 +81,11 @@ export class InFlight {
     return this.#running.values().some(({ writer }) => writer?.leaving ?? false);
   }
 
+  /** Requests whose reply has not begun to leave. */
+  *waiting(): Generator<Exchange> {
+    for (const { writer, exchange } of this.#running.values()) if (!writer) yield exchange;
+  }
+
   apply(limits: LoadLimits): void {
     this.#room.apply(limits);
     this.#pipelined = limits.pipelined;

@@ -1,6 +1,7 @@
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type Koa from 'koa';
+import { isGivenUp } from '../chain/plugin-work.ts';
 import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../plugin/index.ts';
 
 /**
@@ -15,6 +16,7 @@ export function bindReplies(app: Koa): void {
         return holderOf(this)?.reply?.status ?? Reflect.get(koa, 'status', this);
       },
       set(this: Koa.Response, status: number) {
+        if (isFenced(this)) return;
         Reflect.set(koa, 'status', status, this);
         const reply = holderOf(this)?.reply;
         if (reply) reply.status = status;
@@ -25,12 +27,28 @@ export function bindReplies(app: Koa): void {
         return Reflect.get(koa, 'body', this);
       },
       set(this: Koa.Response, value: unknown) {
+        if (isFenced(this)) return;
         Reflect.set(koa, 'body', value, this);
         const holder = holderOf(this);
         if (holder) holder.reply = toReply(this);
       },
     },
+    // All of Koa's ways to a header lead through these two.
+    ...Object.fromEntries((['set', 'remove'] as const).map((name) => [name, { value: unlessFenced(koa, name) }])),
   });
+}
+
+/** The code that runs is that of a plugin that was given up: it changes nothing any more. */
+function isFenced(response: Koa.Response): boolean {
+  const { exchange } = response.ctx as unknown as Partial<GatewayContext>;
+  return exchange !== undefined && isGivenUp(exchange);
+}
+
+function unlessFenced(koa: object, name: 'set' | 'remove') {
+  const own = Reflect.get(koa, name) as (...args: readonly unknown[]) => void;
+  return function (this: Koa.Response, ...args: readonly unknown[]): void {
+    if (!isFenced(this)) own.apply(this, [...args]);
+  };
 }
 
 /** Koa answers with a status alone by its text. 404 is Koa's word for "nobody has answered". */

@@ -22,6 +22,7 @@ import { SettingsExplainer } from './explain/settings-explainer.ts';
 import { healthTold } from './health-told.ts';
 import { HeavyTurns } from './heavy-turns.ts';
 import { InFlight } from './in-flight.ts';
+import { pluginFaults } from './plugin-faults.ts';
 import { loadPluginModules } from './plugin-modules.ts';
 import { compileSnapshot, type Shared, type Snapshot } from './snapshot.ts';
 import type { Watch } from './workshop.ts';
@@ -89,6 +90,7 @@ export function createLasting({ env, clock, log, random, metrics, models, upstre
       inFlight,
       turns,
       watch,
+      pluginFault: pluginFaults(log, metrics.families),
     },
     apply({ telemetry, limits, admin }) {
       records.resize(admin.enabled ? admin.records : 0);

@@ -1,10 +1,13 @@
 import { statSync } from 'node:fs';
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, registerHooks, type ResolveHookSync } from 'node:module';
 import { extname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { runAs, type PluginWork } from '../chain/plugin-work.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
+import { messageOf } from '../plugin/blame.ts';
 import type { Clock, Plugin } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
+import { ownImport, ownModule, type PluginModule } from './plugin-owners.ts';
 import { withinTime } from './time-limit.ts';
 
 /** For a module and all it imports, its top-level await included: as long as a plugin's `create` has. */
@@ -22,12 +25,21 @@ export async function loadPluginModules(
   for (const [index, specifier] of (loaded.settings?.server.plugins ?? []).entries()) {
     const path = ['plugins', index];
     try {
-      const plugins = toPlugins(await withinTime(import(locate(specifier, folder)), IMPORT_LIMIT_MS, clock));
+      const url = locate(specifier, folder);
+      const module = ownModule(url, specifier);
+      const plugins = toPlugins(
+        await withinTime(
+          runAs(workOf(module), () => import(url)),
+          IMPORT_LIMIT_MS,
+          clock,
+        ),
+      );
+      module.name = plugins.map(({ name }) => name).join(', ');
       const { registry: extended, taken } = registry.extend(plugins);
       for (const name of taken) report({ path, message: `another plugin is named "${name}" already` });
       registry = extended;
     } catch (error) {
-      report({ path, message: `cannot load ${specifier}: ${error instanceof Error ? error.message : String(error)}` });
+      report({ path, message: `cannot load ${specifier}: ${messageOf(error)}` });
     }
   }
   return registry;
@@ -46,9 +58,24 @@ function offerPluginApi(): void {
   offered = true;
   registerHooks({
     resolve: (specifier, context, next) =>
-      specifier === 'gatehouse/plugin' ? { url: PLUGIN_API, shortCircuit: true } : next(specifier, context),
+      specifier === 'gatehouse/plugin' ? { url: PLUGIN_API, shortCircuit: true } : followed(specifier, context, next),
   });
 }
+
+/** Its timers live on when its plugins' names are known. */
+const workOf = (module: PluginModule): PluginWork => ({
+  givenUp: false,
+  get plugin() {
+    return module.name;
+  },
+});
+
+/** What plugins import is theirs: errors that nothing handles are told with the plugin's name. */
+const followed: ResolveHookSync = (specifier, context, next) => {
+  const resolved = next(specifier, context);
+  ownImport(specifier, resolved.url, context.parentURL);
+  return resolved;
+};
 
 /** The local files among the modules, and the version each has now; a package's modules stay as they are until a restart. */
 export function moduleVersions(specifiers: readonly string[], folder: string): ReadonlyMap<string, string> {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Format } from '../formats/format.ts';
+import { blamedPlugin } from '../plugin/blame.ts';
 import {
   lossesOf,
   errorReply,
@@ -21,7 +22,9 @@ import type { InFlight } from './in-flight.ts';
 import { answerByStatus } from './koa-reply.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import { lossHeader } from './loss-header.ts';
+import type { TellPluginFault } from './plugin-faults.ts';
 import { writeReply } from './reply-writer.ts';
+import { RequestDeadlines } from './request-deadlines.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface RequestPathSetup {
@@ -30,6 +33,7 @@ export interface RequestPathSetup {
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly pluginFault: TellPluginFault;
   /** Ids of requests, where tests want the same ones again. */
   readonly newId?: () => string | undefined;
 }
@@ -56,19 +60,30 @@ export interface Routed {
  *   out             the reply, to its last byte (writeReply); then both are given back (settle)
  *
  * What comes back up from the chains has not left yet. `exchange.deadline`, the server's until `config` has said otherwise, bounds
- * what upstreams are waited for, and the writer. A client that leaves and a gateway that stops cancel the exchange, or end the writer.
+ * all of it: attempts and the writer by timers of their own, anything else by RequestDeadlines. A client that leaves and a gateway that stops cancel the exchange, or end the writer.
  */
-export function createRequestPath({ live, inFlight, clock, log, newId }: RequestPathSetup) {
+export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault }: RequestPathSetup) {
+  const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
   return async (ctx: Koa.Context, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
     const id = newId?.();
-    const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock, id });
+    const exchange = new HttpExchange(ctx.req, {
+      operation,
+      clientFormat: format,
+      params,
+      snapshot,
+      clock,
+      id,
+      onDeadline,
+    });
     const settle = (end: ReplyEnd): void => {
       if (!inFlight.leave(exchange)) return;
-      exchange.end(end, (fault) =>
-        log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply'),
-      );
+      exchange.end(end, (fault) => {
+        const plugin = blamedPlugin(fault);
+        if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId: exchange.id, error: fault });
+        else log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply');
+      });
       // After its plugins have heard of the end: this may be what closes them.
       lease.release();
     };
@@ -83,14 +98,19 @@ export function createRequestPath({ live, inFlight, clock, log, newId }: Request
       if (!exchange.reply) answerByStatus(ctx.response);
       reply = exchange.reply ?? noReply();
     } catch (thrown) {
-      log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
-      reply = exchange.reply = bareError(exchange, toGatewayError(thrown), format);
+      const error = toGatewayError(thrown);
+      // The chain itself has told of a plugin from outside.
+      if (error.plugin === undefined) log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
+      reply = exchange.reply = bareError(exchange, error, format);
     }
+    exchange.seal();
 
-    setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
-    tellHowItCame(reply, exchange, snapshot);
-    // Where clients of the API look for it; an upstream's own id of the same name stays.
-    reply.headers[format.requestIdHeader] ??= exchange.id;
+    try {
+      describeReply(reply, exchange, snapshot, format);
+    } catch (err) {
+      // A plugin has put something unusable into the exchange: the reply leaves without what could not be said of it.
+      log.error({ err, request_id: exchange.id }, 'the headers of a reply could not be made');
+    }
     if (inFlight.draining) reply.headers['connection'] = 'close';
     const { id: requestId, deadline, error } = exchange;
     inFlight.replies(exchange, writeReply(res, reply, { clock, requestId, deadline, format, error, onEnd: settle }));
@@ -108,6 +128,13 @@ function watchClient(res: ServerResponse, exchange: HttpExchange): void {
   res.once('close', () => {
     if (!res.writableFinished) exchange.cancellation.cancel(new GatewayError('client_closed', 'The client left.'));
   });
+}
+
+function describeReply(reply: Reply, exchange: HttpExchange, snapshot: Snapshot, format: Format): void {
+  setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
+  tellHowItCame(reply, exchange, snapshot);
+  // Where clients of the API look for it; an upstream's own id of the same name stays.
+  reply.headers[format.requestIdHeader] ??= exchange.id;
 }
 
 function noReply(): never {

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Clock } from '../plugin/index.ts';
 import type { SettingsFiles } from '../settings/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
 import { createAdminServer, listenAdmin } from './admin.ts';
@@ -17,6 +18,7 @@ import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from './request-path.ts';
 import type { Snapshot } from './snapshot.ts';
 import { createStatusServer } from './status.ts';
+import { withinTime } from './time-limit.ts';
 
 export interface ServeParts extends Parts {
   readonly lasting: Lasting;
@@ -90,6 +92,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
       const { delayMs, timeoutMs } = live.current.server.drain;
       return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
     },
+    pluginFault: lasting.shared.pluginFault,
+    fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
@@ -99,6 +103,18 @@ const connectionsOf = (server: Server): Promise<number> =>
 
 /** A client that was cut has this long to take what it is told. */
 const CUT_LINGER_MS = 1000;
+/** Whatever hangs, the process ends. */
+async function failing(
+  shutDown: (times: DrainTimes) => Promise<unknown>,
+  { timeoutMs }: { readonly timeoutMs: number },
+  clock: Clock,
+): Promise<void> {
+  const stopping = shutDown({ delayMs: 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+  await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
+}
+
+/** Beyond its drain a process that fails has records and spans to write. */
+const FAIL_EXTRA_MS = 5000;
 const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };
 
 /** Who asks again gets what the first has asked for. */
@@ -127,7 +143,7 @@ function createServers(
 ): { readonly servers: Servers; readonly pipelines: Pipelines } {
   const { inFlight } = lasting.shared;
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log }),
+    createRequestPath({ live, inFlight, clock, log, pluginFault: lasting.shared.pluginFault }),
     live.current.server,
     { clock, inFlight },
   );

@@ -4,7 +4,7 @@ import { createModelDirectory } from '../catalog/model-directory.ts';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import { createTargetResolver } from '../catalog/target-resolver.ts';
 import type { CompiledChain } from '../chain/compile.ts';
-import type { Chain } from '../chain/compose.ts';
+import type { Chain } from '../chain/instance.ts';
 import { providedBy } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
@@ -28,6 +28,7 @@ import type { SettingsExplainer } from './explain/settings-explainer.ts';
 import { HeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
+import type { TellPluginFault } from './plugin-faults.ts';
 import { createSender } from './sender.ts';
 import { PluginTimes, whoMayAsk } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
@@ -76,6 +77,7 @@ export interface Shared {
   readonly recorder: Recorder;
   readonly labels: ModelNames;
   readonly registry: PluginRegistry;
+  readonly pluginFault: TellPluginFault;
   readonly watch?: Watch | undefined;
   /** Of these settings alone; let go when their snapshot is closed. */
   readonly explaining?: Explaining | undefined;
@@ -103,7 +105,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const may = whoMayAsk(settings);
   const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
   const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
-  const workshop = new Workshop(loaded, { ...shared, watch });
+  const workshop = new Workshop(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
     server,

@@ -6,7 +6,8 @@ import {
   type CompileSetup,
   type PluginPlace,
 } from '../chain/compile.ts';
-import type { Chain } from '../chain/compose.ts';
+import type { Chain, Guard } from '../chain/instance.ts';
+import { runForPlugin } from '../chain/plugin-work.ts';
 import { providedBy, type OuterChain } from '../chain/provided.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import {
@@ -20,8 +21,9 @@ import {
   type PluginLevel,
 } from '../plugin/index.ts';
 import type { LoadResult } from '../settings/load.ts';
-import { checkOptions } from '../settings/plugin-options.ts';
+import { readOptions } from '../settings/plugin-options.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
+import type { TellPluginFault } from './plugin-faults.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 
 /** A plugin's `create` or one of its closing tasks: enough to connect to something near, short enough to be told of soon. */
@@ -74,13 +76,34 @@ export interface WorkshopTools {
   readonly random: (plugin: string) => number;
   readonly log: Logger;
   readonly registry: PluginRegistry;
+  /** What `limits.plugin_time` says. */
+  readonly pluginMs: number;
+  readonly pluginFault: TellPluginFault;
+}
+
+/** A wait that a plugin leaves alone rejects when its client leaves: in the name of no plugin, and unhandled. */
+const forgivingClock = (clock: Clock): Clock => ({
+  now: () => clock.now(),
+  wall: () => clock.wall(),
+  after: (ms, task) => clock.after(ms, task),
+  sleep(ms, cancellation) {
+    const slept = clock.sleep(ms, cancellation);
+    slept.catch(() => {});
+    return slept;
+  },
+});
+
+/** What a plugin wants done when its snapshot is let go. */
+interface Closer {
+  readonly plugin: string;
+  readonly task: () => void | Promise<void>;
 }
 
 /** Builds chains for one snapshot and remembers what their plugins want closed. */
 export class Workshop {
   readonly #loaded: LoadResult;
   readonly #tools: WorkshopTools;
-  readonly #closers: (() => void | Promise<void>)[] = [];
+  readonly #closers: Closer[] = [];
   readonly #logs: Logger[] = [];
   #stalled = false;
   #closed = false;
@@ -103,10 +126,16 @@ export class Workshop {
       host: (plugin, instance) => this.#host(plugin, instance, watch?.grant?.(granted) ?? granted),
       instantiate: instantiate && ((place, create) => instantiate({ ...place, file }, create)),
       inTime: (work) => this.#inTime(work),
-      checkOptions,
+      guard: this.#guard,
+      readOptions,
       nearest,
     };
     return compileChain({ level, items, path, provided, report: this.#loaded.reporter(file) }, setup);
+  }
+
+  get #guard(): Guard {
+    const { clock, pluginMs, pluginFault } = this.#tools;
+    return { clock, pluginMs, onFault: pluginFault };
   }
 
   get sound(): boolean {
@@ -132,14 +161,16 @@ export class Workshop {
     );
     const ownLog = log.child({ plugin: instance });
     this.#logs.push(ownLog);
+    const isBuiltin = this.#tools.registry.get(plugin.name)?.builtin ?? false;
     const host = {
-      clock,
+      clock: isBuiltin ? clock : forgivingClock(clock),
       random: () => random(plugin.name),
       log: ownLog,
       onClose: (task: () => void | Promise<void>) => {
         // A plugin that went on after its time was up.
-        if (this.#closed) void this.#runCloser(task);
-        else this.#closers.push(task);
+        const closer = { plugin: instance, task };
+        if (this.#closed) void this.#runCloser(closer, PLUGIN_LIMIT_MS);
+        else this.#closers.push(closer);
       },
     };
     // The plugin's own type says which capabilities it reads: those it named.
@@ -160,16 +191,24 @@ export class Workshop {
     }
   }
 
+  /** All of them together have the time of one: a reload and a stop wait for them. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const task of this.#closers.splice(0).toReversed()) await this.#runCloser(task);
+    const { clock } = this.#tools;
+    const end = clock.now() + PLUGIN_LIMIT_MS;
+    for (const closer of this.#closers.splice(0).toReversed())
+      await this.#runCloser(closer, Math.max(0, end - clock.now()));
   }
 
-  async #runCloser(task: () => void | Promise<void>): Promise<void> {
+  async #runCloser({ plugin, task }: Closer, limitMs: number): Promise<void> {
     try {
-      await withinTime(Promise.resolve(task()), PLUGIN_LIMIT_MS, this.#tools.clock);
+      await withinTime(
+        runForPlugin(plugin, async () => task()),
+        limitMs,
+        this.#tools.clock,
+      );
     } catch (err) {
-      this.#tools.log.error({ err }, 'a plugin failed to close');
+      this.#tools.log.error({ err, plugin }, 'a plugin failed to close');
     }
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../plugin/index.ts';
-import { checkOptions } from './plugin-options.ts';
+import { readOptions } from './plugin-options.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -17,15 +17,15 @@ const SCHEMA = {
   definitions: { nested: { type: 'object', additionalProperties: false, properties: { depth: { type: 'integer' } } } },
 };
 
-function problemsOf(options: unknown, schema: object = SCHEMA): readonly Problem[] {
+function problemsOf(options: Readonly<Record<string, unknown>>, schema: object = SCHEMA): readonly Problem[] {
   const problems: Problem[] = [];
   const of = { schema, trusted: false };
-  const fine = checkOptions(of, options, ['chains', 'request', 0, 'options'], (problem) => problems.push(problem));
-  expect(fine).toBe(problems.length === 0);
+  const read = readOptions(of, options, ['chains', 'request', 0, 'options'], (problem) => problems.push(problem));
+  expect(read !== undefined).toBe(problems.length === 0);
   return problems;
 }
 
-describe('checkOptions', () => {
+describe('readOptions', () => {
   test('has nothing to say about options that fit', () => {
     expect(problemsOf({ header: 'x', mode: 'set', since: '2027-01-01T00:00:00Z', nested: { depth: 1 } })).toEqual([]);
   });
@@ -72,5 +72,90 @@ describe('checkOptions', () => {
     });
     expect(problemsOf({ a: 1 }, schema('string'))).toHaveLength(1);
     expect(problemsOf({ a: 1 }, schema('number'))).toHaveLength(0);
+  });
+});
+
+describe('the defaults of a schema', () => {
+  const schemaOf = (properties: object, more: object = {}): object => ({
+    type: 'object',
+    additionalProperties: false,
+    properties,
+    ...more,
+  });
+  const read = (options: Readonly<Record<string, unknown>>, schema: object): unknown =>
+    readOptions({ schema, trusted: false }, options, [], ({ message }) => {
+      throw new Error(message);
+    });
+  const retry = schemaOf({ times: { type: 'integer', default: 3 }, pause: { type: 'string', default: '1s' } });
+
+  test.each<[string, Readonly<Record<string, unknown>>, object, object]>([
+    ['stand where an option is left out', {}, schemaOf({ mode: { type: 'string', default: 'set' } }), { mode: 'set' }],
+    [
+      'give way to what is written',
+      { mode: 'x' },
+      schemaOf({ mode: { type: 'string', default: 'set' } }),
+      { mode: 'x' },
+    ],
+    ['fill in what is required', {}, schemaOf({ a: { type: 'integer', default: 1 } }, { required: ['a'] }), { a: 1 }],
+    [
+      'stand inside an object that is written',
+      { retry: { times: 1 } },
+      schemaOf({ retry }),
+      { retry: { times: 1, pause: '1s' } },
+    ],
+    ['make no object that is left out', {}, schemaOf({ retry }), {}],
+    [
+      'fill an object that has a default itself',
+      {},
+      schemaOf({ retry: { ...retry, default: {} } }),
+      { retry: { times: 3, pause: '1s' } },
+    ],
+    [
+      'stand in items of a list',
+      { list: [{}] },
+      schemaOf({ list: { type: 'array', items: retry } }),
+      { list: [{ times: 3, pause: '1s' }] },
+    ],
+    [
+      'stand behind a reference',
+      { retry: {} },
+      schemaOf({ retry: { $ref: '#/definitions/retry' } }, { definitions: { retry } }),
+      { retry: { times: 3, pause: '1s' } },
+    ],
+  ])('%s', (_, options, schema, expected) => {
+    const before = structuredClone(options);
+    expect(read(options, schema)).toEqual(expected);
+    expect(options).toEqual(before);
+  });
+
+  test('hide no mistake beside them', () => {
+    const schema = schemaOf(
+      { max_keys: { type: 'integer', default: 16 }, a: { type: 'integer', default: 1 } },
+      { required: ['a', 'b'] },
+    );
+    expect(problemsOf({ max_kyes: 1 }, schema)).toMatchObject([
+      { message: '`b` is missing' },
+      { message: 'unknown key `max_kyes`', suggestion: 'max_keys' },
+    ]);
+  });
+
+  test('belong to each place alone', () => {
+    const schema = schemaOf({ list: { type: 'array', items: { type: 'string' }, default: [] } });
+    const [one, other] = [read({}, schema), read({}, schema)] as { list: string[] }[];
+    one!.list.push('x');
+    expect(other).toEqual({ list: [] });
+  });
+
+  test.each([
+    ['times', schemaOf({ times: { type: 'integer', default: 'three' } }), {}],
+    ['times', schemaOf({ times: { type: 'integer', default: 'three' } }), { times: 1 }],
+    ['pause', schemaOf({ deep: schemaOf({ pause: { type: 'string', minLength: 2, default: '' } }) }), {}],
+  ])('are held to the schema they stand in: %s', (name, schema, options) => {
+    expect(problemsOf(options, schema)).toEqual([
+      {
+        path: ['chains', 'request', 0, 'options'],
+        message: expect.stringContaining(`the default of \`${name}\` is refused by its own schema`),
+      },
+    ]);
   });
 });

@@ -103,6 +103,7 @@ describe('compileServerSettings', () => {
         pipelined: 5,
         header_time: '1s',
         body_time: '2s',
+        plugin_time: '3s',
         commit_bytes: '5KiB',
         commit_time: '3s',
       },
@@ -125,6 +126,7 @@ describe('compileServerSettings', () => {
       pipelined: 5,
       headerMs: 1000,
       bodyMs: 2000,
+      pluginMs: 3000,
       commitBytes: 5120,
       commitMs: 3000,
     });

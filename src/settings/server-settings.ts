@@ -46,6 +46,8 @@ export interface ServerSettings {
     readonly pipelined: number;
     readonly headerMs: number;
     readonly bodyMs: number;
+    /** A plugin from outside calls `next` within this time. */
+    readonly pluginMs: number;
     readonly commitBytes: number;
     readonly commitMs: number;
   };
@@ -144,6 +146,7 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     largeBodies: limits.large_bodies ?? 64,
     headerMs: parseDuration(limits.header_time ?? '15s'),
     bodyMs: parseDuration(limits.body_time ?? '120s'),
+    pluginMs: parseDuration(limits.plugin_time ?? '30s'),
     commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
     commitMs: parseDuration(limits.commit_time ?? '120s'),
   };

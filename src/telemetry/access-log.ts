@@ -97,6 +97,7 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
     ...(answered && targetFields(answered, record)),
     ...(skipped.length > 0 && { skipped }),
     ...(errorCode && { error_code: errorCode, error_type: errorType }),
+    ...(record.plugin !== undefined && { plugin: record.plugin }),
     client_ip: record.clientAddress,
     ...(record.userAgent !== undefined && { user_agent: record.userAgent }),
   };

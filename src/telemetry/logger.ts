@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { systemClock, type Clock } from '../plugin/index.ts';
+import { loggedError } from './error-fields.ts';
 import { scrub } from './scrub.ts';
 
 export interface LoggerOptions {
@@ -19,6 +20,7 @@ export function createLogger({ level, destination = NOWHERE, worker, clock = sys
     timestamp: () => `,"time":"${new Date(clock.wall()).toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: scrub },
+    serializers: { err: loggedError },
   };
   return pino(options, destination);
 }

@@ -47,7 +47,10 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
   const durationMs = endedAt - exchange.startedAt;
   const firstContentAt = attempts.at(-1)?.answered ? exchange.attempts.at(-1)?.tries.at(-1)?.firstContentAt : undefined;
-  const { status, outcomeStatus, outcome, errorCode, errorType, disconnectStage, rejection } = resultOf(exchange, end);
+  const { status, outcomeStatus, outcome, errorCode, errorType, plugin, disconnectStage, rejection } = resultOf(
+    exchange,
+    end,
+  );
   return {
     id: exchange.id,
     explainId: exchange.explainId,
@@ -74,6 +77,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     outcome,
     errorCode,
     errorType,
+    plugin,
     disconnectStage,
     rejection,
     stream: isStream(exchange),
@@ -90,7 +94,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
 
 type Result = Pick<
   RequestRecord,
-  'status' | 'outcomeStatus' | 'outcome' | 'errorCode' | 'errorType' | 'disconnectStage' | 'rejection'
+  'status' | 'outcomeStatus' | 'outcome' | 'errorCode' | 'errorType' | 'plugin' | 'disconnectStage' | 'rejection'
 >;
 
 function resultOf(exchange: Exchange, end: RecordEnd): Result {
@@ -104,6 +108,7 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
+    plugin: aborted ? undefined : cutIfAny(error?.plugin),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
   };

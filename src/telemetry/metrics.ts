@@ -101,6 +101,12 @@ export const METRICS = {
     labels: [],
     aggregator: 'primary',
   },
+  pluginFailures: {
+    type: 'counter',
+    name: 'gatehouse_plugin_failures_total',
+    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its onEnd listener threw), rejection (a promise it left alone failed).',
+    labels: ['plugin', 'kind'],
+  },
   requests: {
     type: 'counter',
     name: 'gatehouse_requests_total',

@@ -68,7 +68,7 @@ function headOf(record: BoundedRecord): object {
     route: record.route,
     key_id: record.keyId,
     stream: record.stream,
-    error: errorCode && { code: errorCode, type: record.errorType },
+    error: errorCode && { code: errorCode, type: record.errorType, plugin: record.plugin },
   };
 }
 

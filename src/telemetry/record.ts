@@ -143,6 +143,8 @@ export interface RequestRecord {
   readonly outcome: Outcome;
   readonly errorCode: ErrorCode | undefined;
   readonly errorType: ErrorTypeLabel | '';
+  /** The plugin from outside whose fault the error is. */
+  readonly plugin: string | undefined;
   readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
   readonly rejection: RejectionReason | undefined;
   readonly stream: boolean;

@@ -43,7 +43,7 @@ export interface FleetSettings {
   readonly upstream: string;
   readonly server?: object;
   readonly gateway?: Readonly<Record<string, object>>;
-  /** `none`: one process serves. */
+  /** `none`: one process serves. Default: 2. */
   readonly workers?: string;
   /** In place of the `gatehouse` command. */
   readonly main?: string;

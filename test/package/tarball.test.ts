@@ -1,8 +1,18 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NEEDS_NODE, OLD_NODE } from '../support/old-node.ts';
@@ -13,6 +23,47 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'));
 const bin = join(folder, 'node_modules/gatehouse/dist/src/cli/main.js');
 let child: ChildProcess | undefined;
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "strict": true, "noEmit": true, "module": "nodenext", "target": "es2024", "skipLibCheck": true, "types": ["node"]
+  },
+  "include": ["*.ts"]
+}`;
+const PLUGIN_IN_TYPESCRIPT = `import { definePlugin, type Sink, type Source } from 'gatehouse/plugin';
+import { createExchange, runPlugin } from 'gatehouse/plugin/testing';
+
+class Same implements Source {
+  readonly #inner: Source;
+  constructor(inner: Source) { this.#inner = inner; }
+  open(sink: Sink): void { this.#inner.open(sink); }
+  pause(): void { this.#inner.pause(); }
+  resume(): void { this.#inner.resume(); }
+  cancel(...reason: Parameters<Source['cancel']>): void { this.#inner.cancel(...reason); }
+}
+
+const plugin = definePlugin({
+  name: 'tenant-header',
+  level: 'request',
+  options: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['header'],
+    properties: { header: { type: 'string', default: 'x-tenant', description: 'Name of the header.' } },
+  },
+  create: ({ options, host }) => async (ctx, next) => {
+    const before: string = ctx.get('x-before');
+    await next();
+    const { reply, caller } = ctx.exchange;
+    host.log.info({ before, status: ctx.status }, 'seen');
+    if (!reply) return;
+    reply.headers[options.header] = caller?.keyId ?? '';
+    if (!Buffer.isBuffer(reply.body)) reply.body = new Same(reply.body);
+  },
+});
+export default plugin;
+export const run = () => runPlugin(plugin, { exchange: createExchange() });
+`;
 
 beforeAll(async () => {
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
@@ -25,7 +76,7 @@ beforeAll(async () => {
 afterAll(() => {
   child?.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
-});
+}, 120_000);
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -60,9 +111,14 @@ describe('the packed tarball', () => {
         'configs/server.yaml',
         'dist/src/cli/main.js',
         'dist/src/plugin/index.d.ts',
+        'plugins/README.md',
+        'plugins/route/README.md',
+        'src/plugin/README.md',
       ]),
     );
-    expect(inside.filter((path) => /\.test\.ts|testkit|^src|^test|^node_modules/.test(path))).toEqual([]);
+    expect(
+      inside.filter((path) => /\.test\.ts|testkit|^(?:src|plugins).*(?<!\.d)\.ts$|^test|^node_modules/.test(path)),
+    ).toEqual([]);
   });
 
   it.runIf(OLD_NODE)('says in one line which Node it needs', () => {
@@ -111,6 +167,34 @@ describe('the packed tarball', () => {
     started.kill('SIGTERM');
     expect(await ended).toBe(0);
   });
+
+  it('has the READMEs for plugin authors, and what they link to', () => {
+    const inside = join(folder, 'node_modules/gatehouse');
+    const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /^(?:plugins|src\/plugin)\/(?:.*\/)?README\.md$/.test(path),
+    );
+    expect(readmes.length).toBe(15);
+    const broken = readmes.flatMap((readme) =>
+      [...readFileSync(join(inside, readme), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, link]) => link!.split('#')[0]!)
+        .filter((link) => link !== '' && !link.includes('://') && !existsSync(join(inside, dirname(readme), link)))
+        .map((link) => `${readme}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('has the types that a plugin in TypeScript needs, without any package beside it', async () => {
+    const author = join(folder, 'author');
+    mkdirSync(author);
+    writeFileSync(join(author, 'tsconfig.json'), TSCONFIG);
+    writeFileSync(join(author, 'plugin.ts'), PLUGIN_IN_TYPESCRIPT);
+    // The compiler is the author's own.
+    await run(join(root, 'node_modules/.bin/tsc'), ['-p', author], { cwd: author }).catch(
+      ({ stdout }: { readonly stdout: string }) => expect.fail(stdout),
+    );
+    writeFileSync(join(author, 'wrong.ts'), PLUGIN_IN_TYPESCRIPT.replace('options.header]', 'options.haeder]'));
+    await expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', author], { cwd: author })).rejects.toThrow();
+  }, 180_000);
 
   it('gives plugin authors the public API by name', async () => {
     writeFileSync(

@@ -55,6 +55,8 @@ export interface Setup {
   readonly upstream: Script;
   readonly chains?: object;
   readonly gateway?: TestSettings['gateway'];
+  /** More of server.yaml. */
+  readonly server?: object;
 }
 
 export interface OutsideGateway extends AsyncDisposable {
@@ -70,11 +72,12 @@ export async function startOutsideGateway({
   upstream: script,
   chains,
   gateway: configs,
+  server,
 }: Setup): Promise<OutsideGateway> {
   const { dir, modules } = writePlugins(plugins);
   const upstream = await startUpstream(script);
   const gateway = await startTestGateway({
-    server: { plugins: modules, ...(chains && { chains }) },
+    server: { plugins: modules, ...(chains && { chains }), ...server },
     catalog: { providers: entriesFor(upstream.url) },
     ...(configs && { gateway: configs }),
   }).catch(async (error: unknown) => {
@@ -96,4 +99,19 @@ export async function startOutsideGateway({
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** The metrics of a gateway as Prometheus reads them. */
+export const metricsOf = async ({ gateway }: Pick<OutsideGateway, 'gateway'>): Promise<string> =>
+  (await gateway.gateway.metrics.scrape(undefined)).text;
+
+/** Repeats a request until it is answered with this status. */
+export async function untilStatus({ chat }: Pick<OutsideGateway, 'chat'>, status: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const response = await chat();
+    await response.arrayBuffer();
+    if (response.status === status) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`no reply with ${status}`);
 }

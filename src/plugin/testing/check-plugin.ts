@@ -1,5 +1,5 @@
 import type { PluginLevel, Plugin } from '../define.ts';
-import { createHost, optionProblems, type HostSetup } from './run-plugin.ts';
+import { createHost, optionProblems, withDefaults, type HostSetup } from './run-plugin.ts';
 
 export interface CheckSetup extends HostSetup {
   /** Options to make it with: those it cannot do without. Default: none. */
@@ -21,9 +21,11 @@ export async function checkPlugin(plugin: Plugin, setup: CheckSetup = {}): Promi
 }
 
 async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string[]> {
-  const { options = {} } = setup;
   try {
+    const options = withDefaults(plugin.options, setup.options ?? {});
     const problems = optionProblems(plugin.options, options);
+    // A default that its schema refuses is told where it stands.
+    if (problems && optionProblems(plugin.options, setup.options ?? {}) === undefined) return [];
     if (problems) return [`the schema refuses the options it is made with here: ${problems}`];
     const { host, close } = createHost(plugin, setup);
     const middleware: unknown = await plugin.create({ options, host });

@@ -41,7 +41,8 @@ export interface PluginRun {
 
 /** Makes a plugin of options its schema accepts and runs it once, under the rules of a chain. Throws what the plugin throws. */
 export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<PluginRun> {
-  const { options = {}, exchange = createExchange(), next = () => {} } = setup;
+  const { exchange = createExchange(), next = () => {} } = setup;
+  const options = withDefaults(plugin.options, setup.options ?? {});
   const problems = optionProblems(plugin.options, options);
   if (problems) throw new TypeError(`the options of "${plugin.name}" ${problems}`);
   const { host, log, close } = createHost(plugin, setup);
@@ -122,6 +123,19 @@ ajv.addVocabulary(['x-secret', 'tsType']);
 export function optionProblems(schema: object, options: unknown): string | undefined {
   const validate = ajv.compile(schema);
   return validate(options) ? undefined : (validate.errors ?? []).map(describe).join('; ');
+}
+
+const filler = new Ajv({ useDefaults: true, strict: false, validateSchema: false });
+
+/** Options as a gateway gives them to `create`: defaults of the schema stand where options are left out. */
+export function withDefaults<T extends object>(schema: object, options: T): T {
+  const filled = structuredClone(options);
+  // A format that this validator does not know is the other one's to tell.
+  if (!JSON.stringify(schema).includes('"default"')) return filled;
+  // Under no name: two plugins may use the same.
+  const unnamed = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$id'));
+  filler.compile(unnamed)(filled);
+  return filled;
 }
 
 function describe({ instancePath, message, params }: ErrorObject): string {

@@ -14,6 +14,7 @@ import { ReplyStores } from '../cached-replies.ts';
 import { HttpExchange } from '../exchange.ts';
 import { InFlight } from '../in-flight.ts';
 import { answerByStatus } from '../koa-reply.ts';
+import { ignorePluginFaults } from '../plugin-faults.ts';
 import { loadPluginModules } from '../plugin-modules.ts';
 import { compileSnapshot, type Snapshot } from '../snapshot.ts';
 import type { ListedPlugin } from '../workshop.ts';
@@ -220,6 +221,7 @@ export class Explainer {
       recorder: NO_RECORDER,
       labels: new ModelLabels(),
       registry,
+      pluginFault: ignorePluginFaults,
       selfTest: false,
       watch: {
         instantiate: watchPlugins(

@@ -61,7 +61,11 @@ function watched(
 /** A fault in what a plugin says of a request is no fault of the request. Its message may quote anything. */
 function wordsOf({ plugin, options }: ListedPlugin, ctx: GatewayContext): Step['words'] {
   try {
-    return plugin.explain?.(ctx, options);
+    const words: unknown = plugin.explain?.(ctx, options);
+    if (!(words instanceof Promise)) return words as Step['words'];
+    // Nothing waits for it, so its failure has to be heard.
+    words.catch(() => {});
+    return { does: 'cannot say: its `explain` gives a promise' };
   } catch {
     return { does: 'cannot say: its `explain` has failed' };
   }

@@ -145,7 +145,7 @@ export class WorkerCrew implements Crew {
   }
 
   #serving(): Member[] {
-    return [...this.#members].filter(({ servingSince }) => servingSince !== undefined);
+    return [...this.#members].filter(({ servingSince, ending }) => servingSince !== undefined && !ending);
   }
 
   /** All at once, none for long: `answer` is undefined where there was none in time. */
@@ -166,7 +166,7 @@ export class WorkerCrew implements Crew {
   /** Rejects with what a start in this process would have rejected with. */
   async #startMember(pausedMs: number): Promise<Address> {
     // A port the system chose lasts while somebody has it open. When all are gone, it is asked for by its number.
-    if (this.#members.size === 0) this.#port = this.#address?.port;
+    if ([...this.#members].every(({ ending }) => ending)) this.#port = this.#address?.port;
     const member = this.#fork(pausedMs);
     const inForce = this.#inForce!;
     const asked = { ...this.#sent(inForce), port: this.#port };
@@ -192,7 +192,7 @@ export class WorkerCrew implements Crew {
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     const silence = new Silence(this.#options.silenceMs);
     const connections = this.#connections.follow(worker);
-    const told = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false };
+    const told = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false, ending: false };
     const member: Member = { worker, channel, exited, silence, connections, ...told };
     this.#members.add(member);
     worker.on('message', (message: ToPrimary) => this.#heard(member, message));
@@ -204,7 +204,7 @@ export class WorkerCrew implements Crew {
       this.#count();
       const held = this.#countCut(member);
       // At the first start a worker that does not come to serve ends the start.
-      if (!this.#stopping && (this.#address || member.servingSince !== undefined))
+      if (!this.#stopping && !member.ending && (this.#address || member.servingSince !== undefined))
         this.#replace(member, { code, signal, held });
       resolve();
     });
@@ -224,6 +224,7 @@ export class WorkerCrew implements Crew {
     member.connections.isSuspended = false;
     if (message.type === 'answer' || message.type === 'failed') return member.channel.heard(message);
     if (message.type === 'label') return this.#labels.heard(message.use);
+    if (message.type === 'ending') return this.#letEnd(member);
     // Messages may come after the end: by then what this worker has counted stands among the dead.
     if (!this.#members.has(member)) return;
     if (message.type === 'metrics') this.#metrics.heard(member.worker.id, message);
@@ -279,6 +280,14 @@ export class WorkerCrew implements Crew {
         if (err instanceof CannotFork) this.#startLater(pauseBefore(undefined, pauseMs));
       });
     });
+  }
+
+  /** Its requests have `drain.timeout` to end. Others must not wait for its place as long. */
+  #letEnd(member: Member): void {
+    if (member.ending || this.#stopping) return;
+    member.ending = true;
+    this.#count();
+    this.#replace(member, { code: 1, signal: '', held: NO_LOAD });
   }
 
   async #reload(member: Member): Promise<void> {

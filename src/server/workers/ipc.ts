@@ -65,6 +65,8 @@ export type ToPrimary =
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   /** Unasked: a model name that could become a label, or is one and is used. */
   | { readonly type: 'label'; readonly use: LabelUse }
+  /** Unasked: it takes no more connections and ends, by an error that nothing has handled. */
+  | { readonly type: 'ending' }
   /** Unasked, about once a second, what must not be lost with a worker that dies without a word. */
   | {
       readonly type: 'metrics';

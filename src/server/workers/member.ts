@@ -23,6 +23,8 @@ export interface Member {
   /** It ended what it held by itself. */
   drained: boolean;
   killed: boolean;
+  /** It serves what it has, and ends: another one has its place. */
+  ending: boolean;
 }
 
 export const NO_LOAD: Load = { requests: 0, connections: 0 };

@@ -4,10 +4,10 @@ import { sentFiles, type ReadPlaces } from '../../settings/files.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { startWorker, type WorkerGateway } from '../gateway.ts';
-import { tellLastWords } from '../last-words.ts';
 import { CannotListen } from '../listeners.ts';
 import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type Answers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { serves, watchProcess } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
@@ -44,6 +44,13 @@ const answers: Answers = {
       setTimeout(() => process.exit(1), 100);
       return { failure: failureOf(error) };
     }
+    serves({
+      pluginFault: gateway.pluginFault,
+      fail: () => {
+        send({ type: 'ending' });
+        return started().fail();
+      },
+    });
     void keepTelling(gateway);
     keepTellingLoad(gateway);
     return { address: gateway.data };
@@ -115,7 +122,7 @@ function failureOf(error: unknown): StartFailure {
   return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
 }
 
-tellLastWords();
+watchProcess();
 surviveOutputErrors();
 refuseStaleConnections(process);
 // Signals of a terminal reach the whole group: what they mean is the primary's to say.

@@ -18,7 +18,7 @@ export function checkServer(file: ServerFile, known: Known, report: Report): voi
   checkProxies(settings.trustedProxies, report);
   checkAdmin(settings, report);
   checkLimits(file, settings, report);
-  for (const key of ['header_time', 'body_time', 'commit_time'] as const)
+  for (const key of ['header_time', 'body_time', 'plugin_time', 'commit_time'] as const)
     checkUnit(key, file.limits?.[key], { path: ['limits'], report });
   for (const key of ['delay', 'timeout'] as const) checkUnit(key, file.drain?.[key], { path: ['drain'], report });
   checkCache(file, settings, report);
@@ -62,6 +62,11 @@ function checkAdmin({ admin: { enabled, host, token } }: ServerSettings, report:
   report({ path: ['admin', 'host'], message });
 }
 
+const REFUSED_BY_ZERO: Readonly<Record<string, string>> = {
+  reply: 'every plain reply that has to be translated',
+  plugin_time: 'every request that passes a plugin from outside',
+};
+
 /** In other gateways 0 means "no limit". */
 function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Report): void {
   for (const [key, value] of [
@@ -70,9 +75,10 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
     ['reply', limits.reply],
     ['header_time', limits.headerMs],
     ['body_time', limits.bodyMs],
+    ['plugin_time', limits.pluginMs],
   ] as const) {
     if (value > 0) continue;
-    const what = key === 'reply' ? 'every plain reply that has to be translated' : 'every request';
+    const what = REFUSED_BY_ZERO[key] ?? 'every request';
     report({ path: ['limits', key], message: `\`${key}: 0\` would refuse ${what}; leave it out for the default` });
   }
   const key = file.limits?.in_flight_bytes === undefined ? 'body' : 'in_flight_bytes';

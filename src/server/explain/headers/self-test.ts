@@ -12,6 +12,7 @@ import type { LoadResult, Settings } from '../../../settings/load.ts';
 import type { ServerSettings } from '../../../settings/server-settings.ts';
 import { HttpExchange } from '../../exchange.ts';
 import { HeaderNames } from '../../headers.ts';
+import { ignorePluginFaults } from '../../plugin-faults.ts';
 import { Workshop } from '../../workshop.ts';
 import { inboundContext } from '../inbound.ts';
 import { ANYBODY } from '../supposed-caller.ts';
@@ -145,7 +146,14 @@ async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | und
   if (!listed) return [callers];
   const key = mark(GATEWAY_KEY);
   const keys: KeyRing = { find: (given) => (given === key ? KEY_HOLDER : undefined) };
-  const workshop = new Workshop(loaded, { clock, log, random: () => 0, registry: new PluginRegistry(builtinPlugins) });
+  const workshop = new Workshop(loaded, {
+    clock,
+    log,
+    random: () => 0,
+    registry: new PluginRegistry(builtinPlugins),
+    pluginMs: server.limits.pluginMs,
+    pluginFault: ignorePluginFaults,
+  });
   const auth = await workshop.chain(
     { level: 'entry', file: 'server.yaml', path: ['chains'], items: ['auth'] },
     { keys },

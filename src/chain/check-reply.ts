@@ -1,0 +1,39 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { Reply } from '../plugin/index.ts';
+
+const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
+
+/**
+ * Why a reply that a plugin from outside has left could not be sent; undefined where it can. node:http throws for such a reply
+ * when it is too late for another answer.
+ */
+export function checkReply(reply: unknown): string | undefined {
+  if (reply === undefined) return undefined;
+  if (typeof reply !== 'object' || reply === null) return 'it is no object';
+  const { status, headers, body } = reply as Partial<Reply>;
+  // 1xx are no final answers (RFC 9110, section 15.2).
+  if (!Number.isInteger(status) || status! < 200 || status! > 999)
+    return 'its status is no whole number from 200 to 999';
+  if (typeof headers !== 'object' || headers === null) return 'its headers are no object';
+  return checkBody(body) ?? checkHeaders(headers);
+}
+
+function checkBody(body: unknown): string | undefined {
+  if (Buffer.isBuffer(body)) return undefined;
+  if (typeof body !== 'object' || body === null) return 'its body is neither a Buffer nor a Source';
+  const missing = SOURCE_METHODS.find((method) => typeof Reflect.get(body, method) !== 'function');
+  return missing === undefined ? undefined : `its body is neither a Buffer nor a Source: \`${missing}\` is no function`;
+}
+
+function checkHeaders(headers: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name);
+      // Of arrays and numbers node:http takes what it can write.
+      for (const one of [value].flat()) validateHeaderValue(name, one as string);
+    } catch {
+      return `its header ${JSON.stringify(name.slice(0, 100))} cannot be written`;
+    }
+  }
+  return undefined;
+}

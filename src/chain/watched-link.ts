@@ -1,0 +1,207 @@
+import { blame, isError } from '../plugin/blame.ts';
+import { GatewayError, type GatewayContext, type Reply, type Source } from '../plugin/index.ts';
+import { checkReply } from './check-reply.ts';
+import { ChainFault, started, type Chain, type Guard, type Instance, type MishapKind } from './instance.ts';
+import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
+import { WrappedBody } from './wrapped-body.ts';
+
+/** A plugin that hears of the end of its request (`exchange.cancellation`) has this long to end by itself. */
+const GRACE_MS = 100;
+
+/** Watches a plugin from outside: the rules of a chain, its time, its errors, the reply it leaves. */
+export function watchedLink(instance: Instance, downstream: Chain): Chain {
+  return (ctx) => new Visit(instance, downstream, ctx).run();
+}
+
+/** One request at one plugin. */
+class Visit {
+  readonly #instance: Instance;
+  readonly #downstream: Chain;
+  readonly #ctx: GatewayContext;
+  /** The plugin around this one, whose work the rest of the chain is. */
+  readonly #around = currentWork();
+  readonly #work: PluginWork;
+  readonly #done = Promise.withResolvers<void>();
+  #calls = 0;
+  #running = 0;
+  #over = false;
+  /** It has passed the request on. */
+  #handedOver = false;
+  /** The failure of the rest of the chain: no fault of this plugin where it throws it on. */
+  #behind: unknown;
+  #wrapped: WrappedBody | undefined;
+  /** Why the request is over. */
+  #ended: GatewayError | undefined;
+  #stopTimer: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(instance: Instance, downstream: Chain, ctx: GatewayContext) {
+    this.#instance = instance;
+    this.#downstream = downstream;
+    this.#ctx = ctx;
+    const onHandOver = (): void => this.#handOver();
+    this.#work = { plugin: instance.name, exchange: ctx.exchange, onHandOver, givenUp: false };
+  }
+
+  run(): Promise<void> {
+    const { middleware, guard } = this.#instance;
+    runAs(this.#work, () => started((ctx) => middleware(ctx, this.#next), this.#ctx))
+      .then(
+        () => this.#finish(),
+        (thrown: unknown) => this.#fail(thrown),
+      )
+      .catch((thrown: unknown) => this.#reject(thrown));
+    if (guard) this.#limit(guard);
+    return this.#done.promise;
+  }
+
+  readonly #next = (): Promise<void> => {
+    const { name, repeats } = this.#instance;
+    if (this.#over)
+      return refuse(`plugin "${name}" called next() after it had ${this.#work.givenUp ? 'been given up' : 'finished'}`);
+    this.#calls += 1;
+    if (this.#calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
+    this.#handOver();
+    this.#running += 1;
+    const done = runAs(this.#around, () => started(this.#downstream, this.#ctx)).then(() => this.#guardBody());
+    // Hears the failure of what follows, too: where a plugin forgets its `await`, it would be unhandled, the end of the process.
+    done.then(
+      () => this.#settled(),
+      (thrown: unknown) => this.#settled(thrown),
+    );
+    return done;
+  };
+
+  #settled(thrown?: unknown): void {
+    this.#running -= 1;
+    this.#behind = thrown;
+    // The plugin has its turn to clean up before it is given up.
+    if (this.#ended && this.#running === 0) this.#giveUpSoon(this.#ended);
+  }
+
+  // Time
+
+  #limit({ clock, pluginMs }: Guard): void {
+    // Most plugins call `next` at once and need no timer.
+    if (!this.#handedOver)
+      this.#stopTimer = clock.after(pluginMs, () => {
+        const message = `A plugin of the gateway took longer than ${pluginMs / 1000}s for this request (limits.plugin_time).`;
+        this.#giveUp(new GatewayError('timeout_request', message, { plugin: this.#instance.name }));
+      });
+    const { cancellation } = this.#ctx.attempt ?? this.#ctx.exchange;
+    this.#stopListening = cancellation.onCancel((reason) => {
+      this.#ended = reason;
+      if (this.#running === 0) this.#giveUpSoon(reason);
+    });
+  }
+
+  #handOver(): void {
+    this.#handedOver = true;
+    if (this.#ended) return;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  #giveUpSoon(reason: GatewayError): void {
+    if (this.#over) return;
+    this.#stopTimer?.();
+    this.#stopTimer = this.#instance.guard?.clock.after(GRACE_MS, () => this.#giveUp(this.#named(reason)));
+  }
+
+  /** The deadline ends a request wherever it is: this plugin is where it was. A client that has left is no fault of a plugin. */
+  #named(reason: GatewayError): GatewayError {
+    if (reason.code !== 'timeout_request' || reason.plugin !== undefined) return reason;
+    return new GatewayError(reason.code, reason.message, { cause: reason, plugin: this.#instance.name });
+  }
+
+  #giveUp(error: GatewayError): void {
+    if (this.#over) return;
+    this.#ended = error;
+    giveUp(this.#work);
+    if (error.plugin === this.#instance.name) this.#tell('timeout', error);
+    this.#close();
+    this.#done.reject(error);
+  }
+
+  // Ends
+
+  #finish(): void {
+    if (this.#over) return;
+    const { name } = this.#instance;
+    this.#close();
+    if (this.#running > 0) return this.#reject(new ChainFault(`plugin "${name}" did not await next()`));
+    const wrong = this.#instance.guard && checkReply(this.#reply);
+    if (wrong !== undefined)
+      return this.#reject(new ChainFault(`plugin "${name}" left a reply that cannot be sent: ${wrong}`));
+    this.#releaseBody();
+    this.#done.resolve();
+  }
+
+  #fail(thrown: unknown): void {
+    // What a given-up plugin throws has no effect.
+    if (this.#over) return;
+    this.#close();
+    this.#releaseBody();
+    if (thrown === this.#behind && this.#calls > 0) return this.#done.reject(thrown);
+    if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error')
+      return this.#done.reject(thrown);
+    this.#reject(thrown);
+  }
+
+  #reject(thrown: unknown): void {
+    const error = blame(thrown, this.#instance.name);
+    this.#tell('error', error);
+    this.#done.reject(error);
+  }
+
+  #close(): void {
+    this.#over = true;
+    this.#stopTimer?.();
+    this.#stopListening?.();
+  }
+
+  #tell(kind: MishapKind, error: unknown): void {
+    const { name: plugin, guard } = this.#instance;
+    guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error });
+  }
+
+  // The reply
+
+  get #reply(): Reply | undefined {
+    return (this.#ctx.attempt ?? this.#ctx.exchange).reply;
+  }
+
+  /** The plugin gets the body in a guard: what it wraps around that, its errors end in the guard. */
+  #guardBody(): void {
+    if (!this.#instance.guard) return;
+    const reply = this.#reply;
+    if (!reply || Buffer.isBuffer(reply.body)) return;
+    this.#wrapped = this.#wrap(reply.body);
+    reply.body = this.#wrapped.inner;
+  }
+
+  /** A body that was not wrapped goes on without the guard: nothing is added to its stream. */
+  #releaseBody(): void {
+    const reply = this.#instance.guard && this.#reply;
+    if (!reply || Buffer.isBuffer(reply.body)) return;
+    const given = this.#wrapped?.given;
+    if (given && reply.body === this.#wrapped?.inner) reply.body = given;
+    else reply.body = (this.#wrapped ?? this.#wrap(undefined)).around(reply.body);
+  }
+
+  #wrap(given: Source | undefined): WrappedBody {
+    return new WrappedBody(given, (thrown) => {
+      const error = blame(thrown, this.#instance.name);
+      this.#tell('stream', error);
+      const { name: plugin } = this.#instance;
+      return new GatewayError('internal_error', 'The gateway failed to pass this reply on.', { cause: error, plugin });
+    });
+  }
+}
+
+/** A rejection that does not end the process where no code awaits it. */
+function refuse(fault: string): Promise<void> {
+  const refused = Promise.reject<void>(new ChainFault(fault));
+  refused.catch(() => {});
+  return refused;
+}

@@ -1,0 +1,25 @@
+import type { Logger } from 'pino';
+import type { MishapKind, PluginMishap } from '../chain/instance.ts';
+import type { Families } from '../telemetry/open-families.ts';
+
+/** Hears of everything that goes wrong in plugins from outside. */
+export type TellPluginFault = (mishap: PluginMishap) => void;
+
+/** Where plugins run to check or explain settings, not to serve. */
+export const ignorePluginFaults: TellPluginFault = () => {};
+
+const MESSAGES = {
+  timeout: 'a plugin was given up: it took too long',
+  error: 'a plugin failed',
+  stream: 'a plugin failed while its reply left',
+  listener: 'a plugin failed after the reply',
+  rejection: 'a plugin left a rejection unhandled',
+} as const satisfies Record<MishapKind, string>;
+
+/** Counts faults of plugins from outside and logs them under the plugin's name. */
+export function pluginFaults(log: Logger, { pluginFailures }: Pick<Families, 'pluginFailures'>): TellPluginFault {
+  return ({ kind, plugin, requestId, error }) => {
+    pluginFailures.add({ plugin, kind });
+    log.error({ plugin, ...(requestId !== undefined && { request_id: requestId }), err: error }, MESSAGES[kind]);
+  };
+}

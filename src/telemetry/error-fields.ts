@@ -1,0 +1,56 @@
+import { types } from 'node:util';
+
+/** Causes of causes are told so far. */
+const MAX_CAUSES = 3;
+/** Characters of a message, and of a stack: a plugin may throw an error with megabytes of either. */
+const MAX_TEXT = 16 * 1024;
+/** Fields that an error has beside its own, and characters of each. */
+const MAX_FIELDS = 20;
+const MAX_FIELD_TEXT = 1024;
+
+const OWN = ['name', 'message', 'stack', 'code', 'cause'] as const;
+type Own = Readonly<Record<(typeof OWN)[number], unknown>>;
+
+/** What an error says itself, and nothing that hangs on it: requests, headers, credentials. Bounded, and safe for anything thrown. */
+export function errorFields(thrown: unknown, depth = 0): object {
+  if (!isError(thrown)) return { type: typeof thrown };
+  const { name, message, stack, code, cause } = ownOf(thrown);
+  const isDeeper = cause !== undefined && depth < MAX_CAUSES;
+  return {
+    type: text(name),
+    code: text(code),
+    message: text(message),
+    stack: text(stack),
+    ...(isDeeper && { cause: errorFields(cause, depth + 1) }),
+  };
+}
+
+/** The same for a line of the log, with the plain values that an error carries: a status, an errno. */
+export function loggedError(thrown: unknown): object {
+  if (!isError(thrown)) return { ...errorFields(thrown), ...(isPlain(thrown) && { message: text(String(thrown)) }) };
+  const more = Object.keys(thrown).flatMap((name) => {
+    const value = read(thrown, name);
+    const told = typeof value === 'string' ? value.slice(0, MAX_FIELD_TEXT) : value;
+    return isPlain(told) ? [[name.slice(0, MAX_FIELD_TEXT), told] as const] : [];
+  });
+  return { ...Object.fromEntries(more.slice(0, MAX_FIELDS)), ...errorFields(thrown) };
+}
+
+/** `instanceof` runs the traps of a Proxy, which may throw. */
+const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && thrown instanceof Error;
+
+const isPlain = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+const ownOf = (error: Error): Own => Object.fromEntries(OWN.map((name) => [name, read(error, name)])) as Own;
+
+/** A getter of an error may throw. */
+function read(error: Error, name: string): unknown {
+  try {
+    return Reflect.get(error, name);
+  } catch {
+    return undefined;
+  }
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : undefined);
