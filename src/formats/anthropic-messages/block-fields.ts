@@ -1,6 +1,16 @@
 import type { JsonObject, OpaquePart, Part } from '../conversation.ts';
 import { objectOf, rest } from './json.ts';
 
+/** Fields of blocks that their parts have a place for. Lists that are made once: every block of every request is compared with one. */
+const OF_ALL = ['type', 'cache_control'];
+export const KNOWN = {
+  text: [...OF_ALL, 'text'],
+  result: [...OF_ALL, 'tool_use_id', 'content', 'is_error'],
+  call: [...OF_ALL, 'id', 'name', 'input'],
+  media: [...OF_ALL, 'source'],
+  titledMedia: [...OF_ALL, 'source', 'title'],
+} as const;
+
 /**
  * Fields of a content block the neutral part has no place for (citations of a text, the context of a document, the caller
  * of a tool use) travel in an opaque part attached to it: the block's type and those fields, in this format's own words. So

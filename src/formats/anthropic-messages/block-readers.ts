@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
-import { fieldsOf, withoutDirectCaller } from './block-fields.ts';
+import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
 import { isObject, listOf, parseJson, stringOf } from './json.ts';
 
 /** What the blocks of one reply share. */
@@ -72,7 +72,7 @@ class TextReader implements BlockReader {
     // Without a word there is no part that fields could belong to, and nothing that is cited.
     if (!this.#shown) return;
     const citations = this.#citations.length > 0 ? this.#citations : undefined;
-    pushFields(this.#state, this.#index, fieldsOf({ ...this.#block, citations }, ['text']));
+    pushFields(this.#state, this.#index, fieldsOf({ ...this.#block, citations }, KNOWN.text));
     for (const citation of this.#citations) this.#cite(citation);
   }
 
@@ -176,7 +176,7 @@ class CallReader extends InputReader {
       name,
       ...(custom && { custom }),
     });
-    pushFields(state, index, fieldsOf(withoutDirectCaller(block), ['id', 'name', 'input']));
+    pushFields(state, index, fieldsOf(withoutDirectCaller(block), KNOWN.call));
   }
 
   protected json(text: string): void {

@@ -1,7 +1,7 @@
 import type { CacheMarker, JsonObject, MediaPart, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { Origins } from '../origins.ts';
-import { fieldsOf, opaque, withoutDirectCaller } from './block-fields.ts';
+import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
 import { textSignature, unmarkThought } from './foreign-signatures.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
@@ -41,14 +41,6 @@ function signText(parts: Part[], signature: string, origins: Origins | undefined
   return [];
 }
 
-/** Fields that the part of a block has a place for. */
-const OF_ALL = ['type', 'cache_control'];
-const OF_TEXT = [...OF_ALL, 'text'];
-const OF_RESULT = [...OF_ALL, 'tool_use_id', 'content', 'is_error'];
-const OF_CALL = [...OF_ALL, 'id', 'name', 'input'];
-const OF_MEDIA = [...OF_ALL, 'source'];
-const OF_TITLED_MEDIA = [...OF_MEDIA, 'title'];
-
 function isSignable(part: Part): part is Extract<Part, { type: 'text' | 'media' }> {
   return part.type === 'text' || part.type === 'media';
 }
@@ -59,7 +51,7 @@ function decodeBlock(block: JsonObject, path: string, origins: Origins | undefin
       const part: Part = { type: 'text', text: text(block, 'text', path), ...cache(block) };
       const { citations } = block;
       const own = Array.isArray(citations) ? { ...block, citations: ownCitations(citations) } : block;
-      return withFields(part, own, OF_TEXT);
+      return withFields(part, own, KNOWN.text);
     }
     case 'thinking':
       return [{ type: 'thinking', text: text(block, 'thinking', path), ...signature(block) }];
@@ -68,7 +60,7 @@ function decodeBlock(block: JsonObject, path: string, origins: Origins | undefin
     case 'tool_use':
       return decodeToolUse(block, path);
     case 'tool_result':
-      return withFields(decodeResult(block, path, origins), block, OF_RESULT);
+      return withFields(decodeResult(block, path, origins), block, KNOWN.result);
     case 'image':
     case 'document':
       return decodeMedia(block, path);
@@ -95,7 +87,7 @@ function decodeToolUse(block: JsonObject, path: string): Part[] {
     ...(signature !== undefined && { signature }),
     ...cache(block),
   };
-  return withFields(call, withoutDirectCaller(block), OF_CALL);
+  return withFields(call, withoutDirectCaller(block), KNOWN.call);
 }
 
 function decodeResult(block: JsonObject, path: string, origins: Origins | undefined): ToolResultPart {
@@ -118,7 +110,7 @@ function decodeMedia(block: JsonObject, path: string): Part[] {
   if (!place) return [opaque(block)];
   const name = media === 'document' ? stringOf(block.title) : undefined;
   const part: MediaPart = { type: 'media', media, ...place, ...(name !== undefined && { name }), ...cache(block) };
-  return withFields(part, block, name === undefined ? OF_MEDIA : OF_TITLED_MEDIA);
+  return withFields(part, block, name === undefined ? KNOWN.media : KNOWN.titledMedia);
 }
 
 function mediaSource(
