@@ -598,7 +598,7 @@ export interface Fields {
    */
   allow?: string[];
   /**
-   * Cloud Storage buckets that `gs://` addresses may name under the preset, each with or without a prefix. Default: none.
+   * The only Cloud Storage buckets that `gs://` addresses may name, each with or without a prefix. Default: all; under the preset none.
    *
    * @minItems 1
    */

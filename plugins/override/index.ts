@@ -36,8 +36,14 @@ export default definePlugin({
     };
     const { turns } = host;
     // Two steps for a large body: its parsing and checking, then what comes next.
-    const inTurn = async (change: () => void, exchange: Exchange, attempt: Attempt): Promise<void> =>
-      turns.run(exchange, change, attempt);
+    const inTurn = async (
+      change: () => void,
+      next: () => Promise<void>,
+      { exchange, attempt }: Changing,
+    ): Promise<void> => {
+      await turns.run(exchange, change, attempt);
+      await next();
+    };
     return function override({ attempt, exchange }, next) {
       const { operation } = exchange;
       const { target } = attempt;
@@ -47,13 +53,18 @@ export default definePlugin({
           if (operation) check(operation, body, target);
           attempt.body = body;
         };
-        if (turns.isHeavy(attempt.body.original.length)) return inTurn(change, exchange, attempt).then(next);
+        if (turns.isHeavy(attempt.body.original.length)) return inTurn(change, next, { exchange, attempt });
         change();
       }
       return next();
     };
   },
 });
+
+interface Changing {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+}
 
 const changeOf = ({ value, source }: Edit): string => {
   if (value === undefined) return 'removed';

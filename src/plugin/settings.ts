@@ -178,7 +178,7 @@ export interface FieldSettings {
   readonly deny?: readonly string[] | undefined;
   /** Undefined: all that is not denied. */
   readonly allow?: readonly string[] | undefined;
-  /** Buckets, perhaps with a prefix, that `gs://` addresses may name under the preset. */
+  /** The only buckets, perhaps with a prefix, that `gs://` addresses may name. Undefined: all, or none under the preset. */
   readonly mediaBuckets?: readonly string[] | undefined;
 }
 

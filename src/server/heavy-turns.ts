@@ -90,7 +90,7 @@ export class HeavyTurns implements Turns {
           try {
             resolve(this.#timed(work));
           } catch (error) {
-            reject(error as Error);
+            reject(error);
           }
         },
       };

@@ -195,6 +195,11 @@ describe('the preset shared_credentials', () => {
     expect(offenceOf(body, preset, table)).toBe(param);
   });
 
+  it('is not needed to limit the buckets', () => {
+    const settings = { mediaBuckets: ['ours'] };
+    expect(offenceOf({ x: 'gs://ours/a', y: 'gs://theirs/a', store: true }, settings)).toBe('y');
+  });
+
   it('finds a denied name wherever any JSON has it, and nothing in what does not have it', () => {
     const has = (value: unknown): boolean =>
       typeof value === 'object' && value !== null

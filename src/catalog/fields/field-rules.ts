@@ -40,7 +40,7 @@ export class FieldRules {
   }
 }
 
-function compile({ preset, deny = [], allow, mediaBuckets = [] }: FieldSettings, table: FieldTable): CompiledRules {
+function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, table: FieldTable): CompiledRules {
   const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
   // Without its model a request goes nowhere: which ones may be used is said in `models`.
   const allowed = allow && read([...allow, 'model']);
@@ -59,7 +59,7 @@ function compile({ preset, deny = [], allow, mediaBuckets = [] }: FieldSettings,
       exact,
     ),
     exact,
-    buckets: preset === 'shared_credentials' ? mediaBuckets : undefined,
+    buckets: mediaBuckets ?? (preset === 'shared_credentials' ? [] : undefined),
   };
 }
 

@@ -65,12 +65,13 @@ const cutText = (text: string, length: number): string => text.slice(0, length).
 export const listed = (items: readonly string[], conjunction = 'and'): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${conjunction} ${items.at(-1)}`;
 
-/** `the fields a, b; not c; not those of shared_credentials, media of gs://bucket` */
+/** `the fields a, b; not c; not those of shared_credentials; media of gs://bucket` */
 export function fieldsText({ preset, deny, allow, mediaBuckets }: FieldSettings): string {
-  const buckets = (mediaBuckets ?? []).map((bucket) => `gs://${bucket}`).join(', ');
+  const buckets = mediaBuckets ?? (preset ? [] : undefined);
   return [
     allow ? `the fields model, ${allow.join(', ')}` : 'all fields',
     ...(deny ? [`not ${deny.join(', ')}`] : []),
-    ...(preset ? [`not those of ${preset}, media of ${buckets === '' ? 'no bucket' : buckets}`] : []),
+    ...(preset ? [`not those of ${preset}`] : []),
+    ...(buckets ? [`media of ${buckets.map((bucket) => `gs://${bucket}`).join(', ') || 'no bucket'}`] : []),
   ].join('; ');
 }

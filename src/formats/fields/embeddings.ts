@@ -3,8 +3,18 @@ import { MODEL_LISTS, type FieldTable } from './field-table.ts';
 /** POST /v1/embeddings, with what Vertex AI's own API adds. */
 export const embeddingsFields: FieldTable = {
   read: [
-    ...['model', 'input', 'dimensions', 'encoding_format', 'user', 'title', ...MODEL_LISTS],
-    ...['task_type', 'taskType', 'input_type', 'auto_truncate', 'autoTruncate'],
+    'model',
+    'input',
+    'dimensions',
+    'encoding_format',
+    'user',
+    'title',
+    ...MODEL_LISTS,
+    'task_type',
+    'taskType',
+    'input_type',
+    'auto_truncate',
+    'autoTruncate',
   ],
   // `input_type` is Cohere's name for the purpose of an embedding.
   synonyms: [['task_type', 'taskType', 'input_type']],

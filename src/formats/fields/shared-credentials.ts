@@ -20,16 +20,20 @@ export const SHARED_CREDENTIALS = [
 
 /** Keys whose texts a model reads as text, whatever they look like. */
 export const TEXT_KEYS: ReadonlySet<string> = new Set([
-  ...[
-    'text',
-    'content',
-    'arguments',
-    'system',
-    'prompt',
-    'negative_prompt',
-    'thinking',
-    'reasoning_content',
-    'refusal',
-  ],
-  ...['description', 'name', 'title', 'stop', 'stop_sequences', 'stopSequences', 'user'],
+  'text',
+  'content',
+  'arguments',
+  'system',
+  'prompt',
+  'negative_prompt',
+  'thinking',
+  'reasoning_content',
+  'refusal',
+  'description',
+  'name',
+  'title',
+  'stop',
+  'stop_sequences',
+  'stopSequences',
+  'user',
 ]);
