@@ -10,6 +10,8 @@ const QUIET_TURNS = 4;
 
 /** What plugins from outside may wait for on other threads shows nowhere: they are given so long before time passes. */
 const PATIENCE_MS = 20;
+/** Of the case's time: limits are no shorter, by default. */
+const LONG_MS = 1000;
 /** What shows (a file, a timer of their own) is waited for, but not for ever: some timers never end. */
 const MOST_PATIENCE_MS = 2000;
 
@@ -47,8 +49,8 @@ export async function passTime(
       if (over()) return undefined;
     }
     const [next] = clock.pending;
-    // Where no time is waited for, none is lost: then a thread has as long as it likes.
-    if (next === undefined && patient() && outside.hasPatience) continue;
+    // The next thing due may be no more than a limit (`limits.plugin_time`, the deadline): a thread that a plugin waits for comes first.
+    if ((next === undefined || next >= LONG_MS) && patient() && outside.hasPatience) continue;
     if (next === undefined) return 'it waits for something that never comes';
     if (clock.now() + next > last) return 'it did not end within a day of its own time';
     await clock.advance(next);
