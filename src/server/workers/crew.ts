@@ -25,8 +25,8 @@ const RELOAD_LIMIT_MS = 60_000;
 const LOOK_UP_LIMIT_MS = 1_000;
 /** Beyond its own limit a drain has error events to send and telemetry to flush. */
 const DRAIN_EXTRA_MS = 10_000;
-/** When the delay of a drain is over, workers stop listening as soon as they hear of it. */
-const CLOSED_MS = 1_000;
+/** When the delay of a drain is over, workers stop listening once connections have ceased to come, or after 2 s (drain.ts). */
+const CLOSED_MS = 3_000;
 /** Who has answered everything ends; who does not is ended. */
 const EXIT_LIMIT_MS = 2_000;
 
