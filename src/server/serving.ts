@@ -57,14 +57,15 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     await letGo();
     throw error;
   });
-  if (part.kind !== 'worker') await reloader.watch();
-
-  const drained = { server: servers.data, pipelines, inFlight, clock, isWorker: part.kind === 'worker' };
+  const isWorker = part.kind === 'worker';
+  if (!isWorker) await reloader.watch();
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
     inFlight.drain();
-    const cut = await (crew ? crew.drain(times) : drain(drained, times));
+    const cut = await (crew
+      ? crew.drain(times)
+      : drain({ server: servers.data, pipelines, inFlight, clock, isWorker }, times));
     await Promise.all([servers.status, servers.admin].map(close));
     await letGo();
     return { cut };
