@@ -463,15 +463,15 @@ describe('the same plain request several times at once', () => {
 
   it('is asked by none that has no time left for an answer, and by the others all the same', async () => {
     const { ask, waiting, clock } = await createSlow();
-    const [first, second] = [ask(), ask()];
+    const [first, second] = [ask(), ask()] as const;
     await clock.advance(599_001);
     const late = ask();
     await clock.advance(0);
-    first!.attempt.cancellation.cancel(gone);
-    await expect(first!.done).rejects.toBe(gone);
-    await expect(second!.done).rejects.toMatchObject({ code: 'timeout_total', status: 504 });
+    first.attempt.cancellation.cancel(gone);
+    await expect(first.done).rejects.toBe(gone);
+    await expect(second.done).rejects.toMatchObject({ code: 'timeout_total', status: 504 });
     await clock.advance(0);
-    expect(waiting.map(({ attempt }) => attempt)).toEqual([first!.attempt, late.attempt]);
+    expect(waiting.map(({ attempt }) => attempt)).toEqual([first.attempt, late.attempt]);
     const third = ask();
     await clock.advance(599_001);
     waiting[1]!.fail(new UpstreamError('overloaded', 'busy'));

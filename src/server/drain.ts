@@ -31,10 +31,10 @@ const ARRIVING_MS = 1000;
  */
 const REUSED_MS = 1000;
 
-/** So long without a new connection, and the queue of connections is taken to be empty. */
-const QUIET_MS = 25;
+/** The queue of connections is taken to be empty after `quietMs` without one. Clients that go on opening some have no more than `limitMs`. */
+const QUIET = { quietMs: 25, limitMs: 700 };
 /** The primary hands out one connection after the other, and may have to wait for a processor. */
-const QUIET_WORKER_MS = 100;
+const QUIET_IN_WORKER = { quietMs: 250, limitMs: 2000 };
 
 /** Lets requests end, cuts those that take too long, and gives how many that were. Nothing listens afterwards. */
 export async function drain(setup: DrainSetup, times: DrainTimes): Promise<number> {
@@ -67,7 +67,7 @@ export async function drain(setup: DrainSetup, times: DrainTimes): Promise<numbe
  */
 async function acceptTheLast({ server, pipelines, isWorker }: DrainSetup): Promise<void> {
   pipelines.hold();
-  await untilQuiet(server, isWorker ? QUIET_WORKER_MS : QUIET_MS);
+  await untilQuiet(server, isWorker ? QUIET_IN_WORKER : QUIET);
 }
 
 /** Waits for it, but no longer than that. */

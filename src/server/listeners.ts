@@ -31,16 +31,16 @@ export function listen(
   });
 }
 
-/** Clients that open connections whatever becomes of the others are not waited for any longer. */
-const QUIET_LIMIT_MS = 700;
-
-/** Resolves when no connection has come for so long, just after the queue of connections was looked at. */
-export async function untilQuiet(server: Server, quietMs: number): Promise<void> {
+/** Resolves when no connection has come for `quietMs`, just after the queue of connections was looked at, or after `limitMs`. */
+export async function untilQuiet(
+  server: Server,
+  { quietMs, limitMs }: { readonly quietMs: number; readonly limitMs: number },
+): Promise<void> {
   if (!server.listening) return;
   let count = 0;
   const onConnection = (): void => void (count += 1);
   server.on('connection', onConnection);
-  const end = performance.now() + QUIET_LIMIT_MS;
+  const end = performance.now() + limitMs;
   for (let before = -1; count !== before && performance.now() < end;) {
     before = count;
     await setTimeout(quietMs);

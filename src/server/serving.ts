@@ -4,7 +4,7 @@ import type { SettingsFiles } from '../settings/files.ts';
 import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
 import { createAdminServer, listenAdmin } from './admin.ts';
 import { createDataServer, setTimeouts } from './data-server.ts';
-import { drain, type DrainTimes } from './drain.ts';
+import { drain, type DrainSetup, type DrainTimes } from './drain.ts';
 import { createExplainService } from './explain/explain-service.ts';
 import type { ExplainSource } from './explain/source.ts';
 import type { Gateway, WorkerGateway } from './gateway.ts';
@@ -13,7 +13,6 @@ import { compileWith, type Lasting, type Parts } from './lasting.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
 import { close, listen, type Address } from './listeners.ts';
 import type { Crew, Part } from './part.ts';
-import type { Pipelines } from './pipelines.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from './request-path.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -42,7 +41,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { inFlight } = lasting.shared;
   const targets = () => healthLines(lasting.shared.health.reports());
   const explaining = createExplainService(() => live.current.explainer, { ...lasting, clock });
-  const { servers, pipelines } = createServers(parts, { live, crew, targets, explains: explaining.explains });
+  const { servers, drained } = createServers(parts, { live, crew, targets, explains: explaining.explains });
   const reloader = createReloader(parts, { live, crew }, ({ server }) => {
     lasting.apply(server);
     setTimeouts(servers.data, server);
@@ -60,8 +59,6 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (part.kind !== 'worker') await reloader.watch();
-
-  const drained = { server: servers.data, pipelines, inFlight, clock, isWorker: part.kind === 'worker' };
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
@@ -138,9 +135,9 @@ interface Behind {
 }
 
 function createServers(
-  { clock, log, metrics, lasting }: ServeParts,
+  { clock, log, metrics, lasting, part }: ServeParts,
   { live, crew, targets, explains }: Behind,
-): { readonly servers: Servers; readonly pipelines: Pipelines } {
+): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight } = lasting.shared;
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: lasting.shared.pluginFault }),
@@ -166,7 +163,7 @@ function createServers(
       settings: () => live.current.server,
     }),
   };
-  return { servers, pipelines };
+  return { servers, drained: { server: data, pipelines, inFlight, clock, isWorker: part.kind === 'worker' } };
 }
 
 async function open(

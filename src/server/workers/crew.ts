@@ -34,8 +34,8 @@ const START_LIMIT_MS = 60_000;
 const RELOAD_LIMIT_MS = 60_000;
 /** A look-up waits no longer: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
 const LOOK_UP_LIMIT_MS = 1_000;
-/** When the delay of a drain is over, workers stop listening as soon as they hear of it. */
-const CLOSED_MS = 1_000;
+/** When the delay of a drain is over, workers stop listening once connections have ceased to come, or after 2 s (drain.ts). */
+const CLOSED_MS = 3_000;
 
 /** Beside this file in the sources and in `dist/` alike, with the same extension. */
 const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
