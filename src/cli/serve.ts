@@ -3,7 +3,7 @@ import { startGateway, type Gateway } from '../server/gateway.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
-import { WorkersFailed } from '../server/workers/crew.ts';
+import { WorkersFailed } from '../server/workers/fork.ts';
 import { startWorkers } from './serve-workers.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';

@@ -1,12 +1,8 @@
-import cluster, { type Worker } from 'node:cluster';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../settings/diagnostic.ts';
-import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import type { RecordSource } from '../admin.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { ExplainSource } from '../explain/source.ts';
-import { CannotListen, type Address } from '../listeners.ts';
+import type { Address } from '../listeners.ts';
 import type { Crew, CrewTools } from '../part.ts';
 import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
@@ -14,19 +10,11 @@ import { Connections } from './connections.ts';
 import { explainedBy } from './crew-explains.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
-import {
-  Channel,
-  type Load,
-  type Question,
-  type Questions,
-  type SentSettings,
-  type StartFailure,
-  type ToPrimary,
-} from './ipc.ts';
+import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
+import { Channel, type Load, type Question, type Questions, type SentSettings, type ToPrimary } from './ipc.ts';
 import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './member.ts';
 import { Silence, TICK_MS } from './silence.ts';
 import { stopMember, type StopTools } from './stop-member.ts';
-import { SettingsRefused } from '../../settings/refused.ts';
 
 /** Plugins that open connections, token exchanges and a busy machine have this long. */
 const START_LIMIT_MS = 60_000;
@@ -35,17 +23,6 @@ const RELOAD_LIMIT_MS = 60_000;
 const LOOK_UP_LIMIT_MS = 1_000;
 /** When the delay of a drain is over, workers stop listening as soon as they hear of it. */
 const CLOSED_MS = 1_000;
-
-/** Beside this file in the sources and in `dist/` alike, with the same extension. */
-const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
-
-/** A worker did not come to serve, for no reason that the settings explain. */
-export class WorkersFailed extends Error {
-  override readonly name = 'WorkersFailed';
-}
-
-/** There is no process that could end and be replaced. */
-class CannotFork extends WorkersFailed {}
 
 interface Death {
   readonly code: number;
@@ -78,8 +55,7 @@ export class WorkerCrew implements Crew {
     this.#options = options;
     this.#tools = tools;
     this.#metrics = new CrewMetrics(tools.metrics);
-    // A structured clone keeps what JSON loses: maps, NaN.
-    cluster.setupPrimary({ exec: WORKER_MAIN, args: [], serialization: 'advanced' });
+    setUpFork();
     // One that is blocked does not notice that its channel has ended.
     process.once('exit', () => {
       for (const { worker } of this.#members) worker.process.kill('SIGKILL');
@@ -291,24 +267,4 @@ export class WorkerCrew implements Crew {
   }
 }
 
-/** Where the system starts no more processes, Node throws or emits `error`, and there never is an `exit`. */
-function forkWorker(): Worker {
-  let worker: Worker | undefined;
-  try {
-    worker = cluster.fork();
-  } catch (error) {
-    throw new CannotFork(error instanceof Error ? error.message : String(error));
-  }
-  if (worker.process.pid !== undefined) return worker;
-  worker.on('error', () => {});
-  throw new CannotFork('the system starts no more processes');
-}
-
 const short = ({ file, line, column, message }: Diagnostic): object => ({ file, line, column, message });
-
-function failureOf(failure: StartFailure): Error {
-  if (failure.kind === 'settings') return new SettingsRefused(failure.diagnostics);
-  if (failure.kind === 'listen') return new CannotListen(failure.message);
-  if (failure.kind === 'traces') return new TraceSettingsError(failure.message);
-  return new WorkersFailed(`a worker did not start: ${failure.message}`);
-}
