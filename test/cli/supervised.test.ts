@@ -37,7 +37,7 @@ interface PodSpec {
     },
   ];
 }
-const pod = parse(fence('yaml', 'Kubernetes')) as PodSpec;
+const pod = parse(fence('yml', 'Kubernetes')) as PodSpec;
 const [container] = pod.containers;
 const defaults = compileServerSettings({});
 
