@@ -5,7 +5,7 @@ import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/open-host.ts';
 import { TraceSettingsError } from '../telemetry/trace-settings.ts';
-import { WorkersFailed } from '../server/workers/crew.ts';
+import { WorkersFailed } from '../server/workers/fork.ts';
 import { startWorkers } from './serve-workers.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';

@@ -78,8 +78,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     },
     metrics,
     upstream,
-    record: (id) => lasting.records.find(id),
-    records: (query) => lasting.records.list(query),
+    ...lookUps(lasting),
     targets,
     load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
     ...explaining,
@@ -94,6 +93,11 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
+
+const lookUps = ({ records }: Lasting): Pick<Gateway, 'record' | 'records'> => ({
+  record: (id) => records.find(id),
+  records: (query) => records.list(query),
+});
 
 const connectionsOf = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)));

@@ -30,7 +30,7 @@ export interface LineWriterOptions {
   readonly system?: LineWriterSystem;
 }
 
-/** Lines that wait for a slow reader. Some 1,700 access lines: enough for a reader that pauses, and bounded for one that has stopped. */
+/** Lines that wait for a slow reader: some 1,700 access lines, and as much as Docker's own non-blocking log driver keeps. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** A full pipe is tried again after this; doubled each time, up to the second. */
 const FIRST_RETRY_MS = 5;

@@ -149,8 +149,8 @@ it('a gateway that was stalled says how many lines are missing once it is read a
 
 const mounted = (dir: string): boolean => {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dir], { stdio: 'ignore' });
-    ended.push(() => execFileSync('umount', [dir]));
+    execFileSync('sh', ['-c', `mount -t tmpfs -o size=64k tmpfs '${dir}'`], { stdio: 'ignore' });
+    ended.push(() => execFileSync('sh', ['-c', `umount '${dir}'`]));
     return true;
   } catch {
     return false;

@@ -2,7 +2,7 @@ import { welcome } from '../../src/cli/welcome.ts';
 import { startPrimary } from '../../src/server/gateway.ts';
 import { WorkerCrew } from '../../src/server/workers/crew.ts';
 
-/** `gatehouse serve --configs DIR --workers N`, but that a worker which hangs is killed after 3 s instead of 30. */
+/** `gatehouse serve --configs DIR --workers N`, but that a worker which hangs is killed after 3 s instead of 10. */
 const [, configs = '', , size] = process.argv.slice(3);
 const gateway = await startPrimary(
   { configs, env: process.env },

@@ -218,9 +218,10 @@ describe('gatehouse serve --workers 2', () => {
 
 /** Blocks each worker that loads it, before it can hear anything. */
 const BLOCKS_WORKERS = `
+import cluster from 'node:cluster';
 import { writeSync } from 'node:fs';
 import { definePlugin } from 'gatehouse/plugin';
-if (process.env.NODE_UNIQUE_ID) {
+if (cluster.isWorker) {
   writeSync(1, 'blocked is ' + process.pid + '\\n');
   for (;;);
 }

@@ -1,12 +1,8 @@
-import cluster, { type Worker } from 'node:cluster';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../settings/diagnostic.ts';
-import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import type { RecordSource } from '../admin.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { ExplainSource } from '../explain/source.ts';
-import { CannotListen, type Address } from '../listeners.ts';
+import type { Address } from '../listeners.ts';
 import type { Crew, CrewTools } from '../part.ts';
 import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
@@ -15,19 +11,11 @@ import { explainedBy } from './crew-explains.ts';
 import { CrewLabels } from './crew-labels.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
-import {
-  Channel,
-  type Load,
-  type Question,
-  type Questions,
-  type SentSettings,
-  type StartFailure,
-  type ToPrimary,
-} from './ipc.ts';
+import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
+import { Channel, type Load, type Question, type Questions, type SentSettings, type ToPrimary } from './ipc.ts';
 import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './member.ts';
 import { Silence, TICK_MS } from './silence.ts';
 import { stopMember, type StopTools } from './stop-member.ts';
-import { SettingsRefused } from '../../settings/refused.ts';
 
 /** Plugins that open connections, token exchanges and a busy machine have this long. */
 const START_LIMIT_MS = 60_000;
@@ -36,20 +24,6 @@ const RELOAD_LIMIT_MS = 60_000;
 const LOOK_UP_LIMIT_MS = 1_000;
 /** When the delay of a drain is over, workers stop listening once connections have ceased to come, or after 2 s (drain.ts). */
 const CLOSED_MS = 3_000;
-
-/** Beside this file in the sources and in `dist/` alike, with the same extension. */
-const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
-
-/** No signal opens the inspector in a worker, whatever its primary was started with. */
-const WORKER_FLAGS = [...new Set([...process.execArgv, '--disable-sigusr1'])];
-
-/** A worker did not come to serve, for no reason that the settings explain. */
-export class WorkersFailed extends Error {
-  override readonly name = 'WorkersFailed';
-}
-
-/** There is no process that could end and be replaced. */
-class CannotFork extends WorkersFailed {}
 
 interface Death {
   readonly code: number;
@@ -84,8 +58,7 @@ export class WorkerCrew implements Crew {
     this.#tools = tools;
     this.#metrics = new CrewMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new CrewLabels(tools.clock, (names) => void this.#askAll('labels', names));
-    // A structured clone keeps what JSON loses: maps, NaN.
-    cluster.setupPrimary({ exec: WORKER_MAIN, args: [], execArgv: WORKER_FLAGS, serialization: 'advanced' });
+    setUpFork();
     // One that is blocked does not notice that its channel has ended.
     process.once('exit', () => {
       for (const { worker } of this.#members) worker.process.kill('SIGKILL');
@@ -308,24 +281,4 @@ export class WorkerCrew implements Crew {
   }
 }
 
-/** Where the system starts no more processes, Node throws or emits `error`, and there never is an `exit`. */
-function forkWorker(): Worker {
-  let worker: Worker | undefined;
-  try {
-    worker = cluster.fork();
-  } catch (error) {
-    throw new CannotFork(error instanceof Error ? error.message : String(error));
-  }
-  if (worker.process.pid !== undefined) return worker;
-  worker.on('error', () => {});
-  throw new CannotFork('the system starts no more processes');
-}
-
 const short = ({ file, line, column, message }: Diagnostic): object => ({ file, line, column, message });
-
-function failureOf(failure: StartFailure): Error {
-  if (failure.kind === 'settings') return new SettingsRefused(failure.diagnostics);
-  if (failure.kind === 'listen') return new CannotListen(failure.message);
-  if (failure.kind === 'traces') return new TraceSettingsError(failure.message);
-  return new WorkersFailed(`a worker did not start: ${failure.message}`);
-}
