@@ -1,5 +1,4 @@
 import {
-  cutInto,
   deep,
   escapes,
   fill,
@@ -347,4 +346,3 @@ export const OPENAI_SHAPES: readonly ReplyShape[] = [
   ...FRAMES,
   ...BODIES.map(([name, body]) => ({ name, stream: false, build: (bytes: number) => Buffer.from(body(bytes)) })),
 ];
-void cutInto;

@@ -13,7 +13,7 @@ import { GEMINI_SHAPES } from './replies-gemini.ts';
 import { OPENAI_SHAPES } from './replies-openai.ts';
 
 type Name = keyof typeof formats;
-const NAMES = Object.keys(formats) as Name[];
+export const NAMES = Object.keys(formats) as Name[];
 
 export const SHAPES: Readonly<Record<Name, readonly ReplyShape[]>> = {
   'openai-chat': OPENAI_SHAPES,
@@ -62,21 +62,15 @@ export function readReply({ upstream, client, strict, shape }: Case, pieces: rea
   return left;
 }
 
-export const workOf = (one: Case) => (bytes: number) => {
-  const reply = one.shape.build(bytes);
-  const pieces = cutInto(reply, one.shape.stream ? (one.shape.cut ?? 1024) : 64 * 1024);
-  return () => void readReply(one, pieces);
-};
+/** The reads in which a reply comes. */
+export const readsOf = (shape: ReplyShape, bytes: number): readonly Buffer[] =>
+  cutInto(shape.build(bytes), shape.stream ? (shape.cut ?? 1024) : 64 * 1024);
 
-/** Every pair of upstream and client, strict and not, over every shape. */
-export const CASES: readonly Case[] = NAMES.flatMap((upstream) =>
-  NAMES.flatMap((client) =>
-    [false, true]
-      // The switch is about OpenAI's fields: other clients have no such form.
-      .filter((strict) => !strict || client === 'openai-chat')
-      .flatMap((strict) => SHAPES[upstream].map((shape) => ({ upstream, client, strict, shape }))),
-  ),
-);
+/** Who reads a reply: every client, a chat client in both its forms. The switch is about OpenAI’s fields, other clients have one form. */
+export const CLIENTS: readonly Pick<Case, 'client' | 'strict'>[] = [
+  ...NAMES.map((client) => ({ client, strict: false })),
+  { client: 'openai-chat', strict: true },
+];
 
-export const nameOf = ({ upstream, client, strict, shape }: Case): string =>
-  `${upstream} → ${client}${strict ? ' (strict)' : ''}, ${shape.stream ? 'stream' : 'plain'}: ${shape.name}`;
+export const pairOf = ({ upstream, client, strict }: Omit<Case, 'shape'>): string =>
+  `${upstream} → ${client}${strict ? ' (strict)' : ''}`;
