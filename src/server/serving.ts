@@ -31,7 +31,7 @@ export interface ServeParts extends Parts {
 
 /** Puts the first settings in force and opens the listeners that are this process's part. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, log, metrics, lasting, upstream, tracing, part } = parts;
+  const { clock, log, metrics, lasting, upstream, part } = parts;
   const crew = part.kind === 'primary' ? part.crew({ log, metrics, clock }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // What only the old settings named is of no use any more.
@@ -46,12 +46,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     lasting.apply(server);
     setTimeouts(servers.data, server);
   });
-  const letGo = async (): Promise<void> => {
-    reloader.stop();
-    lasting.kept.clear();
-    await live.close();
-    await Promise.all([upstream.close(), tracing?.shutdown()]);
-  };
+  const letGo = (): Promise<void> => letGoOf(parts, reloader, live);
   const addresses = await open(servers, parts, crew).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await crew?.drain(AT_ONCE);
@@ -92,6 +87,18 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
+}
+
+/** Ends what the process has opened for its requests, when none of them is left. */
+async function letGoOf(
+  { lasting, upstream, tracing }: ServeParts,
+  reloader: Reloader,
+  live: LiveSnapshot,
+): Promise<void> {
+  reloader.stop();
+  lasting.kept.clear();
+  await live.close();
+  await Promise.all([upstream.close(), tracing?.shutdown()]);
 }
 
 const lookUps = ({ records }: Lasting): Pick<Gateway, 'record' | 'records'> => ({

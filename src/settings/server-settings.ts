@@ -127,8 +127,6 @@ function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSetting
 const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
 
 function compileLimits(limits: Limits): ServerSettings['limits'] {
-  const inFlight = limits.in_flight ?? 1000;
-  const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
   return {
     body: parseBytes(limits.body ?? '48MiB'),
     json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
@@ -137,6 +135,20 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
     holdMs: parseDuration(limits.hold_time ?? '15s'),
     inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
+    headerMs: parseDuration(limits.header_time ?? '15s'),
+    bodyMs: parseDuration(limits.body_time ?? '120s'),
+    pluginMs: parseDuration(limits.plugin_time ?? '30s'),
+    commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
+    commitMs: parseDuration(limits.commit_time ?? '120s'),
+    ...compileLoadLimits(limits),
+  };
+}
+
+/** Limits that all requests under way share. */
+function compileLoadLimits(limits: Limits) {
+  const inFlight = limits.in_flight ?? 1000;
+  const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
+  return {
     connections: limits.connections ?? inFlight,
     inFlight,
     inFlightPerKey: limits.in_flight_per_key ?? quarter(inFlight),
@@ -144,11 +156,6 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
     inFlightBytesPerKey: parseBytes(limits.in_flight_bytes_per_key ?? quarter(inFlightBytes)),
     pipelined: limits.pipelined ?? 16,
     largeBodies: limits.large_bodies ?? 64,
-    headerMs: parseDuration(limits.header_time ?? '15s'),
-    bodyMs: parseDuration(limits.body_time ?? '120s'),
-    pluginMs: parseDuration(limits.plugin_time ?? '30s'),
-    commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
-    commitMs: parseDuration(limits.commit_time ?? '120s'),
   };
 }
 

@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-// The one file that every Node must be able to parse, old ones too: JavaScript, and only what Node 12 knows.
+// Every Node must be able to parse this file, old ones too: JavaScript, and only what Node 12 knows.
 import { isSupported } from './node-version.js';
 
 // Without a listener this signal opens the inspector, by which any process of the same user runs code here. `--disable-sigusr1`
