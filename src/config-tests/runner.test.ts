@@ -63,12 +63,10 @@ describe.each(NAMES)('an answer of %s', (name) => {
     });
   });
 
-  it.each([400, 401, 403, 404, 429, 500, 503, 529])(
+  it.each([400, 403, 404, 429, 500, 503, 529])(
     'with status %i is an error as the API writes it',
     async (status) => {
-      const outcome = await run(target, {
-        upstream: [{ status }, { status }].slice(status === 401 && name === 'vertex' ? 0 : 1),
-      });
+      const outcome = await run(target, { upstream: [{ status }] });
       expect(outcome.faults).toEqual([]);
       expect(outcome.status).toBe(status === 529 ? 503 : status);
       expect(json(outcome.text)).toMatchObject({
@@ -76,6 +74,12 @@ describe.each(NAMES)('an answer of %s', (name) => {
       });
     },
   );
+
+  it('with status 401 refuses the credential of the entry, and the caller is not to blame', async () => {
+    const outcome = await run(target, { upstream: [{ status: 401 }] });
+    expect(outcome.faults).toEqual([]);
+    expect(outcome).toMatchObject({ status: 502, attempts: [{ error: 'upstream_credentials_refused' }] });
+  });
 });
 
 describe('an answer as it is written', () => {
