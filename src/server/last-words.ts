@@ -23,4 +23,4 @@ export function lastWords(error: unknown, { at, plugin }: LastWords): string {
   return `${scrub(JSON.stringify(line))}\n`;
 }
 
-const MESSAGE = 'an error that nobody handled; the process ends';
+const MESSAGE = 'an error that no code handled; the process ends';

@@ -359,7 +359,11 @@ export default definePlugin({
     const fleet = new Fleet({
       upstream: upstream.url,
       files: { 'crash.ts': CRASH },
-      server: { plugins: ['./crash.ts'], chains: { request: ['metadata', 'crash', 'route'] } },
+      server: {
+        plugins: ['./crash.ts'],
+        chains: { request: ['metadata', 'crash', 'route'] },
+        drain: { timeout: '100ms' },
+      },
     });
     const told = (text: string): number => fleet.said.split(text).length - 1;
     try {
@@ -371,18 +375,20 @@ export default definePlugin({
       };
       const crash = async (content: string): Promise<void> => {
         const body = JSON.stringify({ model: '@own/m', messages: [{ role: 'user', content }] });
-        await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body }).then(
+        // The upstream holds its answer.
+        const signal = AbortSignal.timeout(1000);
+        await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body, signal }).then(
           (response) => response.text(),
           () => {},
         );
       };
       await crash('throw');
-      await until(() => told('request failed inside the gateway') === 1, 'the gateway told of it');
-      for (const [index, content] of ['later', 'rejection'].entries()) {
-        await crash(content);
-        await until(() => told('a worker ended') > index, 'a worker ended', 20_000);
-      }
-      expect([told('an error that nobody handled'), told('crashed with [secret]') >= 3]).toEqual([2, true]);
+      await until(() => told('"msg":"a plugin failed"') === 1, 'the log names the plugin that failed');
+      await crash('rejection');
+      await until(() => told('a plugin left a rejection unhandled') === 1, 'the log names the plugin that rejected');
+      await crash('later');
+      await until(() => told('a worker ended') === 1, 'a worker ended', 20_000);
+      expect([told('an error that no code handled'), told('crashed with [secret]') >= 3]).toEqual([1, true]);
       for (const mark of [KEY, MARKS.callerToken]) expect(fleet.said).not.toContain(mark);
     } finally {
       await fleet.end();

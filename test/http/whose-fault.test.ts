@@ -400,7 +400,7 @@ describe('the gateway’s own full pool', () => {
   });
 
   it('has by default as many connections as requests may be under way', async () => {
-    const running = await start({ first: streaming, server: { limits: { in_flight: 300 } } });
+    const running = await start({ first: streaming, server: { limits: { in_flight: 300, in_flight_per_key: 300 } } });
     const clients = Array.from({ length: 280 }, () => new AbortController());
     await Promise.all(clients.map(({ signal }) => open(running, signal)));
     expect(running.first.seen.length).toBe(280);
