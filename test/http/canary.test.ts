@@ -129,7 +129,7 @@ describe('secrets', () => {
       const authorization = `Bearer ${CANARIES.callerToken}`;
       expect(await chat('@vertex/gemini-2.5-flash')).toBe(200);
       expect(await chat('@own/gemini-2.5-flash', { authorization })).toBe(200);
-      expect(await chat('@claude/claude-3-5-haiku-20241022')).toBe(401);
+      expect(await chat('@claude/claude-3-5-haiku-20241022')).toBe(502);
       expect(await chat('@own/echo', { authorization })).toBe(400);
       expect(await chat('@nobody/x', { authorization })).toBe(400);
       expect(await chat('@vertex/x', { 'x-gateway-api-key': `${CANARIES.gatewayKey}x` })).toBe(401);
