@@ -8,8 +8,7 @@ import { objectOf, rest } from './json.ts';
  * it, as a loss, and keeps the part.
  */
 export function fieldsOf(block: JsonObject, known: readonly string[]): JsonObject | undefined {
-  const fields = rest(block, ['type', 'cache_control', ...known]);
-  return fields && { type: block.type, ...fields };
+  return rest(block, ['type', 'cache_control', ...known], { type: block.type });
 }
 
 /** `direct` is what a call without a caller means (B5). */

@@ -1,3 +1,4 @@
+import { setField } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 
 /** Readers for JSON of unknown shape: what is not of the wanted type is `undefined`, so hostile bodies cannot crash a codec. */
@@ -35,10 +36,19 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The object without the named keys and without nulls, which say nothing; `undefined` when nothing is left. */
-export function rest(object: JsonObject, known: readonly string[]): JsonObject | undefined {
-  const left = Object.entries(object).filter(
-    ([key, value]) => !known.includes(key) && value !== undefined && value !== null,
-  );
-  return left.length > 0 ? Object.fromEntries(left) : undefined;
+/**
+ * The object without the named keys and without nulls, which say nothing, behind the fields of `first`; `undefined` when nothing is left.
+ * One loop and one object: lists of entries and copies cost several times as much, and a block may have thousands of fields.
+ */
+export function rest(
+  object: JsonObject,
+  known: readonly string[],
+  first: Readonly<JsonObject> = {},
+): JsonObject | undefined {
+  let left: JsonObject | undefined;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (value !== undefined && value !== null && !known.includes(key)) setField((left ??= { ...first }), key, value);
+  }
+  return left;
 }

@@ -57,7 +57,8 @@ export class PartialArguments {
     for (const [index, key] of keys.entries()) {
       const next: unknown = read(node, key);
       if (isNode(next)) node = next;
-      else if (next !== undefined) throw new ReplyFault(`the path ${path.slice(0, 256)} of a streamed argument runs through a value`);
+      else if (next !== undefined)
+        throw new ReplyFault(`the path ${path.slice(0, 256)} of a streamed argument runs through a value`);
       else {
         const below = keys[index + 1] ?? last;
         const fresh: Node | unknown[] = typeof below === 'number' ? [] : Object.create(null);
