@@ -99,22 +99,17 @@ function replaceMarks(root: unknown, mark: string): unknown {
   const holder: JsonObject = { root };
   const open: object[] = [holder];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (Array.isArray(node)) {
-      const list: unknown[] = node;
-      for (let at = 0; at < list.length; at += 1) {
-        const value = list[at];
-        if (typeof value === 'string') {
-          if (isMark(value)) list[at] = toValue(value);
-        } else if (typeof value === 'object' && value !== null) open.push(value);
-      }
-      continue;
-    }
     const object = node as JsonObject;
-    for (const key of Object.keys(object)) {
-      const value = object[key];
-      if (typeof value === 'string') {
-        if (isMark(value)) setField(object, key, toValue(value));
-      } else if (typeof value === 'object' && value !== null) open.push(value);
+    // The keys of a list are its indexes: one loop for both would make a string of each.
+    const keys = Array.isArray(node) ? undefined : Object.keys(object);
+    const list = Array.isArray(node) ? (node as unknown[]) : [];
+    const count = keys?.length ?? list.length;
+    for (let at = 0; at < count; at += 1) {
+      const value = keys ? object[keys[at]!] : list[at];
+      if (typeof value === 'object' && value !== null) open.push(value);
+      else if (typeof value !== 'string' || !isMark(value)) continue;
+      else if (keys) setField(object, keys[at]!, toValue(value));
+      else list[at] = toValue(value);
     }
   }
   return holder['root'];

@@ -5,6 +5,7 @@ import { objectOf, rest } from './json.ts';
 const OF_ALL = ['type', 'cache_control'];
 export const KNOWN = {
   text: [...OF_ALL, 'text'],
+  citedText: [...OF_ALL, 'text', 'citations'],
   result: [...OF_ALL, 'tool_use_id', 'content', 'is_error'],
   call: [...OF_ALL, 'id', 'name', 'input'],
   media: [...OF_ALL, 'source'],
@@ -18,7 +19,7 @@ export const KNOWN = {
  * it, as a loss, and keeps the part.
  */
 export function fieldsOf(block: JsonObject, known: readonly string[]): JsonObject | undefined {
-  return rest(block, known, [['type', block.type]]);
+  return rest(block, known, { type: block.type });
 }
 
 /** `direct` is what a call without a caller means (B5). */

@@ -71,8 +71,9 @@ class TextReader implements BlockReader {
   close(): void {
     // Without a word there is no part that fields could belong to, and nothing that is cited.
     if (!this.#shown) return;
-    const citations = this.#citations.length > 0 ? this.#citations : undefined;
-    pushFields(this.#state, this.#index, fieldsOf({ ...this.#block, citations }, KNOWN.text));
+    let fields = fieldsOf(this.#block, KNOWN.citedText);
+    if (this.#citations.length > 0) (fields ??= { type: 'text' }).citations = this.#citations;
+    pushFields(this.#state, this.#index, fields);
     for (const citation of this.#citations) this.#cite(citation);
   }
 

@@ -1,3 +1,4 @@
+import { setField } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 
 /** Readers for JSON of unknown shape: what is not of the wanted type is `undefined`, so hostile bodies cannot crash a codec. */
@@ -35,21 +36,19 @@ export function parseJson(text: string): unknown {
   }
 }
 
-type Member = readonly [key: string, value: unknown];
-
 /**
- * The object without the named keys and without nulls, which say nothing, behind `first`; `undefined` when nothing is left.
+ * The object without the named keys and without nulls, which say nothing, behind the fields of `first`; `undefined` when nothing is left.
+ * One loop and one object: lists of entries and copies cost several times as much, and a block may have thousands of fields.
  */
 export function rest(
   object: JsonObject,
   known: readonly string[],
-  first: readonly Member[] = [],
+  first: Readonly<JsonObject> = {},
 ): JsonObject | undefined {
-  // A loop, since every block of every request passes here and has nothing left.
-  let left: Member[] | undefined;
+  let left: JsonObject | undefined;
   for (const key of Object.keys(object)) {
     const value = object[key];
-    if (value !== undefined && value !== null && !known.includes(key)) (left ??= [...first]).push([key, value]);
+    if (value !== undefined && value !== null && !known.includes(key)) setField((left ??= { ...first }), key, value);
   }
-  return left && Object.fromEntries(left);
+  return left;
 }
