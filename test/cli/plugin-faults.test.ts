@@ -78,7 +78,7 @@ const ask = (url: string, fault: string): Promise<Response> =>
 
 describe('a rejection that a plugin leaves unhandled', () => {
   it('is counted, logged under the name of the plugin and survived, wherever it comes from', async () => {
-    const { fleet, url, statusUrl, upstream } = await start('');
+    const { fleet, url, statusUrl, upstream } = await start('none');
     const faults = [...PLUGIN.matchAll(/'((?:rejects|leaves)[^']*)':/g)].map(([, name]) => name!);
     expect(faults.length).toBe(9);
     for (const fault of faults) expect((await (await ask(url, fault)).text()).endsWith('data: [DONE]\n\n')).toBe(true);
@@ -106,13 +106,13 @@ describe('an error that a plugin throws in a timer', () => {
   it.each(['throws in a timer', 'throws in a helper', 'throws nothing in a timer', 'throws on and on'])(
     'names the plugin, takes no more requests, lets streams end, and ends the process with 1: %s',
     async (fault) => {
-      const { fleet, url, upstream } = await start('');
+      const { fleet, url, upstream } = await start('none');
       const held = stream(url);
       await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
       await (await ask(url, fault).catch(() => undefined))?.text().catch(() => undefined);
       const words = () => fleet.lines.filter(({ level }) => level === 'fatal');
       await until(() => words().length > 0, 'the error was told', LONG_MS);
-      expect(words()[0]).toMatchObject({ plugin: 'faulty', msg: expect.stringContaining('nobody handled') });
+      expect(words()[0]).toMatchObject({ plugin: 'faulty', msg: expect.stringContaining('no code handled') });
       const refused = async () =>
         fetch(url).then(
           () => false,
@@ -129,7 +129,7 @@ describe('an error that a plugin throws in a timer', () => {
   );
 
   it('ends the process after `drain.timeout`, whatever is still under way', async () => {
-    const { fleet, url } = await start('', { drain: { delay: '0s', timeout: '300ms' } });
+    const { fleet, url } = await start('none', { drain: { delay: '0s', timeout: '300ms' } });
     const held = stream(url);
     await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
     await (await ask(url, 'throws in a timer').catch(() => undefined))?.text().catch(() => undefined);
