@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { KEY, startTestGateway } from '../support/gateway.ts';
-import { corpus } from './recordings.ts';
+import { corpus, ownKeyFindings, refusesOwnKey } from './recordings.ts';
 
 export interface Finding {
   readonly rule: string;
@@ -26,6 +26,14 @@ interface Checker {
 }
 interface Exchange {
   readonly id: string;
+  readonly family: string;
+  readonly response_status: number;
+}
+interface Got {
+  readonly id: string;
+  readonly strict: boolean;
+  readonly status: number;
+  readonly body: unknown;
 }
 
 export interface Outcome {
@@ -78,25 +86,27 @@ export async function driveFamily(family: string, split: 'bytes' | 'event'): Pro
     ];
     await promisify(execFile)(process.execPath, [join(corpus, 'drive.mjs'), ...args]);
     const checker = (await import(pathToFileURL(join(corpus, 'check-shapes.mjs')).href)) as Checker;
-    return judge(lines<Exchange>(file), lines<Exchange & { strict: boolean }>(out), checker);
+    return judge(lines<Exchange>(file), lines<Got>(out), checker);
   } finally {
     await gateway.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function judge(
-  records: readonly Exchange[],
-  got: readonly (Exchange & { strict: boolean })[],
-  { check, derive }: Checker,
-): Outcome {
+function judge(records: readonly Exchange[], got: readonly Got[], { check, derive }: Checker): Outcome {
   const byId = new Map(records.map((record) => [record.id, record]));
   const known = got.filter(({ id }) => byId.has(id));
   return {
     records: records.length,
     derivable: records.filter((record) => derive(record).applicable).length,
     unknown: got.length - known.length,
-    checked: known.map((answer) => check(byId.get(answer.id), answer, { strict: answer.strict, prompt: 'inclusive' })),
+    checked: known.map((answer): Checked => {
+      const record = byId.get(answer.id)!;
+      const { id, strict } = answer;
+      if (!refusesOwnKey(record)) return check(record, answer, { strict, prompt: 'inclusive' });
+      const findings = ownKeyFindings(record, answer).map((finding) => ({ ...finding, level: 'error' as const }));
+      return { id, strict, applicable: true, findings };
+    }),
   };
 }
 

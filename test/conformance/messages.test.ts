@@ -6,6 +6,8 @@ import {
   forAll,
   judges,
   modelOf,
+  ownKeyFindings,
+  refusesOwnKey,
   ReplayedFamily,
   type Json,
   type Judges,
@@ -38,6 +40,7 @@ describe.skipIf(!corpusIsThere)('recorded upstream exchanges through /v1/message
         expect(records.length).toBeGreaterThan(0);
         const findings = await forAll(records, async (record) => {
           const answer = await family.ask('/v1/messages', bodyFor(record));
+          if (refusesOwnKey(record)) return ownKeyFindings(record, answer);
           // An error is told in the gateway's words around the upstream's message.
           if (record.response_status >= 400) return errorFindings(record, answer);
           return [...checkPassthrough(record, answer).findings, ...sentFindings(record, family.sent(record.id))].map(
@@ -74,6 +77,7 @@ describe.skipIf(!corpusIsThere)('recorded upstream exchanges through /v1/message
           ...(record.is_stream && { stream: true }),
           ...(thinking && { thinking: { type: 'enabled', budget_tokens: 1024 } }),
         });
+        if (refusesOwnKey(record)) return ownKeyFindings(record, answer);
         return checkMessages(expected, answer, thinking).map((finding) => ({ id: record.id, ...finding }));
       });
       expect(findings).toEqual([]);

@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { corpusIsThere, forAll, judges, modelOf, ReplayedFamily, type Recording } from './recordings.ts';
+import {
+  corpusIsThere,
+  forAll,
+  judges,
+  modelOf,
+  ownKeyFindings,
+  refusesOwnKey,
+  ReplayedFamily,
+  type Answer,
+  type Recording,
+} from './recordings.ts';
 
 /** Families that clients of the same API are served from, by the operation of theirs that the gateway has. */
 const FAMILIES = [
@@ -41,7 +51,9 @@ function wanted(asked: Readonly<Record<string, unknown>>): object {
 }
 
 /** An error keeps its status, message, code and parameter; its type is one the API has. */
-function errorFindings(record: Recording, { status, body }: { status: number; body: unknown }): object[] {
+function errorFindings(record: Recording, answer: Answer): object[] {
+  if (refusesOwnKey(record)) return ownKeyFindings(record, answer);
+  const { status, body } = answer;
   const { error: recorded } = record.response_body as { error: Record<string, unknown> };
   const { error: told } = body as { error: Record<string, unknown> };
   const same = ['message', 'param'].every((key) => (told[key] ?? null) === (recorded[key] ?? null));

@@ -71,6 +71,17 @@ const PLACES: Readonly<Record<string, (id: string) => string>> = {
 export const modelOf = ({ family, id }: Pick<Recording, 'family' | 'id'>): string =>
   (PLACES[family] ?? PLACES[family.split('-')[0]!]!)(id);
 
+/** The upstream refuses the key of the catalog entry: no caller can mend that, so none is blamed for it. */
+export const refusesOwnKey = ({ family, response_status: status }: Pick<Recording, 'family' | 'response_status'>) =>
+  status === 401 && /^(?:anthropic|openai)/.test(family);
+
+/** Nothing where such a refusal came as the gateway's own 502, without the upstream's words: vendors quote parts of the key. */
+export function ownKeyFindings({ id }: Pick<Recording, 'id'>, { status, body }: Pick<Answer, 'status' | 'body'>) {
+  const told = JSON.stringify(body ?? null);
+  const isRight = status === 502 && told.includes('upstream_credentials_refused') && !told.includes('sk-');
+  return isRight ? [] : [{ id, rule: 'own key refused', expected: 502, actual: { status, body } }];
+}
+
 /** A gateway before a server that answers with the recordings of a family, cut at any byte. */
 export class ReplayedFamily {
   readonly records: readonly Recording[];

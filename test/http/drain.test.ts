@@ -171,9 +171,8 @@ it('a plugin that never ends does not keep the gateway, and its request has a re
     ),
   );
   const reply = ask(place);
-  reply.catch(() => {});
   while ((await metric(place, 'gatehouse_requests_in_flight{route="/v1/chat/completions"}')) === 0);
   expect(await place.gateway.gateway.drain()).toEqual({ cut: 1 });
-  await expect(reply).rejects.toThrow('fetch failed');
+  expect((await reply).status).toBe(503);
   expect(codes(place.gateway)).toEqual(['shutting_down']);
 });
