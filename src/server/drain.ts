@@ -1,14 +1,15 @@
 import type { Server } from 'node:http';
 import type { Clock } from '../plugin/index.ts';
+import type { DrainSteps } from './drain-steps.ts';
 import type { InFlight } from './in-flight.ts';
-import { stopListening, untilQuiet } from './listeners.ts';
+import { countConnections, stopListening, untilQuiet } from './listeners.ts';
 import type { Pipelines } from './pipelines.ts';
 
 export interface DrainSetup {
   readonly server: Server;
   readonly pipelines: Pick<Pipelines, 'hold' | 'release'>;
-  /** Connections come by way of another process, which has a queue of its own. */
-  readonly isWorker: boolean;
+  /** From the primary, where it drains all workers. */
+  readonly steps: DrainSteps;
   readonly inFlight: InFlight;
   readonly clock: Clock;
 }
@@ -20,31 +21,30 @@ export interface DrainTimes {
   readonly timeoutMs: number;
   /** What was cut has this long to reach its client. */
   readonly lingerMs: number;
+  /** The primary has the listener, and sends the steps of the end of `delayMs`. */
+  readonly inStep?: boolean;
 }
 
 /** A request that is still arriving when nothing else is left is waited for no longer than this. */
 const ARRIVING_MS = 1000;
 
 /**
- * A client that had its reply before it could hear of the drain may use its connection again: idle ones are left open until the
- * drain is so old. Replies since then have closed theirs.
+ * A client that got the head of its reply before the drain keeps its connection open, and may send its next request on it. Idle
+ * connections stay open for so long after the drain began, and after the last such reply has ended. All later replies carry
+ * `connection: close`.
  */
-const REUSED_MS = 1000;
+const REUSED_MS = 750;
 
-/** The queue of connections is taken to be empty after `quietMs` without one. Clients that go on opening some have no more than `limitMs`. */
-const QUIET = { quietMs: 25, limitMs: 700 };
-/** The primary hands out one connection after the other, and may have to wait for a processor. */
-const QUIET_IN_WORKER = { quietMs: 250, limitMs: 2000 };
+/** The primary needs less than this beyond `delayMs` (last-connections.ts). */
+const STEPS_LIMIT_MS = 8000;
 
 /** Lets requests end, cuts those that take too long, and gives how many that were. Nothing listens afterwards. */
 export async function drain(setup: DrainSetup, times: DrainTimes): Promise<number> {
   const { server, inFlight, clock } = setup;
-  const beganAt = clock.now();
+  const isReused = watchReuse(setup);
   inFlight.drain();
-  if (times.delayMs > 0) await clock.sleep(times.delayMs);
-  if (times.timeoutMs > 0) await acceptTheLast(setup);
-  const isBusy = (): boolean => inFlight.leaving || (times.timeoutMs > 0 && clock.now() - beganAt < REUSED_MS);
-  const closed = stopListening(server, isBusy);
+  await (times.inStep ? setup.steps.follow(times.delayMs + STEPS_LIMIT_MS) : takeLastConnections(setup, times));
+  const closed = stopListening(server, () => inFlight.leaving || (times.timeoutMs > 0 && isReused()));
   setup.pipelines.release();
   const end = clock.now() + times.timeoutMs;
   do {
@@ -65,13 +65,24 @@ export async function drain(setup: DrainSetup, times: DrainTimes): Promise<numbe
  * reply of the last moments closes its connection (`connection: close`), so that clients open one connection after the other. While
  * new requests wait they open none, and the listener closes on an empty queue. The requests are served then.
  */
-async function acceptTheLast({ server, pipelines, isWorker }: DrainSetup): Promise<void> {
+async function takeLastConnections({ server, pipelines, clock }: DrainSetup, times: DrainTimes): Promise<void> {
+  if (times.delayMs > 0) await clock.sleep(times.delayMs);
+  if (times.timeoutMs === 0 || !server.listening) return;
   pipelines.hold();
-  await untilQuiet(server, isWorker ? QUIET_IN_WORKER : QUIET);
+  const { accepted, stop } = countConnections(server);
+  await untilQuiet(accepted);
+  stop();
+}
+
+/** Whether a client may be about to use an idle connection again, which no reply has closed. */
+function watchReuse({ inFlight, clock }: DrainSetup): () => boolean {
+  let from = clock.now();
+  for (const res of inFlight.replying()) res.once('close', () => (from = clock.now()));
+  return () => clock.now() - from < REUSED_MS;
 }
 
 /** Waits for it, but no longer than that. */
-async function within(what: Promise<void>, ms: number, clock: Clock): Promise<void> {
+export async function within(what: Promise<void>, ms: number, clock: Clock): Promise<void> {
   if (ms <= 0) return;
   let stop = (): void => {};
   const timeUp = new Promise<void>((resolve) => (stop = clock.after(ms, resolve)));

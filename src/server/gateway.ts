@@ -16,6 +16,7 @@ import { createMetrics, type Metrics } from '../telemetry/registry.ts';
 import { startTracing } from '../telemetry/tracing.ts';
 import { createUpstream, type Lookup, type Upstream } from '../upstream/index.ts';
 import type { DrainTimes } from './drain.ts';
+import type { DrainStep } from './drain-steps.ts';
 import type { ExplainService } from './explain/explain-service.ts';
 import type { ExplainSource } from './explain/source.ts';
 import { compileWith, createLasting, type Parts } from './lasting.ts';
@@ -95,6 +96,8 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   readonly keeps: ExplainService['keeps'];
   /** As the primary says, whose settings may have changed a moment ago. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
+  /** The primary drains all workers, and this is its next step. */
+  drainStep(step: DrainStep): void;
 };
 
 export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });

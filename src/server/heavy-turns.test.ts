@@ -6,13 +6,23 @@ import { HeavyTurns } from './heavy-turns.ts';
 function start(largeBodies = 64) {
   const clock = createFakeClock();
   const pending: (() => void)[] = [];
-  const turns = new HeavyTurns({ clock, nextLoopTurn: (task) => void pending.push(task) });
+  const told: (string | number)[] = [];
+  const turns = new HeavyTurns({
+    clock,
+    nextLoopTurn: (task) => void pending.push(task),
+    told: {
+      waiting: (change) => void told.push(change),
+      waited: (ms) => void told.push(`${ms} ms`),
+      refused: () => void told.push('refused'),
+    },
+  });
   turns.apply({ largeBodies });
   const done: string[] = [];
   return {
     turns,
     clock,
     done,
+    told,
     /** The loop has gone round, after so many ms. */
     async loop(ms: number) {
       await clock.advance(ms);
@@ -48,6 +58,24 @@ describe('turns for large bodies', () => {
     await Promise.all(steps);
     expect(done).toEqual(['one', 'two', 'three']);
     expect(turns.waiting).toBe(0);
+  });
+
+  it('tell how many steps wait, how long each waited, and of every refusal', async () => {
+    const { turns, told, loop } = start(2);
+    const cancellation = new Cancellation();
+    const left = of('b', { cancellation });
+    void turns.run(of('a'), () => {});
+    const waiting = turns.run(of('a'), () => {});
+    const leaving = Promise.resolve(turns.run(left, () => {}));
+    const refused = Promise.resolve(turns.run(of('c'), () => {}));
+    await expect(refused).rejects.toMatchObject({ code: 'busy' });
+    expect(told.splice(0)).toEqual([1, 1, 'refused']);
+    cancellation.cancel(new GatewayError('client_closed', 'The client left.'));
+    await expect(leaving).rejects.toMatchObject({ code: 'client_closed' });
+    expect(told.splice(0)).toEqual(['0 ms', -1]);
+    await loop(30);
+    await waiting;
+    expect(told).toEqual([-1, '30 ms']);
   });
 
   it('leave the loop as much time as the step has taken', async () => {

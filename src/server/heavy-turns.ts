@@ -11,6 +11,16 @@ export interface HeavyTurnsSetup {
   readonly clock: Clock;
   /** Runs the task once the loop has served what is pending: `setImmediate`. */
   readonly nextLoopTurn: (task: () => void) => void;
+  readonly told?: TurnsTold;
+}
+
+/** What the metrics hear of waiting steps. */
+export interface TurnsTold {
+  /** So many more steps wait, or fewer. */
+  waiting(change: 1 | -1): void;
+  waited(ms: number): void;
+  /** `limits.large_bodies` refused a request. */
+  refused(): void;
 }
 
 /** A step that waits for its turn. */
@@ -59,6 +69,7 @@ export class HeavyTurns implements Turns {
       return this.#timed(work);
     }
     const refusal = this.#refusal(exchange);
+    if (refusal) this.#setup.told?.refused();
     return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
   }
 
@@ -76,11 +87,13 @@ export class HeavyTurns implements Turns {
   }
 
   #wait<T>(exchange: Exchange, work: () => T, { cancellation, deadline }: Limit): Promise<T> {
-    const { clock } = this.#setup;
+    const { clock, told } = this.#setup;
     return new Promise((resolve, reject) => {
+      const from = clock.now();
       const settled = (): void => {
         stopListening();
         stopWaiting();
+        told?.waited(clock.now() - from);
       };
       const step: Step = {
         exchange,
@@ -105,10 +118,15 @@ export class HeavyTurns implements Turns {
     });
   }
 
+  #count(change: 1 | -1): void {
+    this.#waiting += change;
+    this.#setup.told?.waiting(change);
+  }
+
   #add(step: Step): void {
     const key = keyOf(step.exchange);
     const queue = this.#queues.get(key);
-    this.#waiting += 1;
+    this.#count(1);
     if (!queue) this.#queues.set(key, [step]);
     else if (this.#begun.has(step.exchange)) queue.splice(firstNew(queue, this.#begun), 0, step);
     else queue.push(step);
@@ -120,7 +138,7 @@ export class HeavyTurns implements Turns {
     const at = queue?.indexOf(step) ?? -1;
     if (!queue || at < 0) return;
     queue.splice(at, 1);
-    this.#waiting -= 1;
+    this.#count(-1);
     if (queue.length === 0) this.#queues.delete(key);
   }
 
@@ -144,7 +162,7 @@ export class HeavyTurns implements Turns {
     if (!first) return;
     const [key, queue] = first;
     const step = queue.shift()!;
-    this.#waiting -= 1;
+    this.#count(-1);
     // Behind all other keys.
     this.#queues.delete(key);
     if (queue.length > 0) this.#queues.set(key, queue);

@@ -86,6 +86,11 @@ export class InFlight {
     for (const { writer, exchange } of this.#running.values()) if (!writer) yield exchange;
   }
 
+  /** Responses whose reply has begun to leave. */
+  *replying(): Generator<ServerResponse> {
+    for (const { writer, res } of this.#running.values()) if (writer) yield res;
+  }
+
   apply(limits: LoadLimits): void {
     this.#room.apply(limits);
     this.#pipelined = limits.pipelined;

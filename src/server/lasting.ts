@@ -52,11 +52,17 @@ export interface Lasting {
 }
 
 export function createLasting({ env, clock, log, random, metrics, models, upstream, tracing, watch }: Parts): Lasting {
-  const inFlight = new InFlight({
+  const { families } = metrics;
+  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+  const turns = new HeavyTurns({
     clock,
-    onFull: (limit, action) => metrics.families.limitRefusals.add({ limit, action }),
+    nextLoopTurn: (task) => void setImmediate(task),
+    told: {
+      waiting: (change) => families.largeBodiesWaiting.add({}, change),
+      waited: (ms) => families.largeBodyWait.observe({}, ms / 1000),
+      refused: () => families.limitRefusals.add({ limit: 'large_bodies', action: 'refused' }),
+    },
   });
-  const turns = new HeavyTurns({ clock, nextLoopTurn: (task) => void setImmediate(task) });
   const records = new RecordStore(clock);
   const kept = new KeptRequests();
   let accessLog: AccessLog = () => {};
@@ -90,7 +96,7 @@ export function createLasting({ env, clock, log, random, metrics, models, upstre
       inFlight,
       turns,
       watch,
-      pluginFault: pluginFaults(log, metrics.families),
+      pluginFault: pluginFaults(log, families),
     },
     apply({ telemetry, limits, admin }) {
       records.resize(admin.enabled ? admin.records : 0);

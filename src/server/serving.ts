@@ -5,6 +5,7 @@ import { SettingsWatch, type WatchFolder } from '../settings/watch.ts';
 import { createAdminServer, listenAdmin } from './admin.ts';
 import { createDataServer, setTimeouts } from './data-server.ts';
 import { drain, type DrainSetup, type DrainTimes } from './drain.ts';
+import { DrainSteps } from './drain-steps.ts';
 import { createExplainService } from './explain/explain-service.ts';
 import type { ExplainSource } from './explain/source.ts';
 import type { Gateway, WorkerGateway } from './gateway.ts';
@@ -79,6 +80,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     ...explaining,
     reload: reloader.reload,
     shutDown,
+    drainStep: (step) => drained.steps.take(step),
     drain({ delay = true } = {}) {
       const { delayMs, timeoutMs } = live.current.server.drain;
       return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
@@ -146,7 +148,7 @@ interface Behind {
 }
 
 function createServers(
-  { clock, log, metrics, lasting, part }: ServeParts,
+  { clock, log, metrics, lasting }: ServeParts,
   { live, crew, targets, explains }: Behind,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight } = lasting.shared;
@@ -174,7 +176,7 @@ function createServers(
       settings: () => live.current.server,
     }),
   };
-  return { servers, drained: { server: data, pipelines, inFlight, clock, isWorker: part.kind === 'worker' } };
+  return { servers, drained: { server: data, pipelines, steps: new DrainSteps(pipelines, clock), inFlight, clock } };
 }
 
 async function open(

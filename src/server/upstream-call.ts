@@ -9,6 +9,7 @@ import {
   type Outbound,
   type TryRecord,
 } from '../plugin/index.ts';
+import { formatDuration } from '../upstream/limits.ts';
 import type { CommittedReply, Hold, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
 import {
   readRetryAfter,
@@ -16,6 +17,7 @@ import {
   toUpstreamError,
   type UpstreamErrorContext,
 } from '../upstream/upstream-error.ts';
+import { waitForShared } from './shared-work.ts';
 
 export interface SenderSetup {
   readonly upstream: Upstream;
@@ -52,7 +54,7 @@ export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
   let outcome = await tryOnce(job, call, undefined);
   // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
   if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
-    const fresh = await authorize(job);
+    const fresh = await authorize(job, call);
     // Some issuers give the same token until it nearly expires (Google's metadata server does).
     if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
   }
@@ -69,13 +71,33 @@ type Headers = Readonly<Record<string, string>>;
 const isSame = (one: Headers, other: Headers): boolean =>
   Object.entries(one).every(([name, value]) => other[name] === value);
 
-async function authorize({ exchange, entry }: SendJob): Promise<Headers> {
+async function authorize(job: SendJob, { cancellation }: UpstreamCall): Promise<Headers> {
+  const { exchange, entry, attempt, setup } = job;
   try {
-    return await entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
+    const headers = entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
+    // Most are at hand, and nothing waits.
+    if (!(headers instanceof Promise)) return headers;
+    const outOfTime = (): GatewayError => noTokenInTime(job);
+    return await waitForShared(headers, { clock: setup.clock, cancellation, deadline: attempt.deadline, outOfTime });
   } catch (thrown) {
     throw atTarget(thrown, entry.provider.slug);
   }
 }
+
+function noTokenInTime({ exchange, attempt, entry }: SendJob): GatewayError {
+  const { slug } = entry.provider;
+  const when = `passed while the request waited for an access token of "${slug}".`;
+  if (deadlineOf(exchange, attempt) === 'request') {
+    const limit = formatDuration(exchange.deadline - exchange.startedAt);
+    return new GatewayError('timeout_request', `The request's deadline of ${limit} ${when}`);
+  }
+  const limit = formatDuration(attempt.timeouts.total);
+  // The model was not asked: the target's health stays as it is.
+  return new UpstreamError('timeout_total', `${limit} (timeouts.total) ${when}`, { provider: slug, ofGateway: true });
+}
+
+const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =>
+  attempt.deadline < exchange.deadline ? 'total' : 'request';
 
 interface Outcome {
   /** The headers that proved the request. */
@@ -93,7 +115,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
   const record = newTry(call.number, clock.now());
   attempt.tries.push(record);
   try {
-    const credentials = fresh ?? (await authorize(job));
+    const credentials = fresh ?? (await authorize(job, call));
     const errors: UpstreamErrorContext = {
       provider: entry.provider.slug,
       credentials: entry.provider.usesCallersToken ? 'caller' : 'entry',
@@ -116,7 +138,7 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
       headers: { ...outbound.headers, ...credentials },
       timeouts: attempt.timeouts,
       deadline: attempt.deadline,
-      deadlineOf: attempt.deadline < exchange.deadline ? 'total' : 'request',
+      deadlineOf: deadlineOf(exchange, attempt),
       requestMs: exchange.deadline - exchange.startedAt,
       commit: attempt.target.commit,
       hold: holdOf(attempt, limits),

@@ -42,6 +42,15 @@ export type RejectionReason = (typeof REJECTION_REASONS)[number];
 export const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];
 
+/** Settings of `limits` that refuse a request under load, and what they do to it. Labels of a metric: the list is closed. */
+export const LIMIT_REFUSALS = [
+  ...LOAD_LIMITS.flatMap((limit) => [
+    { limit, action: 'refused' },
+    { limit, action: 'dropped' },
+  ]),
+  { limit: 'large_bodies', action: 'refused' },
+] as const;
+
 interface ErrorLabels {
   readonly errorType: ErrorTypeLabel;
   /** Where the code can be the gateway's own refusal. */

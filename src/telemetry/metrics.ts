@@ -163,8 +163,21 @@ export const METRICS = {
   limitRefusals: {
     type: 'counter',
     name: 'gatehouse_limit_refusals_total',
-    help: 'Requests that found no room, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
+    help: 'Requests that found no room, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
+  },
+  largeBodiesWaiting: {
+    type: 'gauge',
+    name: 'gatehouse_large_bodies_waiting',
+    help: 'Steps (reading, checking, translation) of bodies over 1 MB that wait for their turn now. limits.large_bodies bounds them.',
+    labels: [],
+  },
+  largeBodyWait: {
+    type: 'histogram',
+    name: 'gatehouse_large_body_wait_seconds',
+    help: 'Steps (reading, checking, translation) of bodies over 1 MB that waited for their turn: how long, whatever became of them. Steps that began at once are not counted.',
+    labels: [],
+    buckets: DURATION_BUCKETS,
   },
   clientDisconnects: {
     type: 'counter',

@@ -8,7 +8,7 @@ import {
 import type { CacheStatus, Clock, TargetHealth } from '../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { DROP_REASONS } from './line-writer.ts';
-import { LOAD_LIMITS, REJECTION_REASONS } from './error-types.ts';
+import { LIMIT_REFUSALS, REJECTION_REASONS } from './error-types.ts';
 import { METRICS } from './metrics.ts';
 import { openFamilies, UNMATCHED_ROUTE, type Families } from './open-families.ts';
 
@@ -101,10 +101,11 @@ function declareSeries(families: Families, { build, routes }: MetricsOptions): v
   for (const result of ['success', 'failure']) families.configReloads.declare({ result });
   for (const reason of DROP_REASONS) families.logLinesDropped.declare({ reason });
   for (const result of CACHE_RESULTS) families.cacheRequests.declare({ mode: 'exact', result });
-  for (const limit of LOAD_LIMITS)
-    for (const action of ['refused', 'dropped']) families.limitRefusals.declare({ limit, action });
+  for (const refusal of LIMIT_REFUSALS) families.limitRefusals.declare(refusal);
   families.draining.set({}, 0);
   families.poolWaiting.set({}, 0);
+  families.largeBodiesWaiting.set({}, 0);
+  families.largeBodyWait.declare({});
   families.cacheEntries.set({}, 0);
   families.cacheSize.set({}, 0);
   families.cacheEvictions.declare({});

@@ -31,6 +31,7 @@ interface PodSpec {
   readonly containers: readonly [
     {
       readonly args: readonly string[];
+      readonly env: readonly { readonly name: string; readonly value: string }[];
       readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
       readonly readinessProbe: Probe;
       readonly livenessProbe: Probe;
@@ -68,14 +69,27 @@ interface Supervised {
   readonly statusUrl: string;
 }
 
-async function start(args: readonly string[]): Promise<Supervised> {
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of `server.yaml`. */
+  readonly server?: object;
+}
+
+async function start(args: readonly string[], { env, server }: Surroundings = {}): Promise<Supervised> {
   const dir = writeSettings({
-    server: { plugins: ['./blocks.mjs'], chains: { request: ['metadata', 'blocks', 'route'] }, drain: { delay: '0s' } },
+    server: {
+      plugins: ['./blocks.mjs'],
+      chains: { request: ['metadata', 'blocks', 'route'] },
+      drain: { delay: '0s' },
+      ...server,
+    },
   });
   writeFileSync(join(dir, 'blocks.mjs'), BLOCKS);
   ended.push(() => rmSync(dir, { recursive: true, force: true }));
   const there = args.map((arg) => arg.replace('/etc/gatehouse', dir));
-  const child = spawn(process.execPath, [packageFile('src/cli/main.ts'), ...there]);
+  const child = spawn(process.execPath, [packageFile('src/cli/main.ts'), ...there], {
+    env: { ...process.env, ...env },
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (said += piece.toString()));
   const exited = new Promise<NodeJS.Signals | number | null>((resolve) =>
@@ -136,6 +150,16 @@ describe('the lines for systemd', () => {
   });
 });
 
+/** With the environment of the pod, where `server.yaml` names ports alone. */
+const startInPod = (): Promise<Supervised> =>
+  start(container.args, {
+    env: Object.fromEntries(container.env.map(({ name, value }) => [name, value])),
+    server: { listen: { port: 0 }, status: { port: 0 } },
+  });
+
+/** An address of this machine that a listener on 127.0.0.1 does not have. */
+const byPodAddress = (url: string): string => `http://127.0.0.2:${new URL(url).port}`;
+
 describe('the lines for Kubernetes', () => {
   it('leave a drain its default time and 10 s, and name the ports that are the default', () => {
     const { delayMs, timeoutMs } = defaults.drain;
@@ -149,7 +173,9 @@ describe('the lines for Kubernetes', () => {
   });
 
   it('kill a blocked container, which SIGTERM does not end, and leave one that is well alone', async () => {
-    const { child, exited, url, statusUrl } = await start(container.args);
+    const pod = await startInPod();
+    const { child, exited } = pod;
+    const [url, statusUrl] = [byPodAddress(pod.url), byPodAddress(pod.statusUrl)];
     const { readinessProbe, livenessProbe } = container;
     expect([await isWell(statusUrl, readinessProbe), await isWell(statusUrl, livenessProbe)]).toEqual([true, true]);
 

@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
-import { KEY, type TestGateway } from '../support/gateway.ts';
+import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { geminiReply, json, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
@@ -9,10 +10,15 @@ const privateKey = testPrivateKey();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
-async function start(token: Script, model: Script = (_, res) => json(res, geminiReply('hi'))): Promise<void> {
+async function start(
+  token: Script,
+  model: Script = (_, res) => json(res, geminiReply('hi')),
+  settings: TestSettings = {},
+): Promise<void> {
   const script: Script = (request, res, index) =>
     request.url === '/token' ? token(request, res, index) : model(request, res, index);
   ({ upstream, gateway } = await startPair(script, (url) => ({
+    ...settings,
     server: { egress: { token_uris: [`${url}/token`] } },
     catalog: {
       providers: [
@@ -110,6 +116,62 @@ describe('Google access tokens', () => {
     expect(gateway.logs).toContainEqual(
       expect.objectContaining({ level: 'warn', provider: 'vertex', msg: 'no access token' }),
     );
+  });
+
+  describe('from a server that does not answer', () => {
+    const held: ServerResponse[] = [];
+    const silent: Script = (_, res) => void held.push(res);
+    const answerAll = (): void => {
+      for (const res of held.splice(0)) json(res, { access_token: 'late', expires_in: 3599, token_type: 'Bearer' });
+    };
+    const gatewayConfigs = {
+      short: { provider: '@vertex', deadline: '150ms' },
+      tried: { provider: '@vertex', deadline: '20s', timeouts: { total: '150ms' } },
+    };
+
+    it.each([
+      [
+        'short',
+        'timeout_request',
+        /deadline of 150 ms passed while the request waited for an access token of "vertex"/,
+      ],
+      ['tried', 'timeout_total', /^150 ms \(timeouts.total\) passed while the request waited for an access token/],
+    ])(
+      'are waited for within the limits of the config "%s", and fetched on for the others',
+      async (config, code, words) => {
+        await start(silent, undefined, { gateway: gatewayConfigs });
+        const patient = chat();
+        await until(() => held.length === 1, 'the token server is called');
+        const answer = await chat('@vertex/gemini-2.5-flash', { 'x-gateway-config': config });
+        const { error } = (await answer.json()) as { error: { code: string; message: string } };
+        expect([answer.status, error.code]).toEqual([504, code]);
+        expect(error.message).toMatch(words);
+        answerAll();
+        expect((await patient).status).toBe(200);
+        expect(tokenCalls().length).toBe(1);
+      },
+    );
+
+    it('do not hold the place of a client that leaves', async () => {
+      await start(silent);
+      const leaving = new AbortController();
+      const left = fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+        body: JSON.stringify({ model: '@vertex/gemini-2.5-flash', messages: [{ role: 'user', content: 'hi' }] }),
+        signal: leaving.signal,
+      }).catch(() => {});
+      await until(() => held.length === 1, 'the token server is called');
+      leaving.abort();
+      await left;
+      const isFree = async (): Promise<boolean> => {
+        const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+        return /gatehouse_requests_in_flight\{[^}]*\} 0/.test(metrics);
+      };
+      while (!(await isFree()));
+      expect(held.length).toBe(1);
+      answerAll();
+    });
   });
 
   const unauthenticated: Script = (_, res) =>

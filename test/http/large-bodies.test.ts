@@ -63,6 +63,12 @@ describe('bodies over 1 MB', () => {
       expect(error).toMatchObject({ code: 'busy', message: expect.stringContaining('limits.large_bodies') as string });
       expect(headers.get('retry-after')).toBe('1');
     }
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    expect(metrics).toContain(
+      `gatehouse_limit_refusals_total{limit="large_bodies",action="refused"} ${refused!.length}`,
+    );
+    expect(metrics).toContain('\ngatehouse_large_bodies_waiting 0\n');
+    expect(Number(/^gatehouse_large_body_wait_seconds_count (\d+)$/m.exec(metrics)![1])).toBeGreaterThan(0);
   });
 
   it('are not written for an upstream once their client has left', async () => {

@@ -64,6 +64,11 @@ export class Connections {
     return followed;
   }
 
+  /** No connection is between the primary and a worker. While one waits for a free worker, others are on their way to all. */
+  get areHandedOut(): boolean {
+    return this.#homeless.size === 0 && ![...this.#followed].some(({ isHandingOut }) => isHandingOut);
+  }
+
   /** No worker listens any more: who has none by now gets none. */
   stop(): void {
     this.#stopped = true;
@@ -113,6 +118,10 @@ export class WorkerConnections {
 
   get isReady(): boolean {
     return this.listens && !this.isSuspended;
+  }
+
+  get isHandingOut(): boolean {
+    return this.#onItsWay !== undefined;
   }
 
   /** How many the worker has accepted since this was last asked. */

@@ -9,10 +9,12 @@ import { pauseBefore } from './backoff.ts';
 import { Connections } from './connections.ts';
 import { explainedBy } from './crew-explains.ts';
 import { CrewLabels } from './crew-labels.ts';
+import { CrewListener } from './crew-listener.ts';
 import { CrewMetrics } from './crew-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './crew-records.ts';
 import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
 import { Channel, type Load, type Question, type Questions, type SentSettings, type ToPrimary } from './ipc.ts';
+import { takeLastConnections } from './last-connections.ts';
 import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './member.ts';
 import { Silence, TICK_MS } from './silence.ts';
 import { stopMember, type StopTools } from './stop-member.ts';
@@ -22,8 +24,6 @@ const START_LIMIT_MS = 60_000;
 const RELOAD_LIMIT_MS = 60_000;
 /** A look-up waits no longer: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
 const LOOK_UP_LIMIT_MS = 1_000;
-/** When the delay of a drain is over, workers stop listening once connections have ceased to come, or after 2 s (drain.ts). */
-const CLOSED_MS = 3_000;
 
 interface Death {
   readonly code: number;
@@ -47,6 +47,7 @@ export class WorkerCrew implements Crew {
   readonly #labels: CrewLabels;
   readonly #members = new Set<Member>();
   readonly #connections = new Connections();
+  readonly #listener = new CrewListener();
   #inForce: InForce | undefined;
   /** What workers are told to listen on; undefined: what the settings say. */
   #port: number | undefined;
@@ -111,9 +112,13 @@ export class WorkerCrew implements Crew {
 
   async drain(times: DrainTimes): Promise<number> {
     this.#stopping = true;
-    this.#tools.clock.after(times.delayMs + CLOSED_MS, () => this.#connections.stop());
-    const tools: StopTools = { clock: this.#tools.clock, kill: (member, reason) => this.#kill(member, reason) };
-    const cut = await Promise.all([...this.#members].map((member) => stopMember(member, times, tools)));
+    const { clock } = this.#tools;
+    const members = [...this.#members];
+    const tools: StopTools = { clock, kill: (member, reason) => this.#kill(member, reason) };
+    const stopped = Promise.all(members.map((member) => stopMember(member, times, tools)));
+    // Beside them: a drain is over when its workers have ended.
+    void takeLastConnections({ members, listener: this.#listener, connections: this.#connections, clock }, times);
+    const cut = await stopped;
     return cut.reduce((sum, one) => sum + one, 0);
   }
 

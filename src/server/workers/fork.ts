@@ -21,8 +21,11 @@ export class CannotFork extends WorkersFailed {}
 const WORKER_FLAGS = [...new Set([...process.execArgv, '--disable-sigusr1'])];
 
 /** A structured clone keeps what JSON loses: maps, NaN. */
-export const setUpFork = (): void =>
+export function setUpFork(): void {
+  // The primary accepts all connections, whatever NODE_CLUSTER_SCHED_POLICY says: it can move them, and close the port on none.
+  cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: WORKER_MAIN, args: [], execArgv: WORKER_FLAGS, serialization: 'advanced' });
+}
 
 /** Where the system starts no more processes, Node throws or emits `error`, and there never is an `exit`. */
 export function forkWorker(): Worker {

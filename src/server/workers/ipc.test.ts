@@ -16,6 +16,7 @@ const ANSWERS: Answers = {
   metrics: async () => undefined,
   labels: async () => undefined,
   drain: async () => ({ cut: 2 }),
+  drainStep: unasked,
 };
 
 function open() {

@@ -5,6 +5,7 @@ import type { ReadPlaces } from '../../settings/files.ts';
 import type { FamilySnapshot } from '../../telemetry/aggregate.ts';
 import type { RecordQuery } from '../../telemetry/record-store.ts';
 import type { DrainTimes } from '../drain.ts';
+import type { DrainStep } from '../drain-steps.ts';
 import type { AskedQuestion } from '../explain/asked.ts';
 import type { ExplainOutcome } from '../explain/source.ts';
 import type { Address } from '../listeners.ts';
@@ -48,6 +49,8 @@ export interface Questions {
   readonly metrics: { readonly asked: undefined; readonly answer: undefined };
   /** Answered when the last reply has ended; `cut`: how many had to be. */
   readonly drain: { readonly asked: DrainTimes; readonly answer: { readonly cut: number } };
+  /** The end of the delay of a drain; answered at once. */
+  readonly drainStep: { readonly asked: DrainStep; readonly answer: undefined };
 }
 export type Question = keyof Questions;
 

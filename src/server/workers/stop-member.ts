@@ -30,7 +30,7 @@ export async function stopMember(member: Member, times: DrainTimes, { clock, kil
   const callOff = clock.after(limitMs, () => silence.endPatience());
   let cut = 0;
   try {
-    ({ cut } = await channel.ask('drain', times, limitMs + DRAIN_EXTRA_MS));
+    ({ cut } = await channel.ask('drain', { ...times, inStep: times.timeoutMs > 0 }, limitMs + DRAIN_EXTRA_MS));
     member.drained = true;
     await channel.ask('metrics', undefined, TELL_LIMIT_MS);
     // It ends when the channel does.

@@ -76,6 +76,10 @@ const answers: Answers = {
     return undefined;
   },
   drain: (times) => started().shutDown(times),
+  async drainStep(step) {
+    started().drainStep(step);
+    return undefined;
+  },
 };
 
 function started(): WorkerGateway {
