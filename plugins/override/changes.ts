@@ -6,14 +6,15 @@ import {
   type Spellings,
   type Target,
 } from '../../src/plugin/index.ts';
+import { SpelledFields } from './spelled-fields.ts';
 
 type Path = readonly string[];
 
-/** Other fields of a body that must go when an edit is made, because they say the same. */
+/** One field that a target sets or takes out. */
 interface Change {
-  /** One for each spelling of its field, the one that the settings write first. */
-  readonly spelled: readonly Edit[];
-  readonly synonyms: readonly Edit[];
+  readonly edit: Edit;
+  /** Fields of a body that must go when the edit is made, because they say the same. */
+  readonly synonyms: readonly Path[];
 }
 
 /** The changes that a target makes to bodies of one API, worked out once. */
@@ -23,6 +24,7 @@ export interface Changes {
   readonly laidOver: readonly Change[];
   /** Fields that are taken out whatever the request says in them. */
   readonly dropped: ReadonlySet<string>;
+  readonly spellings: Spellings;
 }
 
 export function compileChanges(target: Target, spellings: Spellings): Changes {
@@ -31,11 +33,8 @@ export function compileChanges(target: Target, spellings: Spellings): Changes {
   const defaults = mergeEdits(defaultParams, `${path} default_params`).filter(({ value }) => value !== undefined);
   const overrides = mergeLevels(overrideLevels, `${path} override_params`);
   const change = (edit: Edit, own: readonly Edit[]): Change => {
-    const others = spellings.synonymsOf(edit.path).filter((other) => !own.some((one) => overlap(one.path, other)));
-    return {
-      spelled: spellings.of(edit.path).map((spelled) => ({ ...edit, path: spelled })),
-      synonyms: others.map((other) => ({ path: other, value: undefined, source: edit.source })),
-    };
+    const others = spellings.synonymsOf(edit.path);
+    return { edit, synonyms: others.filter((other) => !own.some((one) => spellings.overlaps(one.path, other))) };
   };
   return {
     beneath: defaults.map((edit) => change(edit, [])),
@@ -45,64 +44,29 @@ export function compileChanges(target: Target, spellings: Spellings): Changes {
       ...drops.map((edit) => change(edit, [...overrides, ...defaults])),
     ],
     dropped: new Set(drops.map((edit) => edit.path.join('.'))),
+    spellings,
   };
 }
 
 /** The body as the target wants it. */
-export function applyChanges(body: RequestBody, { beneath, laidOver, dropped }: Changes): RequestBody {
-  const counts = ({ path }: Edit): boolean => !dropped.has(path.join('.')) && !isUnsaid(body, path);
+export function applyChanges(body: RequestBody, { beneath, laidOver, dropped, spellings }: Changes): RequestBody {
+  const asked = new SpelledFields(body, spellings);
+  const counts = (path: Path): boolean => asked.said(path).some((said) => !dropped.has(said.join('.')));
   const filled = body.edit(
-    beneath.flatMap(({ spelled, synonyms }) =>
-      spelled.some(({ path }) => !isUnsaid(body, path)) || synonyms.some(counts) ? [] : [inSpellingOf(body, spelled)],
+    beneath.flatMap(({ edit, synonyms }) =>
+      asked.said(edit.path).length > 0 || synonyms.some(counts) ? [] : [{ ...edit, path: asked.nearest(edit.path) }],
     ),
   );
+  const fields = new SpelledFields(filled, spellings);
   return filled.edit(
-    laidOver.flatMap(({ spelled, synonyms }) => {
-      const edit = inSpellingOf(filled, spelled);
-      const replaced = [...spelled, ...synonyms].filter(({ path }) => path !== edit.path && !isUnsaid(filled, path));
-      return [...replaced.map((other): Edit => ({ ...other, value: undefined })), edit];
+    laidOver.flatMap(({ edit, synonyms }) => {
+      const path = fields.nearest(edit.path);
+      const said = [edit.path, ...synonyms].flatMap((field) => fields.said(field));
+      const replaced = said.filter((other) => !isSame(other, path));
+      return [...replaced.map((other): Edit => ({ ...edit, path: other, value: undefined })), { ...edit, path }];
     }),
   );
 }
 
-const overlap = (one: Path, other: Path): boolean =>
-  one.every((key, index) => index >= other.length || other[index] === key);
-
-/** The edit in the spelling that the body uses, as far as it has objects on the way: beside `generation_config` no `generationConfig` is made. */
-function inSpellingOf(body: RequestBody, spelled: readonly Edit[]): Edit {
-  let best = spelled[0]!;
-  if (spelled.length === 1) return best;
-  let deepest = 0;
-  for (const edit of spelled) {
-    const depth = depthIn(body, edit.path);
-    if (depth > deepest) [best, deepest] = [edit, depth];
-  }
-  return best;
-}
-
-/** Keys of the path that the body has. */
-function depthIn(body: RequestBody, [key = '', ...inner]: Path): number {
-  if (!body.has(key)) return 0;
-  let value = body.value(key);
-  let depth = 1;
-  for (const name of inner) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return depth;
-    value = value[name];
-    depth += 1;
-  }
-  return depth;
-}
-
-/** A value of another kind on the way (text where the default has an object) is said, and for the check to judge. */
-function isUnsaid(body: RequestBody, [key = '', ...inner]: Path): boolean {
-  let value = body.has(key) ? body.value(key) : undefined;
-  for (const name of inner) {
-    if (value === undefined || value === null) return true;
-    if (!isObject(value)) return false;
-    value = Object.hasOwn(value, name) ? value[name] : undefined;
-  }
-  return value === undefined || value === null;
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSame = (one: Path, other: Path): boolean =>
+  one.length === other.length && one.every((key, index) => key === other[index]);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { imagesFields } from '../../src/formats/fields/images.ts';
 import { applyEdit, mergeEdits, type BodyFault, type Operation, type Target } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import override from './index.ts';
@@ -133,6 +134,41 @@ describe('override', () => {
       'model by config.targets[1] override_params',
       'a.b by config.targets[1] override_params',
     ]);
+  });
+
+  describe('for an API that takes names in both cases', () => {
+    const images = { fields: imagesFields, validate: () => undefined } as unknown as Operation;
+
+    it.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
+      [
+        'writes a field as the body does',
+        { imageConfig: { x: 1 } },
+        { image_config: { y: 2 } },
+        { imageConfig: { x: 1, y: 2 } },
+      ],
+      [
+        'replaces a field that the body has in both cases',
+        { imageSize: 1, image_size: 2 },
+        { image_size: 3 },
+        { image_size: 3 },
+      ],
+      ['takes out the other names of a field', { sampleImageSize: 1 }, { image_size: 3 }, { image_size: 3 }],
+      [
+        'keeps two names that it sets itself',
+        { sampleImageSize: 1 },
+        { image_size: 3, sample_image_size: 4 },
+        { image_size: 3, sampleImageSize: 4 },
+      ],
+    ])('%s', async (_, json, params, expected) => {
+      expect((await applied(json, params, images)).attempt.body.json()).toEqual(expected);
+    });
+
+    it('sets a field at any depth', async () => {
+      const path = Array.from({ length: 60 }, (_, index) => `some_name${index}`);
+      const nested = (value: number) => path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+      const params = nested(2) as Record<string, unknown>;
+      expect((await applied(nested(1) as Record<string, unknown>, params, images)).attempt.body.json()).toEqual(params);
+    });
   });
 
   it('leaves the view alone where the target overrides nothing', async () => {

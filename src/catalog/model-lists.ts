@@ -1,4 +1,4 @@
-import { foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
+import { foldCase, GatewayError, isObject, type Exchange, type RequestBody, type Target } from '../plugin/index.ts';
 
 /** A further model that a body names, and its place there. */
 export interface NamedModel {
@@ -11,30 +11,60 @@ export interface NamedModel {
  * parameters in a config that came with the request. The operator's own parameters are the operator's choice.
  */
 export function furtherModels({ operation, request, config }: Exchange, target: Target): NamedModel[] {
-  const fields = operation?.fields?.models ?? [];
-  const found: NamedModel[] = [];
+  const { models: fields = [], read = [] } = operation?.fields ?? {};
+  const lists = new ModelLists(read);
   const { body } = request;
-  for (const field of fields) if (body?.has(field)) collect(body.value(field), field, found);
-  if (config?.id !== 'inline') return found;
-  for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
-    for (const field of fields) if (Object.hasOwn(params, field)) collect(params[field], field, found);
+  for (const field of fields) {
+    if (!body?.has(field)) continue;
+    refuseRepeats(body, field);
+    lists.add(body.value(field), field);
   }
-  return found;
+  if (config?.id !== 'inline') return lists.found;
+  for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
+    for (const field of fields) if (Object.hasOwn(params, field)) lists.add(params[field], field);
+  }
+  return lists.found;
 }
 
-/**
- * A name, a list of names, objects with a `model`, or LiteLLM's lists by the model they stand in for. An object without `model` has
- * names in all its values: none of them may go unchecked.
- */
-function collect(value: unknown, param: string, found: NamedModel[]): void {
-  if (typeof value === 'string') found.push({ name: value, param });
-  else if (Array.isArray(value)) value.forEach((item, index) => collect(item, `${param}[${index}]`, found));
-  else if (isObject(value)) {
-    const entries = Object.entries(value);
-    const named = entries.filter(([key]) => MODEL_KEYS.has(foldCase(key)));
-    for (const [key, inner] of named.length > 0 ? named : entries) collect(inner, `${param}.${key}`, found);
-  }
+/** Of a name that stands twice only the last is seen here, and an upstream may ask the first. */
+function refuseRepeats(body: RequestBody, param: string): void {
+  const key = body.repeatedKeyIn(param);
+  if (key === undefined) return;
+  const message = `\`${param}\` has an object with the key ${JSON.stringify(key.slice(0, SHOWN_KEY))} twice.`;
+  throw new GatewayError('duplicate_parameter', message, { param });
 }
+
+const SHOWN_KEY = 100;
 
 /** Of a fallback: its model, and fallbacks of its own. */
 const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']);
+
+/** A name, a list of names, objects with a `model`, or LiteLLM's lists by the model they stand in for. */
+class ModelLists {
+  readonly found: NamedModel[] = [];
+  readonly #fields: ReadonlySet<string>;
+
+  /** @param fields paths of the API's request fields: a fallback may set them for its own call */
+  constructor(fields: readonly string[]) {
+    this.#fields = new Set(fields);
+  }
+
+  add(value: unknown, param: string): void {
+    if (typeof value === 'string') this.found.push({ name: value, param });
+    else if (Array.isArray(value)) value.forEach((item, index) => this.add(item, `${param}[${index}]`));
+    else if (isObject(value)) {
+      for (const [key, inner] of this.#named(Object.entries(value))) this.add(inner, `${param}.${key}`);
+    }
+  }
+
+  /**
+   * An object without `model` has names in all its values. Beside a `model`, lists under keys that are no request fields count too:
+   * LiteLLM reads `{"gpt-5": ["o3"], "model": "gpt-5"}` by its first key.
+   */
+  #named(entries: readonly [string, unknown][]): readonly [string, unknown][] {
+    if (!entries.some(([key]) => MODEL_KEYS.has(foldCase(key)))) return entries;
+    return entries.filter(
+      ([key, inner]) => MODEL_KEYS.has(foldCase(key)) || (Array.isArray(inner) && !this.#fields.has(key)),
+    );
+  }
+}

@@ -63,6 +63,10 @@ describe('data URIs', () => {
     ['', undefined],
   ])('reads %s', (uri, parsed) => expect(parseDataUri(uri)).toEqual(parsed));
 
+  it('reads no URI whose type has a thousand parameters', () => {
+    expect(parseDataUri(`data:image/png${';a=b'.repeat(1000)};base64,AAAA`)).toBeUndefined();
+  });
+
   it('are read back as they were written', () => {
     fc.assert(
       fc.property(fc.constantFrom('image/png', 'application/pdf', 'audio/wav'), fc.uint8Array(), (mime, bytes) => {

@@ -126,6 +126,9 @@ export interface DataUri {
 
 const BASE64_MARK = ';base64';
 
+/** Longest type with its parameters: real ones have a few dozen letters (RFC 6838, section 4.2, allows 127 for each name). */
+const MAX_TYPE = 1024;
+
 /**
  * Reads `data:<mime>[;charset=…][;base64],<data>` (RFC 2397); undefined for anything else. Text data is turned into base64 so that
  * callers see one form. Written with indexOf: an image is megabytes, and a regular expression would walk all of it.
@@ -133,7 +136,7 @@ const BASE64_MARK = ';base64';
 export function parseDataUri(uri: string): DataUri | undefined {
   if (uri.slice(0, 5).toLowerCase() !== 'data:') return undefined;
   const comma = uri.indexOf(',');
-  if (comma < 0) return undefined;
+  if (comma < 0 || comma > MAX_TYPE) return undefined;
   const head = uri.slice(5, comma);
   const base64 = head.toLowerCase().endsWith(BASE64_MARK);
   const type = base64 ? head.slice(0, -BASE64_MARK.length) : head;

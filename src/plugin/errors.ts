@@ -55,7 +55,10 @@ export const ERRORS = {
   invalid_value: invalid(400, 'A field has a value that cannot be used; `param` names it.'),
   missing_required_parameter: invalid(400, 'A field the target needs is missing, such as `max_tokens` for Claude.'),
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
-  duplicate_parameter: invalid(400, 'A top-level key stands twice in the body: what is checked must be what is sent.'),
+  duplicate_parameter: invalid(
+    400,
+    'A top-level key, or a key in a list of models, stands twice in the body: what is checked must be what is sent.',
+  ),
   field_not_allowed: invalid(
     400,
     'The `fields` of the key or of the catalog entry do not allow a field of the request, or the bucket of a `gs://` address; `param` names its place.',

@@ -20,16 +20,14 @@ const INDEX = /^(?:0|[1-9][0-9]*)$/;
 export class FieldNames {
   readonly #root = newNode();
 
-  /** @param paths each a list of keys; a number in place of a key stands for an item of a list */
-  constructor(paths: Iterable<readonly string[]>) {
+  /**
+   * @param paths each a list of keys; a number in place of a key stands for an item of a list
+   * @param spellingsOfKey every spelling of one key, its own among them
+   */
+  constructor(paths: Iterable<readonly string[]>, spellingsOfKey: (key: string) => readonly string[] = (key) => [key]) {
     for (const path of paths) {
-      let node = this.#root;
-      for (const key of path) {
-        if (!node.folded.has(foldCase(key))) node.folded.set(foldCase(key), key);
-        let next = node.fields.get(key);
-        if (!next) node.fields.set(key, (next = newNode()));
-        node = next;
-      }
+      let nodes: Iterable<Node> = [this.#root];
+      for (const key of path) nodes = addKey(nodes, spellingsOfKey(key));
     }
   }
 
@@ -44,6 +42,22 @@ export class FieldNames {
       if (node.fields.size > 0 && body.has(key)) checkValue(body.value(key), node, key);
     }
   }
+}
+
+/** The nodes behind a key. Its spellings share one node: a node for each would double with every key of a path. */
+function addKey(nodes: Iterable<Node>, spelled: readonly string[]): ReadonlySet<Node> {
+  const behind = new Set<Node>();
+  for (const { fields, folded } of nodes) {
+    const known = spelled.find((name) => fields.has(name));
+    const shared = known === undefined ? newNode() : fields.get(known)!;
+    for (const name of spelled) {
+      if (!folded.has(foldCase(name))) folded.set(foldCase(name), name);
+      const own = fields.get(name) ?? shared;
+      fields.set(name, own);
+      behind.add(own);
+    }
+  }
+  return behind;
 }
 
 const newNode = (): Node => ({ fields: new Map(), folded: new Map() });

@@ -11,13 +11,13 @@ export function namesOf(paths: Iterable<Path>, table: FieldTable | undefined): F
   const freeMaps = (table?.freeMaps ?? []).filter((place) => !place.includes('[]')).map((place) => place.split('.'));
   const all: Path[] = [];
   for (const path of paths) {
-    for (const spelled of [...spellings.of(path), ...spellings.synonymsOf(path)]) {
-      const map = freeMaps.find((place) => place.every((key, index) => spelled[index] === key));
+    for (const field of [path, ...spellings.synonymsOf(path)]) {
+      const map = freeMaps.find((place) => spellings.beginsWith(field, place));
       // What a caller calls the entries of a map differs in case as it likes.
-      all.push(map ?? spelled);
+      all.push(map ?? field);
     }
   }
-  return new FieldNames(all);
+  return new FieldNames(all, (key) => spellings.ofKey(key));
 }
 
 /** Paths of a request's body that a config names: those it sets or takes out anywhere, and those its conditions ask for. */

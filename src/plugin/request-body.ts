@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { applyEdits, type Edit } from './edits.ts';
+import { repeatedKey } from './json-repeats.ts';
 import { scanTopLevel, type JsonLimits, type Span, type TopLevel } from './json-scan.ts';
 import { spliceTexts, type Texts } from './splice.ts';
 import { GatewayError } from './errors.ts';
@@ -54,6 +55,13 @@ export class RequestBody {
 
   has(key: string): boolean {
     return this.#isEdited(key) ? Object.hasOwn(this.#member(key), key) : this.#shared.topLevel.has(key);
+  }
+
+  /** A key that the caller wrote twice in one object of a top-level value. */
+  repeatedKeyIn(key: string): string | undefined {
+    const { bytes, topLevel } = this.#shared;
+    const span = topLevel.get(key);
+    return span && repeatedKey(bytes.subarray(span.from, span.to));
   }
 
   /** The top-level keys as they will be sent, without parsing any value that no edit touches. */

@@ -5,18 +5,6 @@ type Path = readonly string[];
 const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const toCamel = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-const beginsWith = (path: Path, prefix: Path): boolean => prefix.every((key, index) => path[index] === key);
-
-/** Both spellings of every key of a path: it has one for each choice, itself first. */
-function inBothCases(path: Path): Path[] {
-  let spelled: Path[] = [[]];
-  for (const key of path) {
-    const names = new Set([key, toCamel(key), toSnake(key)]);
-    spelled = spelled.flatMap((before) => [...names].map((name) => [...before, name]));
-  }
-  return spelled;
-}
-
 /** How else a body of an API may write a field: the same field in the other case, and the fields that say the same. */
 export class Spellings {
   readonly #synonyms: readonly (readonly Path[])[];
@@ -27,20 +15,29 @@ export class Spellings {
     this.#bothCases = bothCases;
   }
 
-  /** The field itself in every spelling, its own first. */
-  of(path: Path): readonly Path[] {
-    return this.#bothCases ? inBothCases(path) : [path];
+  /**
+   * One key in every spelling, its own first. Paths have one spelling for each choice of keys, so they are never listed: 20 keys have a
+   * million. Code that needs the spellings of a path walks them key by key, along what a body has.
+   */
+  ofKey(key: string): readonly string[] {
+    return this.#bothCases ? [...new Set([key, toCamel(key), toSnake(key)])] : [key];
   }
 
-  /** Other fields that say the same as the one at `path`, as one around it or as one inside it, in every spelling. */
+  /** Whether the path leads to `prefix` or into it, in any spelling. */
+  beginsWith(path: Path, prefix: Path): boolean {
+    return path.length >= prefix.length && this.overlaps(path, prefix);
+  }
+
+  /** Whether one of the two paths leads to the other one or into it, in any spelling. */
+  overlaps(path: Path, other: Path): boolean {
+    return path.every((key, index) => index >= other.length || this.ofKey(key).includes(other[index]!));
+  }
+
+  /** Other fields that say the same as the one at `path`, as one around it or as one inside it. */
   synonymsOf(path: Path): readonly Path[] {
-    const own = this.of(path);
-    const overlaps = (one: Path): boolean =>
-      own.some((spelling) => beginsWith(spelling, one) || beginsWith(one, spelling));
     return this.#synonyms
-      .filter((group) => group.some(overlaps))
-      .flatMap((group) => group.filter((one) => !overlaps(one)))
-      .flatMap((one) => this.of(one));
+      .filter((group) => group.some((one) => this.overlaps(path, one)))
+      .flatMap((group) => group.filter((one) => !this.overlaps(path, one)));
   }
 }
 

@@ -155,6 +155,11 @@ describe('further models that a body names', () => {
     ['objects with a model', { fallbacks: [{ model: 'o3-pro', max_tokens: 5 }] }, 'fallbacks[0].model'],
     ['objects with a model in capitals', { fallbacks: [{ Model: 'o3-pro' }] }, 'fallbacks[0].Model'],
     ["LiteLLM's lists by model", { fallbacks: [{ 'gpt-5-mini': ['o3-pro'] }] }, 'fallbacks[0].gpt-5-mini[0]'],
+    [
+      "LiteLLM's lists beside a model",
+      { fallbacks: [{ 'gpt-5-mini': ['o3-pro'], model: 'gpt-5-mini' }] },
+      'fallbacks[0].gpt-5-mini[0]',
+    ],
     ['fallbacks for long prompts', { context_window_fallbacks: ['o3-pro'] }, 'context_window_fallbacks[0]'],
     ['a place in the catalog', { models: ['@openai/gpt-5-nano'] }, 'models[0]'],
   ])('are held to the models of the key: %s', async (_, fields, param) => {
@@ -164,13 +169,21 @@ describe('further models that a body names', () => {
     expect(upstream.seen).toEqual([]);
   });
 
+  it('are refused where a list names one of them twice', async () => {
+    const { upstream, gateway } = await answers();
+    const body = `{"model":"@openai/gpt-5-mini","messages":[],"fallbacks":[{"model":"o3-pro","model":"gpt-5-mini"}]}`;
+    const { status, error } = await post(gateway.url, body, NARROW);
+    expect([status, error?.['code'], error?.['param']]).toEqual([400, 'duplicate_parameter', 'fallbacks']);
+    expect(upstream.seen).toEqual([]);
+  });
+
   it('pass where the key may use them, and where nothing limits the key', async () => {
     const { upstream, gateway } = await answers();
     const body = {
       model: '@openai/gpt-5-mini',
       messages,
       models: ['gpt-5-nano'],
-      fallbacks: [{ model: 'gpt-5-mini' }],
+      fallbacks: [{ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'x' }], stop: ['x'] }],
     };
     expect((await post(gateway.url, body, NARROW)).status).toBe(200);
     expect((await post(gateway.url, { ...body, models: ['o3-pro'] })).status).toBe(200);

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { imagesFields } from '../formats/fields/images.ts';
+import { messagesFields } from '../formats/fields/messages.ts';
+import { namesOf } from './named-paths.ts';
+import { RequestBody } from './request-body.ts';
+import { spellingsOf } from './spellings.ts';
+
+const images = spellingsOf(imagesFields);
+/** In both cases such a path has 2 ** 60 spellings. */
+const deepPath = Array.from({ length: 60 }, (_, index) => `some_name${index}`);
+const nested = (path: readonly string[]): unknown => path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), 1);
+const check = (value: unknown): void =>
+  namesOf([deepPath], imagesFields).check(RequestBody.read(Buffer.from(JSON.stringify(value)), 64));
+
+describe('the spellings of a field', () => {
+  it('are its key in both cases, where the API takes both', () => {
+    expect(images.ofKey('image_size')).toEqual(['image_size', 'imageSize']);
+    expect(images.ofKey('imageSize')).toEqual(['imageSize', 'image_size']);
+    expect(spellingsOf(messagesFields).ofKey('max_tokens')).toEqual(['max_tokens']);
+  });
+
+  it('have the same synonyms', () => {
+    expect(images.synonymsOf(['imageSize', 'inner'])).toEqual([['sample_image_size']]);
+  });
+
+  it('are found in a body however deep the path is', () => {
+    const mixed = deepPath.map((key, index) => (index % 2 ? key : key.replace('_n', 'N')));
+    expect(() => check(nested(deepPath))).not.toThrow();
+    expect(() => check(nested(mixed))).not.toThrow();
+    expect(() => check(nested([...mixed.slice(0, -1), 'SOME_name59']))).toThrow('readers that ignore case');
+  });
+});
