@@ -1,6 +1,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Reply } from '../plugin/index.ts';
 
+/** Framing is that of the connection, which node:http chooses: with these, what leaves is no message of HTTP (RFC 9112, section 6.1). */
+const FRAMING: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'upgrade']);
+
 const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
 
 /**
@@ -26,7 +29,13 @@ function checkBody(body: unknown): string | undefined {
 }
 
 function checkHeaders(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
+    const key = name.toLowerCase();
+    if (FRAMING.has(key) || (key === 'content-length' && name !== key))
+      return `its header "${key}" is for the gateway to set`;
+    if (seen.has(key)) return `its header ${JSON.stringify(key.slice(0, 100))} is there twice`;
+    seen.add(key);
     try {
       validateHeaderName(name);
       // Of arrays and numbers node:http takes what it can write.

@@ -20,8 +20,8 @@ export interface Guard {
 }
 
 /**
- * timeout: it was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener: its `onEnd` listener
- * threw. rejection: it left a promise that failed, and nothing handled that.
+ * timeout: it was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener: its listener of
+ * `onEnd` or `onCancel` threw. rejection: it left a promise that failed, and nothing handled that.
  */
 export type MishapKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 

@@ -27,8 +27,8 @@ class Visit {
   #over = false;
   /** It has passed the request on. */
   #handedOver = false;
-  /** The failure of the rest of the chain: no fault of this plugin where it throws it on. */
-  #behind: unknown;
+  /** The failure of the rest of the chain: no fault of this plugin where it throws it on. In an object, since it may be `undefined`. */
+  #behind: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
   /** Why the request is over. */
   #ended: GatewayError | undefined;
@@ -67,14 +67,14 @@ class Visit {
     // Hears the failure of what follows, too: where a plugin forgets its `await`, it would be unhandled, the end of the process.
     done.then(
       () => this.#settled(),
-      (thrown: unknown) => this.#settled(thrown),
+      (thrown: unknown) => this.#settled({ thrown }),
     );
     return done;
   };
 
-  #settled(thrown?: unknown): void {
+  #settled(failure?: { readonly thrown: unknown }): void {
     this.#running -= 1;
-    this.#behind = thrown;
+    this.#behind = failure;
     // The plugin has its turn to clean up before it is given up.
     if (this.#ended && this.#running === 0) this.#giveUpSoon(this.#ended);
   }
@@ -130,9 +130,11 @@ class Visit {
     const { name } = this.#instance;
     this.#close();
     if (this.#running > 0) return this.#reject(new ChainFault(`plugin "${name}" did not await next()`));
-    const wrong = this.#instance.guard && checkReply(this.#reply);
-    if (wrong !== undefined)
-      return this.#reject(new ChainFault(`plugin "${name}" left a reply that cannot be sent: ${wrong}`));
+    const wrong = this.#wrongReply();
+    if (wrong) {
+      this.#dropReply(wrong);
+      return this.#reject(wrong);
+    }
     this.#releaseBody();
     this.#done.resolve();
   }
@@ -141,8 +143,10 @@ class Visit {
     // What a given-up plugin throws has no effect.
     if (this.#over) return;
     this.#close();
-    this.#releaseBody();
-    if (thrown === this.#behind && this.#calls > 0) return this.#done.reject(thrown);
+    const wrong = this.#wrongReply();
+    if (wrong) this.#dropReply(wrong);
+    else this.#releaseBody();
+    if (this.#behind && thrown === this.#behind.thrown) return this.#done.reject(thrown);
     if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error')
       return this.#done.reject(thrown);
     this.#reject(thrown);
@@ -169,6 +173,31 @@ class Visit {
 
   get #reply(): Reply | undefined {
     return (this.#ctx.attempt ?? this.#ctx.exchange).reply;
+  }
+
+  /** Why the reply cannot be sent. Its getters and traps may throw. */
+  #wrongReply(): Error | undefined {
+    if (!this.#instance.guard) return undefined;
+    const { name } = this.#instance;
+    try {
+      const wrong = checkReply(this.#reply);
+      return wrong === undefined
+        ? undefined
+        : new ChainFault(`plugin "${name}" left a reply that cannot be sent: ${wrong}`);
+    } catch (thrown) {
+      return blame(thrown, name);
+    }
+  }
+
+  /** The next plugin would fail at it, in its own name. */
+  #dropReply(cause: Error): void {
+    try {
+      (this.#ctx.attempt ?? this.#ctx.exchange).reply = undefined;
+    } catch {
+      // The reply is gone; its body cannot be cancelled.
+    }
+    const { name: plugin } = this.#instance;
+    this.#wrapped?.inner.cancel(new GatewayError('internal_error', 'The reply is not sent.', { cause, plugin }));
   }
 
   /** The plugin gets the body in a guard: what it wraps around that, its errors end in the guard. */

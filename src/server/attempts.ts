@@ -21,6 +21,7 @@ import {
   type TryRecord,
 } from '../plugin/index.ts';
 import { answerByStatus } from './koa-reply.ts';
+import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture } from './response-capture.ts';
 
@@ -32,7 +33,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly target: Target;
   readonly choice: Choice;
   readonly startedAt: number;
-  readonly cancellation = new Cancellation();
+  readonly cancellation: Cancellation;
   readonly tries: TryRecord[] = [];
   readonly losses: Loss[] = [];
   body: RequestBody;
@@ -50,6 +51,7 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
     super();
     const { target, choice } = setup;
     this.#exchange = exchange;
+    this.cancellation = cancellationWithin(exchange);
     this.choice = choice;
     this.number = exchange.attempts.length;
     this.body = body;
@@ -83,6 +85,10 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
     if (this.body.original.length > KEPT_BODY_BYTES) this.body = this.body.outline();
   }
 }
+
+/** What throws in its listeners is heard as for the exchange's own. */
+const cancellationWithin = ({ cancellation }: Exchange): Cancellation =>
+  cancellation instanceof GuardedCancellation ? cancellation.another() : new Cancellation();
 
 interface TargetAttemptSetup {
   readonly target: Target;

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Format } from '../formats/format.ts';
 import {
-  Cancellation,
   GatewayError,
   type Attempt,
   type Caller,
@@ -18,13 +17,13 @@ import {
   type SkippedTarget,
   type TraceContext,
 } from '../plugin/index.ts';
-import { currentWork, isGivenUp, runForPlugin } from '../chain/plugin-work.ts';
-import { blame } from '../plugin/blame.ts';
+import { isGivenUp } from '../chain/plugin-work.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../telemetry/traceparent.ts';
 import { clientAddress } from './client-address.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
+import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -43,10 +42,12 @@ export interface ExchangeSetup {
   readonly id?: string | undefined;
   /** The request has a deadline, or another one. */
   readonly onDeadline?: ((deadline: number) => void) | undefined;
+  /** A listener has thrown: it does not keep the others from hearing. */
+  readonly onListenerFault?: ((error: unknown, requestId: string) => void) | undefined;
 }
 
 /** The exchange of one request, from the moment its head was read. */
-export class HttpExchange extends ReplyHolder implements Exchange {
+export class HttpExchange extends ReplyHolder implements Exchange, ListenerFaults {
   readonly id: string;
   readonly startedAt: number;
   readonly settingsHash: string;
@@ -70,8 +71,9 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   #endListeners: ((end: ReplyEnd) => void)[] = [];
   #end: ReplyEnd | undefined;
   #deadline = Infinity;
-  readonly #cancellation = new Cancellation();
+  readonly #cancellation = new GuardedCancellation(this);
   readonly #onDeadline: ExchangeSetup['onDeadline'];
+  readonly #onListenerFault: ExchangeSetup['onListenerFault'];
 
   constructor(req: IncomingMessage, setup: ExchangeSetup) {
     const { operation, clientFormat, params, snapshot, clock, id } = setup;
@@ -81,6 +83,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
     this.id = id ?? (isOwn ? asked : uuidv7(clock.wall()));
     this.startedAt = clock.now();
     this.#onDeadline = setup.onDeadline;
+    this.#onListenerFault = setup.onListenerFault;
     this.deadline = this.startedAt + snapshot.server.deadlineMs;
     this.settingsHash = snapshot.hash;
     this.operation = operation;
@@ -98,7 +101,7 @@ export class HttpExchange extends ReplyHolder implements Exchange {
   }
 
   /** Without a setter: a plugin that assigns something else fails, and a client that leaves still ends the request. */
-  get cancellation(): Cancellation {
+  get cancellation(): GuardedCancellation {
     return this.#cancellation;
   }
 
@@ -120,42 +123,28 @@ export class HttpExchange extends ReplyHolder implements Exchange {
 
   /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */
   onEnd(listener: (end: ReplyEnd) => void): void {
-    const work = currentWork();
-    const heard = work ? attributed(work.plugin, listener) : listener;
+    const heard = guardedListener(listener, this);
     if (this.#end) heard(this.#end);
     else this.#endListeners.push(heard);
   }
 
+  listenerFailed(error: unknown): void {
+    this.#onListenerFault?.(error, this.id);
+  }
+
   /** Tells the listeners, once. A listener that throws does not keep the others from hearing. */
-  end(end: ReplyEnd, onFault: (error: unknown) => void): void {
+  end(end: ReplyEnd): void {
     const listeners = this.#endListeners;
     this.#end = end;
     this.#endListeners = [];
     for (const listener of listeners) {
       try {
-        // An async listener gives a promise, whatever its type says.
-        const result: unknown = listener(end);
-        if (result instanceof Promise) result.catch(onFault);
+        listener(end);
       } catch (error) {
-        onFault(error);
+        this.listenerFailed(error);
       }
     }
   }
-}
-
-/** A listener of a plugin from outside, whose faults have its name. */
-function attributed(plugin: string, listener: (end: ReplyEnd) => void): (end: ReplyEnd) => unknown {
-  const blamed = (thrown: unknown): never => {
-    throw blame(thrown, plugin);
-  };
-  return (end) => {
-    try {
-      const result: unknown = runForPlugin(plugin, () => listener(end));
-      return result instanceof Promise ? result.catch(blamed) : undefined;
-    } catch (thrown) {
-      return blamed(thrown);
-    }
-  };
 }
 
 /** What a caller calls its request or trace stands in logs, records and replies: none of the keys it sends, by mistake, is taken for it. */

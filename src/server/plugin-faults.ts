@@ -12,7 +12,7 @@ const MESSAGES = {
   timeout: 'a plugin was given up: it took too long',
   error: 'a plugin failed',
   stream: 'a plugin failed while its reply left',
-  listener: 'a plugin failed after the reply',
+  listener: 'a listener of a plugin failed',
   rejection: 'a plugin left a rejection unhandled',
 } as const satisfies Record<MishapKind, string>;
 

@@ -100,3 +100,14 @@ it('counts the signs of life of a stream among the bytes that left', async () =>
   expect(signs).toBeGreaterThan(0);
   expect(ends[0]?.bytes).toBe(signs * openaiChat.heartbeat.length + 'data: {}\n\n'.length);
 });
+
+it('ends a body that never ends at the deadline, whatever the time of the next sign of life', async () => {
+  const body = { open() {}, pause() {}, resume() {}, cancel() {} };
+  const place = await start({ body, stream: true }, 4_000);
+  place.socket.resume();
+  await place.clock.advance(4_050);
+  await expect.poll(() => place.ends.length).toBe(1);
+  expect(place.ends).toMatchObject([
+    { state: 'failed', error: { code: 'timeout_request', message: expect.stringContaining('not complete') } },
+  ]);
+});

@@ -21,6 +21,11 @@ const NOTHING = Buffer.alloc(0);
 
 const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
+const notComplete = (): GatewayError =>
+  new GatewayError('timeout_request', "The reply was not complete before the request's deadline.");
+
+/** An attempt has a timer of its own for the deadline, and its error says more: it comes first. */
+const GRACE_MS = 50;
 
 /** A stream that says nothing for this long is given a sign of life, or load balancers cut it (wire.md D13, step 7). */
 const HEARTBEAT_MS = 15_000;
@@ -168,10 +173,11 @@ class ReplyWriter implements Sink, LeavingReply {
   #beat(): void {
     if (this.#closing || this.#settled) return;
     const { clock, deadline, format } = this.#setup;
-    this.#stopHeartbeat = clock.after(HEARTBEAT_MS, () => {
+    const ms = Math.max(0, Math.min(HEARTBEAT_MS, deadline + GRACE_MS - clock.now()));
+    this.#stopHeartbeat = clock.after(ms, () => {
       if (this.#closing) return;
-      // An upstream that is done has no deadline any more, and a client that does not read would hold what is left for ever.
-      if (clock.now() >= deadline) return this.abort(outOfTime());
+      // Without this a client that does not read would hold what an upstream has ended, and a plugin's body might never end.
+      if (clock.now() >= deadline) return this.abort(this.#res.writableNeedDrain ? outOfTime() : notComplete());
       // Whole events have left, so this stands between two; a client that does not read needs none.
       if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
       this.#silent = true;

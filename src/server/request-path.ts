@@ -64,6 +64,11 @@ export interface Routed {
  */
 export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault }: RequestPathSetup) {
   const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
+  const onListenerFault = (error: unknown, requestId: string): void => {
+    const plugin = blamedPlugin(error);
+    if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
+    else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
+  };
   return async (ctx: Koa.Context, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
@@ -76,14 +81,11 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       clock,
       id,
       onDeadline,
+      onListenerFault,
     });
     const settle = (end: ReplyEnd): void => {
       if (!inFlight.leave(exchange)) return;
-      exchange.end(end, (fault) => {
-        const plugin = blamedPlugin(fault);
-        if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId: exchange.id, error: fault });
-        else log.error({ err: fault, request_id: exchange.id }, 'a plugin failed after the reply');
-      });
+      exchange.end(end);
       // After its plugins have heard of the end: this may be what closes them.
       lease.release();
     };

@@ -4,7 +4,7 @@ import { Cancellation, GatewayError, type Clock } from '../plugin/index.ts';
 export class TimeLimitPassed extends Error {
   override readonly name = 'TimeLimitPassed';
   constructor(ms: number) {
-    super(`it did not end within ${ms / 1000} s`);
+    super(`it did not end within ${Math.round(ms) / 1000} s`);
   }
 }
 

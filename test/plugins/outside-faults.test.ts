@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../support/gateway.ts';
+import { KEY, until } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse, type Script } from '../support/upstream.ts';
 import { metricsOf, startOutsideGateway, type OutsideGateway, type OutsidePlugin } from './outside-gateway.ts';
 
@@ -164,6 +164,13 @@ describe('a middleware that throws', () => {
     },
   );
 
+  it.each(LEVELS)('in the %s chain is named where it throws `undefined` after `next()`', async (level) => {
+    await using started = await withPlugin(level, { body: `await next(); throw undefined;` });
+    expect((await started.chat()).status).toBe(500);
+    expect(linesOf(started, 'a plugin failed')).toMatchObject([{ plugin: 'faulty' }]);
+    expect(linesOf(started, 'request failed inside the gateway')).toEqual([]);
+  });
+
   it('is not blamed for an error of a plugin behind it', async () => {
     const plugins: OutsidePlugin[] = [
       { name: 'around', body: `try { await next(); } finally { ctx.get('x'); }` },
@@ -194,6 +201,22 @@ describe('a plugin that leaves something unusable behind', () => {
     ['a deadline that is no number', `ctx.exchange.deadline = NaN;`],
     ['no cancellation', `ctx.exchange.cancellation = null;`],
   ];
+
+  it.each([
+    ['a body that is text', `ctx.attempt.reply.body = 'junk';`],
+    ['a body whose traps throw', `ctx.attempt.reply.body = new Proxy({}, { get() { throw new Error('trap'); } });`],
+    ['a reply whose traps throw', `ctx.attempt.reply = new Proxy({}, { get() { throw new Error('trap'); } });`],
+    ['framing of its own', `ctx.attempt.reply.headers['Transfer-Encoding'] = 'chunked';`],
+    ['a header twice', `ctx.attempt.reply.headers['Content-Type'] = 'text/plain';`],
+  ])('is the one plugin that the log names, and its upstream is let go: %s', async (_, junk) => {
+    await using started = await withPlugin('attempt', { body: `await next(); ${junk}` }, endless);
+    expect((await started.chat({ stream: true })).status).toBe(500);
+    await until(() => started.upstream.seen[0]!.aborted, 'the upstream was let go');
+    await until(() => linesOf(started, 'request failed').length > 0, 'the request has ended');
+    expect(linesOf(started, 'a plugin failed')).toMatchObject([{ plugin: 'faulty' }]);
+    expect(linesOf(started, 'request failed')).toMatchObject([{ plugin: 'faulty' }]);
+    expect(linesOf(started, 'request failed inside the gateway')).toEqual([]);
+  });
 
   it.each(JUNK)('gives a 500 with its name, and a gateway that lives on: %s', async (_, junk) => {
     await using started = await withPlugin('request', { body: `if (!ctx.get('x-junk')) return next(); ${junk}` });
@@ -245,9 +268,34 @@ describe('an onEnd listener', () => {
     });
     expect((await started.chat()).status).toBe(200);
     await until(() => linesOf(started, 'heard').length === 1, 'the other listener has heard');
-    await until(() => linesOf(started, 'a plugin failed after the reply').length === (how === 'hangs' ? 0 : 1), 'told');
+    await until(() => linesOf(started, 'a listener of a plugin failed').length === (how === 'hangs' ? 0 : 1), 'told');
     if (how !== 'hangs')
-      expect(linesOf(started, 'a plugin failed after the reply')).toMatchObject([{ plugin: 'faulty' }]);
+      expect(linesOf(started, 'a listener of a plugin failed')).toMatchObject([{ plugin: 'faulty' }]);
     expect(await metricsOf(started)).toContain('gatehouse_requests_in_flight{route="/v1/chat/completions"} 0');
+  });
+});
+
+describe('an onCancel listener', () => {
+  const hangs: Script = () => {};
+  it.each([
+    ['throws', 'exchange', `() => { throw new Error('broken'); }`],
+    ['rejects', 'exchange', `async () => { throw new Error('broken'); }`],
+    ['throws what is no error', 'exchange', `() => { throw null; }`],
+    ['throws', 'attempt', `() => { throw new Error('broken'); }`],
+  ])('that %s when the client leaves is named (%s), and other listeners hear of it', async (_, of, listener) => {
+    const body = `const { cancellation } = ctx.${of}; cancellation.onCancel(${listener}); cancellation.onCancel(() => host.log.info('heard')); await next();`;
+    await using started = await withPlugin(of === 'attempt' ? 'attempt' : 'request', { body }, hangs);
+    const leaves = new AbortController();
+    const url = `${started.gateway.url}/v1/chat/completions`;
+    const headers = { 'content-type': 'application/json', 'x-gateway-api-key': KEY };
+    const request = JSON.stringify({ model: '@openai/m', messages: [{ role: 'user', content: 'hi' }] });
+    const left = fetch(url, { method: 'POST', headers, body: request, signal: leaves.signal }).catch(() => 'left');
+    await until(() => started.upstream.seen.length === 1, 'the upstream was asked');
+    leaves.abort();
+    await left;
+    await until(() => linesOf(started, 'a listener of a plugin failed').length === 1, 'the fault was logged');
+    expect(linesOf(started, 'a listener of a plugin failed')).toMatchObject([{ plugin: 'faulty' }]);
+    expect(linesOf(started, 'heard')).toHaveLength(1);
+    await until(() => started.upstream.seen[0]!.aborted, 'the upstream was let go');
   });
 });
