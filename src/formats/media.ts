@@ -110,10 +110,18 @@ export function mimeOfUrl(url: string): string | undefined {
   const authority = scheme < 0 ? 0 : scheme + 3;
   const slash = url.indexOf('/', authority);
   const host = url.slice(authority, slash < 0 ? url.length : slash).toLowerCase();
-  const path = slash < 0 ? '' : url.slice(slash).replace(/[?#].*$/s, '');
+  const path = slash < 0 ? '' : url.slice(slash, endOfPath(url, slash));
   // A watch page has no extension and is a film to Gemini (wire.md D4).
   if (/^(?:www\.|m\.)?youtube\.com$/.test(host) ? path === '/watch' : host === 'youtu.be') return 'video/mp4';
   return mimeOfName(path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** Where query or fragment begin. An address may be as long as a body: two searches cost less than a pattern. */
+export function endOfPath(url: string, from = 0): number {
+  const query = url.indexOf('?', from);
+  const path = query < 0 ? url : url.slice(0, query);
+  const fragment = path.indexOf('#', from);
+  return fragment < 0 ? path.length : fragment;
 }
 
 export interface DataUri {
@@ -138,7 +146,7 @@ export function parseDataUri(uri: string): DataUri | undefined {
   const comma = uri.indexOf(',');
   if (comma < 0 || comma > MAX_TYPE) return undefined;
   const head = uri.slice(5, comma);
-  const base64 = head.toLowerCase().endsWith(BASE64_MARK);
+  const base64 = head.slice(-BASE64_MARK.length).toLowerCase() === BASE64_MARK;
   const type = base64 ? head.slice(0, -BASE64_MARK.length) : head;
   const mime = bareMime(type);
   const parameters = tellingParameters(type);
@@ -147,11 +155,22 @@ export function parseDataUri(uri: string): DataUri | undefined {
   return data === undefined ? undefined : { mime: mime || undefined, data, ...(parameters && { parameters }) };
 }
 
+/** A longer list is kept as it is: those of real types have some tens of characters. */
+const MAX_PARAMETERS = 1024;
+
 function tellingParameters(type: string): string {
+  const first = type.indexOf(';');
+  if (first < 0) return '';
+  if (type.length > MAX_PARAMETERS) return type.slice(first + 1).trim();
   const [, ...parameters] = type.split(';').map((parameter) => parameter.trim());
   return parameters
     .filter((parameter) => parameter !== '' && !/^charset="?(?:utf-?8|us-ascii)"?$/i.test(parameter))
     .join(';');
+}
+
+/** As an error or a loss shows them. */
+export function shownParameters(parameters: string): string {
+  return parameters.length > MAX_PARAMETERS ? `${parameters.slice(0, MAX_PARAMETERS)}…` : parameters;
 }
 
 function percentToBase64(text: string): string | undefined {

@@ -3,23 +3,35 @@ import type { Part, Tool, Turn } from './conversation.ts';
 type Thing = Turn | Part | Tool;
 
 /**
- * Where in the caller's body each turn, part and tool of a conversation stands. Noted only when somebody asks (translate.ts): a
- * request that loses nothing is read without.
+ * Where in the caller's body each turn, part and tool of a conversation stands.
+ *
+ * Two lists and no map: all things are noted, and at most a hundred or two are looked up (losses.ts bounds the names). Entering 60,000
+ * things of 1 MB into a map takes as long as reading them (measured).
  */
 export class Origins {
-  readonly #places = new Map<Thing, string>();
+  readonly #things: Thing[] = [];
+  /** The place of each thing, or the thing it stands for. */
+  readonly #places: (string | Thing)[] = [];
 
   note(thing: Thing, place: string): void {
-    this.#places.set(thing, place);
+    this.#things.push(thing);
+    this.#places.push(place);
   }
 
-  /** `thing` stands for what `before` was. */
+  /** `thing` stands for what `before` was. A place of its own counts for more, and is noted first. */
   carry(before: Thing, thing: Thing): void {
-    const place = this.#places.get(before);
-    if (place !== undefined && !this.#places.has(thing)) this.#places.set(thing, place);
+    if (before === thing) return;
+    this.#things.push(thing);
+    this.#places.push(before);
   }
 
   of(thing: Thing | undefined): string | undefined {
-    return thing && this.#places.get(thing);
+    let at = thing;
+    while (at !== undefined) {
+      const place = this.#places[this.#things.indexOf(at)];
+      if (place === undefined || typeof place === 'string') return place;
+      at = place;
+    }
+    return undefined;
   }
 }

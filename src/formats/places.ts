@@ -9,12 +9,8 @@ export interface Caller {
   readonly client: Pick<Format, 'respell'>;
   readonly body: JsonObject;
   readonly conversation: Conversation;
-  /** The same conversation with the places of its turns, parts and tools. Needed only where one of them is named. */
-  located(): Located;
-}
-
-export interface Located {
-  readonly conversation: Conversation;
+  /** The conversation that places are in: the same one, or the one that other formats can say. */
+  readonly located: Conversation;
   readonly origins: Origins;
 }
 
@@ -60,7 +56,6 @@ interface Message {
  */
 class Places {
   readonly #caller: Caller;
-  #read: Located | undefined;
   /** Number of the first message of each turn. */
   #starts: readonly number[] | undefined;
   readonly #calls = new Map<readonly Part[], readonly Part[]>();
@@ -82,16 +77,12 @@ class Places {
     return membersOf(rest, param);
   }
 
-  get #located(): Located {
-    return (this.#read ??= this.#caller.located());
-  }
-
   #ofThing(param: string): Found | undefined {
     const match = THING.exec(param);
     if (!match) return undefined;
     const [named, list, ...numbers] = match;
     const [at, field, index, inner] = [Number(numbers[0]), numbers[1], numbers[2], numbers[3]];
-    const { conversation, origins } = this.#located;
+    const { located: conversation, origins } = this.#caller;
     if (list === 'tools') {
       const origin = origins.of(conversation.tools?.[at]);
       // A path below it may have any form (a schema's): only its beginning is another one.
@@ -113,7 +104,7 @@ class Places {
   }
 
   #messageAt(wanted: number): Message | undefined {
-    const { turns } = this.#located.conversation;
+    const { turns } = this.#caller.located;
     this.#starts ??= startsOf(turns);
     const at = lastUpTo(this.#starts, wanted);
     const [turn, start] = [turns[at], this.#starts[at]];

@@ -14,10 +14,17 @@ const MAX_DIGITS = 310;
  * tells numbers from digits inside strings, which the search for long ones cannot.
  */
 export function losesDigits(text: string, value: unknown): boolean {
-  return SIXTEEN_DIGITS.test(text) && (text.match(LONG_NUMBERS) ?? []).some(isChanged) && hasUnsafe(value);
+  return SIXTEEN_DIGITS.test(text) && hasChanged(text) && hasUnsafe(value);
 }
 
-function isChanged(digits: string): boolean {
+/** One after the other: the first that is changed says it, and a text may hold tens of thousands. */
+function hasChanged(text: string): boolean {
+  for (const [digits] of text.matchAll(LONG_NUMBERS)) if (isChanged(digits)) return true;
+  return false;
+}
+
+/** Of the digits of a whole number: parsed and written, they are others. */
+export function isChanged(digits: string): boolean {
   const number = Number(digits);
   if (String(number) === digits) return false;
   // Exact below 1e21 (ECMA-262, Number.prototype.toFixed).

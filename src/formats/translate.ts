@@ -1,6 +1,6 @@
 import type { Conversation, JsonObject } from './conversation.ts';
 import { joinLosses } from './losses.ts';
-import { RequestFault, type EncodedRequest, type Format, type Portable, type ReplyContext } from './format.ts';
+import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
 import type { RequestTarget } from './format.ts';
 import { Origins } from './origins.ts';
 import { namedLosses, namedPlace, type Caller } from './places.ts';
@@ -20,64 +20,27 @@ export interface RequestTranslation {
  */
 export function translateRequest(body: JsonObject, translation: RequestTranslation): EncodedRequest {
   const { client, upstream, target, reply, change = (same) => same } = translation;
-  const read = client.decodeRequest(body);
-  const { conversation, losses } = portable(client, read);
-  const callers = new Callers(client, body, read);
+  const origins = new Origins();
+  const read = client.decodeRequest(body, origins);
+  const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
+  const callerOf = (located: Conversation): Caller => ({ client, body, conversation: read, located, origins });
   const encoded = inCallersWords(
     () => upstream.encodeRequest(change(conversation), target, reply),
-    () => callers.portable,
+    () => callerOf(conversation),
   );
   const { unread = NOTHING } = read;
   if (losses.length === 0 && encoded.losses.length === 0) return { ...encoded, losses: unread };
   return {
     ...encoded,
-    losses: joinLosses(unread, namedLosses(losses, callers.read), namedLosses(encoded.losses, callers.portable)),
+    losses: joinLosses(
+      unread,
+      namedLosses(losses, callerOf(read)),
+      namedLosses(encoded.losses, callerOf(conversation)),
+    ),
   };
 }
 
 const NOTHING: readonly never[] = [];
-
-function portable(client: Format, conversation: Conversation, origins?: Origins): Portable {
-  return client.toPortable?.(conversation, origins) ?? { conversation, losses: [] };
-}
-
-/**
- * The caller's body as it was read, and as other formats can say it. Places are noted in a second reading, which a request that
- * loses no turn, part or tool does without: reading is pure, so it gives the same conversation.
- */
-class Callers {
-  readonly #client: Format;
-  readonly #body: JsonObject;
-  readonly #conversation: Conversation;
-  #again: { readonly origins: Origins; readonly conversation: Conversation } | undefined;
-
-  constructor(client: Format, body: JsonObject, conversation: Conversation) {
-    this.#client = client;
-    this.#body = body;
-    this.#conversation = conversation;
-  }
-
-  get read(): Caller {
-    return this.#caller(() => this.#readAgain());
-  }
-
-  get portable(): Caller {
-    return this.#caller(() => {
-      const { origins, conversation } = this.#readAgain();
-      return { origins, conversation: portable(this.#client, conversation, origins).conversation };
-    });
-  }
-
-  #caller(located: Caller['located']): Caller {
-    return { client: this.#client, body: this.#body, conversation: this.#conversation, located };
-  }
-
-  #readAgain() {
-    if (this.#again) return this.#again;
-    const origins = new Origins();
-    return (this.#again = { origins, conversation: this.#client.decodeRequest(this.#body, origins) });
-  }
-}
 
 function inCallersWords<T>(work: () => T, caller: () => Caller): T {
   try {

@@ -1,6 +1,7 @@
 import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts';
 import { translatingReader, type Translation } from '../formats/readers.ts';
 import { translateRequest } from '../formats/translate.ts';
+import { writeJson } from '../formats/json-text.ts';
 import type { Prepared, RequestBody } from '../plugin/index.ts';
 import { callId } from './ids.ts';
 import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
@@ -71,7 +72,7 @@ function translate(job: Job): Prepared {
     losses: [...encoded.losses, ...(operation.format.unshown?.(attempt.body, job.client) ?? [])],
     outbound: {
       ...placeOf(job, encoded.headers),
-      body: JSON.stringify(encoded.body),
+      body: writeJson(encoded.body),
       stream,
       contentType: stream ? operation.format.contentType.stream : operation.format.contentType.body,
       openReader: ({ headers }) => translatingReader(translation, stream, headers['content-type'] ?? ''),

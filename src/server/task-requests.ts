@@ -1,6 +1,7 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
 import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts';
+import { writeJson } from '../formats/json-text.ts';
 import { parseReplyText } from '../formats/rounding.ts';
 import { textOf } from '../formats/stream-start.ts';
 import type { Batch, Outbound, Prepared } from '../plugin/index.ts';
@@ -33,7 +34,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
 }
 
 function translate(job: Job, encoded: EncodedTask): Prepared {
-  const bodies = encoded.calls.map((call) => JSON.stringify(call));
+  const bodies = encoded.calls.map((call) => writeJson(call));
   const [body] = bodies;
   if (body === undefined) throw new RequestFault('invalid_request', 'The body asks for nothing.');
   const outbound: Outbound = {

@@ -1,21 +1,31 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 /** The lowest of this many measurements counts: what else runs on the machine only ever adds. */
 const REPETITIONS = 5;
 
-/** Microseconds: some kernels count CPU time in ticks of 4 ms, so a short run is told by the clock instead. */
+/** Microseconds: the CPU time of a thread that runs is up to a tick of the kernel old, 4 ms here. */
 const TICK = 4000;
+/** Microseconds: shorter work is done so often that a tick is little of it. */
+const LEAST_BATCH = 20_000;
 
-/** CPU microseconds of this thread that one synchronous run takes, at best: never more than the clock says, never more than a tick off. */
-function cpuOnce(task: () => void): number {
+/** CPU microseconds of this thread for so many synchronous runs: no more than the clock says, no more than a tick off. */
+function cpuOnce(task: () => void, times = 1): number {
   const started = performance.now();
   const from = process.threadCpuUsage();
-  task();
+  for (let time = 0; time < times; time += 1) task();
   const { user, system } = process.threadCpuUsage(from);
   return Math.min(user + system + TICK, (performance.now() - started) * 1000);
 }
 
-export function cpuOf(task: () => void, repetitions = REPETITIONS): number {
+/**
+ * CPU microseconds of one run, at best. The first one compiles the code, and says how many make a batch.
+ * @param enough nothing below it makes a difference
+ */
+export function cpuOf(task: () => void, { repetitions = REPETITIONS, enough = 0 } = {}): number {
+  const times = Math.max(1, Math.ceil(LEAST_BATCH / Math.max(1, cpuOnce(task))));
   let best = Infinity;
-  for (let run = 0; run < repetitions; run += 1) best = Math.min(best, cpuOnce(task));
+  for (let run = 0; run < repetitions && best > enough; run += 1) best = Math.min(best, cpuOnce(task, times) / times);
   return best;
 }
 
@@ -31,16 +41,46 @@ export const MOST_GROWTH = 14;
 export const SMALL_BYTES = 128 * 1024;
 export const LARGE_BYTES = 1024 * 1024;
 
-/** Microseconds: less is counted as so much, since the noise of a collector or of cold memory would be most of it. */
+/** Microseconds: less counts as this much, since the noise of a collector or of cold memory would be most of it. */
 const LEAST = 1000;
 
-/** @param work prepares an input of so many bytes and gives the run over it */
+/**
+ * A busy machine makes the first, quick look at the small input too long rather than too short. What looks like too much growth is
+ * measured closely, with the garbage of others gone and the code compiled.
+ * @param work prepares an input of so many bytes and gives the run over it
+ */
 export function growthOf(work: (bytes: number) => () => void): Growth {
-  const small = Math.max(LEAST, cpuOf(work(SMALL_BYTES)));
-  const task = work(LARGE_BYTES);
+  const [small, large] = [work(SMALL_BYTES), work(LARGE_BYTES)];
+  const quick = growth(lowest(small), large);
+  if (quick.factor < MOST_GROWTH) return quick;
+  let best = quick;
+  for (let again = 0; again < TRIES && best.factor >= MOST_GROWTH; again += 1) {
+    collectGarbage();
+    const close = growth(cpuOf(small), large);
+    if (close.factor < best.factor) best = close;
+  }
+  return best;
+}
+
+function lowest(task: () => void): number {
+  let best = Infinity;
+  for (let run = 0; run < REPETITIONS; run += 1) best = Math.min(best, cpuOnce(task));
+  return best;
+}
+
+function growth(smallCost: number, task: () => void): Growth {
+  const small = Math.max(LEAST, smallCost);
   // Further runs could only lower it.
   let large = Infinity;
-  for (let run = 0; run < REPETITIONS && large >= small * MOST_GROWTH; run += 1)
-    large = Math.min(large, cpuOf(task, 1));
+  for (let run = 0; run < REPETITIONS && large >= small * MOST_GROWTH; run += 1) large = Math.min(large, cpuOnce(task));
   return { small, large, factor: large / small };
+}
+
+const TRIES = 3;
+
+/** The collector's own word for it is hidden unless a flag shows it, which a running process can still set. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
 }

@@ -1,6 +1,6 @@
 import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { bareMime } from '../media.ts';
+import { bareMime, shownParameters } from '../media.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
 import type { Block, RequestContext } from './request-context.ts';
 
@@ -11,7 +11,7 @@ export function encodeMedia(part: MediaPart, path: string, context: RequestConte
   }
   const parameters = parametersOf(part);
   if (parameters !== undefined && !CHARSET.test(parameters)) {
-    context.losses.dropped(path, `Claude takes media types without parameters: ${parameters}`);
+    context.losses.dropped(path, `Claude takes media types without parameters: ${shownParameters(parameters)}`);
   }
   const { source } = part;
   switch (source.kind) {

@@ -1,10 +1,12 @@
 import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
+import { JsonText } from '../json-text.ts';
 import { losesDigits } from '../rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import { isObject, parseJson } from './json.ts';
+import type { LossReport } from '../losses.ts';
 import type { Block, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signature-maker.ts';
 
@@ -15,7 +17,9 @@ export function encodeParts(parts: readonly Part[], path: string, place: Place, 
   const blocks: Block[] = [];
   // Whether the part before made the last block, which may get further fields then.
   let made = false;
-  for (const { part, here } of locate(parts, path, context)) {
+  let calls = 0;
+  for (const [at, part] of parts.entries()) {
+    const here = placeOf(part, path, part.type === 'tool_call' ? calls++ : at, context);
     if (isAttached(part) && isOwnOpaque(part)) {
       const whole = made ? attach(part.value, blocks.at(-1)) : undefined;
       if (whole) blocks[blocks.length - 1] = whole;
@@ -31,19 +35,6 @@ export function encodeParts(parts: readonly Part[], path: string, place: Place, 
 
 function isAttached(part: Part): boolean {
   return part.type === 'opaque' && part.attached === true;
-}
-
-interface Located {
-  readonly part: Part;
-  readonly here: string;
-}
-
-function locate(parts: readonly Part[], path: string, context: RequestContext): readonly Located[] {
-  let calls = 0;
-  return parts.map((part, at) => {
-    const index = part.type === 'tool_call' ? calls++ : at;
-    return { part, here: placeOf(part, path, index, context) };
-  });
 }
 
 /** A result is a message of its own in OpenAI's API, and a block of one here. */
@@ -123,18 +114,23 @@ function encodeCall(part: ToolCallPart, path: string, context: RequestContext): 
 }
 
 /** wire.md D2.5, which holds for Claude too: its `input` is an object. */
-function parseArguments(text: string, path: string, { losses }: RequestContext): Block {
-  if (text.trim() === '') return {};
+function parseArguments(text: string, path: string, { losses }: RequestContext): Block | JsonText {
   const param = `${path}.function.arguments`;
+  const value = JsonText.of(text) ?? parsedArguments(text, param, losses);
+  if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
+  losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
+  return { value };
+}
+
+function parsedArguments(text: string, param: string, losses: LossReport): unknown {
+  if (text.trim() === '') return {};
   if (nestsTooDeep(text)) {
     throw new RequestFault('invalid_value', `\`${param}\` nests deeper than ${MAX_DEPTH} levels.`, param);
   }
   const value = parseJson(text);
   if (value === undefined) throw new RequestFault('invalid_value', `\`${param}\` is not valid JSON.`, param);
   if (losesDigits(text, value)) losses.clamped(param, 'whole numbers beyond 2^53 are rounded');
-  if (isObject(value)) return value;
-  losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
-  return { value };
+  return value;
 }
 
 export function encodeResult(part: ToolResultPart, path: string, context: RequestContext): Block {

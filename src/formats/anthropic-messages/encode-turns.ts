@@ -94,7 +94,7 @@ const isResult = (block: Block): boolean => block.type === 'tool_result';
  */
 function arrangeAssistant(content: Block[]): Block[] {
   const plain = (block: Block): boolean => block.type === 'text' || isThinking(block) || isCall(block);
-  if (!content.every(plain)) return content;
+  if (content.length === 1 || !content.every(plain)) return content;
   const spoken = content.filter((block) => !isCall(block));
   const thoughts = spoken.filter(isThinking);
   const led = thoughts.length === 0 || isThinking(spoken[0]!);
@@ -104,8 +104,8 @@ function arrangeAssistant(content: Block[]): Block[] {
 
 /** Results first (B3), in the order of their calls; results of no call keep their order at the end of them. */
 function arrangeUser(content: Block[], before: WireMessage | undefined): Block[] {
+  if (!content.some(isResult)) return content;
   const results = content.filter(isResult);
-  if (results.length === 0) return content;
   const calls = new Map<unknown, number>();
   for (const block of before?.content ?? []) if (isCall(block) && !calls.has(block.id)) calls.set(block.id, calls.size);
   const order = (result: Block): number => calls.get(result.tool_use_id) ?? calls.size;

@@ -10,6 +10,7 @@ import type {
 } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
+import { JsonText } from '../json-text.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../places.ts';
@@ -255,9 +256,16 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
 }
 
 /** `''` means no arguments; the wire has an object for them (wire.md D2.5). */
-function parseArguments(part: ToolCallPart, place: string, losses: LossReport): JsonObject {
-  if (part.arguments.trim() === '') return {};
+function parseArguments(part: ToolCallPart, place: string, losses: LossReport): JsonObject | JsonText {
   const param = `${place}.function.arguments`;
+  const value = JsonText.of(part.arguments) ?? parsedArguments(part, param, losses);
+  if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
+  losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
+  return { value };
+}
+
+function parsedArguments(part: ToolCallPart, param: string, losses: LossReport): unknown {
+  if (part.arguments.trim() === '') return {};
   if (nestsTooDeep(part.arguments)) {
     const message = `${param}: the arguments of the call "${part.name}" nest deeper than ${MAX_DEPTH} levels.`;
     throw new RequestFault('invalid_value', message, param);
@@ -272,7 +280,5 @@ function parseArguments(part: ToolCallPart, place: string, losses: LossReport): 
   if (losesDigits(part.arguments, value)) {
     losses.clamped(param, 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded');
   }
-  if (isObject(value)) return value;
-  losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
-  return { value };
+  return value;
 }

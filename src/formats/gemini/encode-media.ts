@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { mimeOfUrl } from '../media.ts';
+import { endOfPath, mimeOfUrl, shownParameters } from '../media.ts';
 import type { LossReport } from '../losses.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
@@ -33,7 +33,7 @@ function inlineType({ media, mime, parameters }: MediaPart): string | undefined 
 /** Google keeps no names of what is sent inline or by URI. */
 export function reportUnsaid({ name, media, parameters }: MediaPart, param: string, losses: LossReport): void {
   if (parameters && media !== 'audio')
-    losses.dropped(param, `Gemini takes media types without parameters: ${parameters}`);
+    losses.dropped(param, `Gemini takes media types without parameters: ${shownParameters(parameters)}`);
   if (name !== undefined) losses.dropped(`${param}.file.filename`, 'Gemini has no file names');
 }
 
@@ -46,7 +46,7 @@ function fileData(part: MediaPart, uri: string, param: string): JsonObject {
 
 /** The extensions mp4 and webm mean video unless the part is sound. */
 function mimeByUrl(part: MediaPart, uri: string): string | undefined {
-  const mime = mimeOfUrl(uri) ?? mimeOfUrl(withPlainLetters(uri));
+  const mime = mimeOfUrl(uri) ?? mimeOfUrl(withPlainLetters(shortened(uri)));
   return part.media === 'audio' && mime ? mime.replace(/^video\/(?=mp4$|webm$)/, 'audio/') : mime;
 }
 
@@ -59,6 +59,14 @@ function withPlainLetters(uri: string): string {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
     return /[\w.~-]/.test(character) ? character : encoded;
   });
+}
+
+/** Host and extension are at the ends of what stands before the query: of a longer address, these are looked at. */
+const REACH = 1024;
+
+function shortened(uri: string): string {
+  const end = endOfPath(uri);
+  return end <= 2 * REACH ? uri.slice(0, end) : uri.slice(0, REACH) + uri.slice(end - REACH, end);
 }
 
 function fail(param: string, reason: string): never {

@@ -1,6 +1,7 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { nestsTooDeep } from '../json-depth.ts';
+import { JsonText } from '../json-text.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import type { LossReport } from '../losses.ts';
@@ -102,7 +103,7 @@ function mimeIn(encoded: JsonObject): string {
 }
 
 /** The keys `output` and `error` are the ones Gemini knows; any other object is the output as a whole (wire.md C4). */
-function responseOf(part: ToolResultPart, param: string, losses: LossReport): JsonObject {
+function responseOf(part: ToolResultPart, param: string, losses: LossReport): JsonObject | JsonText {
   const texts: string[] = [];
   for (const [index, item] of part.content.entries()) {
     const place = `${param}.content[${index}]`;
@@ -123,8 +124,11 @@ function textOf(part: Part): string | undefined {
 }
 
 /** An object as it is. One that nests too deep, or has whole numbers that parsing would change, stays text. */
-function parseObject(text: string): JsonObject | undefined {
-  if (!/^\s*\{/.test(text) || nestsTooDeep(text)) return undefined;
+function parseObject(text: string): JsonObject | JsonText | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const whole = JsonText.of(text);
+  if (whole) return whole.isObject ? whole : undefined;
+  if (nestsTooDeep(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && !losesDigits(text, value) ? value : undefined;

@@ -78,11 +78,9 @@ function decodeMessage(message: JsonObject, path: string, reading: Reading): Tur
 
 function turn({ role, parts }: Turn, message: JsonObject, path: string, origins: Origins | undefined): Turn {
   const cache = decodeCache(message, path);
-  return compact({
-    role,
-    parts: cache ? markLast(parts, cache, origins) : parts,
-    name: readString(message.name, path, 'name'),
-  });
+  const marked = cache ? markLast(parts, cache, origins) : parts;
+  const name = readString(message.name, path, 'name');
+  return name === undefined ? { role, parts: marked } : { role, parts: marked, name };
 }
 
 /** A marker on the message means "up to here": it belongs on the last part that can carry one. */

@@ -84,12 +84,11 @@ function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
 }
 
 function decodeText(part: JsonObject, path: string): TextPart {
-  return compact({
-    type: 'text' as const,
-    text: required(readString(part.text, path, 'text'), path, 'text'),
-    signature: readString(part.signature, path, 'signature'),
-    cache: decodeCache(part, path),
-  });
+  const text = required(readString(part.text, path, 'text'), path, 'text');
+  const signature = readString(part.signature, path, 'signature');
+  const cache = decodeCache(part, path);
+  if (signature === undefined && cache === undefined) return { type: 'text', text };
+  return compact({ type: 'text' as const, text, signature, cache });
 }
 
 /** Code that ran on the provider's side, as the not strict reply shows it (content-blocks.ts). */
