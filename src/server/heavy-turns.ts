@@ -70,8 +70,8 @@ export class HeavyTurns implements Turns {
     if (this.#waiting < this.#most && ofKey < share) return undefined;
     const message =
       ofKey < share
-        ? `${this.#waiting} requests with large bodies wait for their turn, as many as may (limits.large_bodies).`
-        : `${ofKey} requests of this key with large bodies wait for their turn, a quarter of limits.large_bodies.`;
+        ? `${this.#waiting} requests with large bodies are waiting, the limit (limits.large_bodies).`
+        : `${ofKey} requests of this key with large bodies are waiting, the limit for one key (a quarter of limits.large_bodies).`;
     return new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 
@@ -160,4 +160,4 @@ function firstNew(queue: readonly Step[], begun: WeakSet<Exchange>): number {
 }
 
 const outOfTime = (): GatewayError =>
-  new GatewayError('timeout_request', 'The time of the request was over before its large body had its turn.');
+  new GatewayError('timeout_request', 'The deadline passed while the request waited to be processed (body over 1 MB).');
