@@ -9,7 +9,7 @@ import {
 
 type Path = readonly string[];
 
-/** Other fields of a body that must go when an edit is made, because they say the same. */
+/** One edit, in every spelling of its field, and the synonyms that it removes. */
 interface Change {
   /** One for each spelling of its field, the one that the settings write first. */
   readonly spelled: readonly Edit[];
@@ -93,7 +93,7 @@ function depthIn(body: RequestBody, [key = '', ...inner]: Path): number {
   return depth;
 }
 
-/** A value of another kind on the way (text where the default has an object) is said, and for the check to judge. */
+/** A value of another type on the way (text where the default has an object) counts as set; validation reports it. */
 function isUnsaid(body: RequestBody, [key = '', ...inner]: Path): boolean {
   let value = body.has(key) ? body.value(key) : undefined;
   for (const name of inner) {

@@ -3,7 +3,7 @@ import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from 
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
 export const HEAVY_BYTES = 1_000_000;
 
-/** Of those that may wait, so many are one key's at most. */
+/** Most of `limits.large_bodies` that one key may have waiting. */
 const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
 

@@ -99,7 +99,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       reply = exchange.reply ?? noReply();
     } catch (thrown) {
       const error = toGatewayError(thrown);
-      // The chain itself has told of a plugin from outside.
+      // `watchedLink` has already logged faults of outside plugins.
       if (error.plugin === undefined) log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
       reply = exchange.reply = bareError(exchange, error, format);
     }
