@@ -309,7 +309,7 @@ export interface Limits {
   hold_time?: Duration;
   inline_config?: Bytes;
   /**
-   * Most connections to one upstream host, where the catalog entry sets none. Left out: as many as `in_flight`, so that no admitted request waits for another's connection. With fewer, requests wait in line, each key in turn, for at most `timeouts.connect`; then they fail with `pool_exhausted` (503).
+   * Most connections to one upstream host, where the catalog entry sets none. Default: as many as `in_flight`, so that no admitted request waits for another's connection. With fewer, requests wait in line, each key in turn, for at most `timeouts.connect`; then they fail with `pool_exhausted` (503).
    */
   connections?: number;
   /**
@@ -321,7 +321,7 @@ export interface Limits {
    */
   large_bodies?: number;
   /**
-   * Requests of one gateway key under way at once, where three quarters of `in_flight` are taken: up to that, any key may have them all. Callers without a key are one key. Default: a quarter of `in_flight`.
+   * Once three quarters of `in_flight` are in use, a key with this many requests under way gets 503 `busy`. Below three quarters there is no limit per key. Callers without a key count as one key. Default: a quarter of `in_flight`.
    */
   in_flight_per_key?: number;
   in_flight_bytes?: Bytes;
@@ -578,7 +578,7 @@ export interface VertexEmbeddings {
   parallel_calls?: number;
 }
 /**
- * Which fields of requests pass. Another one is refused with a 400 that names it; none is taken out in silence. The rules hold for what callers write, not for the parameters of gateway configs in files.
+ * Which fields of requests pass. A request with any other field gets a 400 that names the field; the gateway never removes one silently. The rules hold for what callers write, not for the parameters of gateway configs in files.
  */
 export interface Fields {
   /**
@@ -592,7 +592,7 @@ export interface Fields {
    */
   deny?: string[];
   /**
-   * The only fields that pass, and `model`; a path lets everything inside it pass. What `deny` and `preset` refuse stays refused. Default: all.
+   * The only fields, besides `model`, that a request may have; a path lets everything inside it pass. What `deny` and `preset` refuse stays refused. Default: all.
    *
    * @minItems 1
    */

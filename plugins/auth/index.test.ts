@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { GatewayError, type Caller } from '../../src/plugin/index.ts';
 import { createCaller, createExchange, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
@@ -17,6 +18,8 @@ async function authenticate(parts: ExchangeParts) {
   const { nextCalls } = await runPlugin(auth, { exchange, needs: { keys: { find } } });
   return { exchange, asked, nextCalls };
 }
+
+const codeOf = (error: unknown): unknown => (error instanceof GatewayError ? error.code : error);
 
 describe('auth', () => {
   it.each([
@@ -106,11 +109,33 @@ describe('auth', () => {
     expect(exchange.upstreamToken?.reveal()).toBe(authorization);
   });
 
-  it('looks up few words of a long credential', async () => {
-    const { asked } = await authenticate({
-      headers: { 'x-gateway-api-key': 'key-a', authorization: 'x '.repeat(7000) },
-    });
-    expect(asked.length).toBeLessThan(20);
+  it.each([
+    ['a revoked key', DEAD],
+    ['a revoked key in Basic', basic(`me:${DEAD}`).slice(6)],
+    ['a live key', 'key-b'],
+  ])('never takes %s behind many words for an upstream token', async (_, key) => {
+    for (const count of [15, 16, 17, 31, 32, 33, 7000]) {
+      const authorization = `${'x '.repeat(count)}${key}`;
+      const run = authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization } });
+      const token = await run.then(({ exchange }) => exchange.upstreamToken?.reveal(), codeOf);
+      expect([undefined, 'invalid_api_key']).toContain(token);
+    }
+  });
+
+  it('refuses a credential with more words than are looked up', async () => {
+    const headers = { 'x-gateway-api-key': 'key-a', authorization: 'x '.repeat(7000) };
+    const failure = await authenticate({ headers }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'invalid_api_key', status: 401 });
+    expect(String(failure)).toContain('more than 32 words');
+  });
+
+  it.each([
+    ['of Digest', `Digest ${'name="value", '.repeat(9)}nc=00000001`],
+    ['of 15 KB in base64', createHash('shake256', { outputLength: 11_000 }).update('token').digest('base64')],
+  ])('leaves a long credential %s for the upstream', async (_, authorization) => {
+    const { exchange, asked } = await authenticate({ headers: { 'x-gateway-api-key': 'key-a', authorization } });
+    expect(exchange.upstreamToken?.reveal()).toBe(authorization);
+    expect(asked.length).toBeLessThan(40);
   });
 
   it('asks for each key with the address it came from', async () => {

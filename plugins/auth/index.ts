@@ -7,7 +7,7 @@ import {
   type Exchange,
   type KeyRing,
 } from '../../src/plugin/index.ts';
-import { bearer, wordsOf } from './tokens.ts';
+import { bearer, MAX_WORDS, wordsOf } from './tokens.ts';
 
 /** Finds the caller by the gateway key, wherever the client's SDK put it. */
 export default definePlugin({
@@ -30,11 +30,7 @@ export default definePlugin({
       const found = findCaller(host.keys, exchange, authorization);
       exchange.caller = found.caller;
       // What is left in Authorization is the caller's own credential for the upstream.
-      if (
-        authorization !== undefined &&
-        authorization !== found.key &&
-        !holdsLiveKey(host.keys, exchange, authorization)
-      )
+      if (authorization !== undefined && authorization !== found.key && mayTravel(host.keys, exchange, authorization))
         exchange.upstreamToken = new Secret(authorization, 'caller');
       return next();
     };
@@ -70,16 +66,28 @@ function findCaller(
  * A word with the form of a gateway key that is no live one: revoked, cut or mistyped. It must not be taken for a credential of the
  * upstream, which would read it.
  */
-const isDeadKey = (keys: KeyRing, address: string, credential: string): boolean =>
-  wordsOf(credential).some((word) => holdsKeyShape(word) && !keys.find(word, address));
+function isDeadKey(keys: KeyRing, address: string, credential: string): boolean {
+  const words = wordsOf(credential).filter(holdsKeyShape);
+  return words.length > MAX_WORDS || words.some((word) => !keys.find(word, address));
+}
 
 const deadKey = (): GatewayError =>
   new GatewayError('invalid_api_key', 'The request holds a gateway key that is not valid: it may be revoked or cut.');
 
-/** A second gateway key never travels either, in whatever scheme it stands. */
-const holdsLiveKey = (keys: KeyRing, { request }: Exchange, credential: string): boolean =>
-  keys.find(credential, request.remoteAddress) !== undefined ||
-  wordsOf(credential).some((word) => keys.find(word, request.remoteAddress));
+/**
+ * A second gateway key never travels, whatever its scheme. Keys that the operator chose have no form of their own, so each word is
+ * looked up, and a credential with more words than that is refused.
+ */
+function mayTravel(keys: KeyRing, { request }: Exchange, credential: string): boolean {
+  if (keys.find(credential, request.remoteAddress)) return false;
+  const words = wordsOf(credential);
+  if (words.length > MAX_WORDS)
+    throw new GatewayError(
+      'invalid_api_key',
+      `Authorization has more than ${MAX_WORDS} words: the gateway cannot search all of them for gateway keys, so it does not forward them.`,
+    );
+  return !words.some((word) => keys.find(word, request.remoteAddress));
+}
 
 function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;

@@ -1,8 +1,11 @@
-/** The token of an Authorization header, with or without `Bearer` (service.md, section 5). Any case, any white space (RFC 9110, section 11.4). */
+/** The token of an Authorization header, with or without `Bearer`. Any case, any white space (RFC 9110, section 11.4). */
 export function bearer(header: string | undefined): string | undefined {
   const token = header?.trim().replace(/^bearer(?:\s+|$)/i, '');
   return token === '' ? undefined : token;
 }
+
+/** How many words of a credential are looked up. Those of Digest (RFC 7616) and OAuth 1.0 (RFC 5849) have about 20. */
+export const MAX_WORDS = 32;
 
 /**
  * Everything in a credential that could be a token by itself: words between separators, and the user and password of `Basic`
@@ -10,16 +13,15 @@ export function bearer(header: string | undefined): string | undefined {
  */
 export function wordsOf(credential: string): readonly string[] {
   const words = splitWords(credential);
-  return words.flatMap((word) => [word, ...(BASE64.test(word) ? splitWords(fromBase64(word)) : [])]);
+  return words.flatMap((word) => [word, ...(BASE64.test(word) ? splitWords(fromBase64(word)).filter(isText) : [])]);
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]{8,}={0,2}$/;
 
-/** Every word is looked up: no credential has more of them. */
-const MAX_WORDS = 16;
+const splitWords = (text: string): readonly string[] => text.split(/[\s,;:"']+/).filter((word) => word !== '');
 
-const splitWords = (text: string): readonly string[] =>
-  text.split(/[\s,;:"']+/, MAX_WORDS).filter((word) => word !== '');
-
-/** Bytes that are no text become characters that no key has. Buffer reads both alphabets of base64. */
+/** Buffer reads both alphabets of base64. */
 const fromBase64 = (word: string): string => Buffer.from(word, 'base64').toString('latin1');
+
+/** An opaque token of a vendor is valid base64, too. Its bytes are no words: they must not count as words to look up. */
+const isText = (word: string): boolean => /^[\x21-\x7e]+$/.test(word);

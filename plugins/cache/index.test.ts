@@ -461,7 +461,7 @@ describe('the same plain request several times at once', () => {
     expect(waiting).toHaveLength(1);
   });
 
-  it('is asked by none that has no time left for an answer, and by the others all the same', async () => {
+  it('goes on when its first ends: a follower without time left does not ask, another one does', async () => {
     const { ask, waiting, clock } = await createSlow();
     const [first, second] = [ask(), ask()] as const;
     await clock.advance(599_001);

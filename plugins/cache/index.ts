@@ -104,7 +104,7 @@ async function askTogether(job: Job, flights: Flights): Promise<void> {
   if (!flight) return lead(job, flights.begin(key));
   const landing = await follow(job, flight);
   if (isNoReply(landing) && !hasTimeToAsk(job)) {
-    // One of the others may have more time.
+    // Another waiting request may have more time: let it lead.
     if (landing === 'lead') flight.end('lead');
     throw outOfTime(attempt);
   }

@@ -32,7 +32,7 @@ export default definePlugin({
         await next();
       } catch (thrown) {
         const error = toGatewayError(thrown);
-        // The chain has told of a plugin from outside, under that plugin's name.
+        // The chain has already logged faults of outside plugins, under the plugin's name.
         if (error.code === 'internal_error' && error.plugin === undefined)
           host.log.error({ err: thrown, request_id: exchange.id }, 'request failed inside the gateway');
         exchange.error = error;
@@ -61,12 +61,12 @@ function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, s
 function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined {
   // A request that comes again while this gateway stops reaches another one.
   if (error.code === 'shutting_down') return error.shouldRetry;
-  // The SDKs try 408, 409, 429 and 5xx again on their own (wire.md A1); where the gateway has done so, that would multiply.
+  // The SDKs of OpenAI and Anthropic retry 408, 409, 429 and 5xx by themselves: after retries of the gateway that would multiply them.
   if (hasTriedAgain(exchange)) return false;
   return isFinal(error) ? false : error.shouldRetry;
 }
 
-/** The upstream has the last word on a refusal of its own. */
+/** An upstream's own 401 or 403 keeps its `x-should-retry`. */
 const isFinal = (error: GatewayError): boolean =>
   error.final && (!(error instanceof UpstreamError) || error.code === 'upstream_credentials_refused');
 

@@ -110,7 +110,7 @@ describe('a breaker that is open', () => {
     expect((await run(a, setup)).health).toEqual(['a abandoned']);
   });
 
-  it('is told nothing of a place that the request itself names, such as a region', async () => {
+  it('ignores results at a place that the request itself names, such as a region', async () => {
     const during: WalkSetup['during'] = (_, { attempts }) => {
       const attempt = attempts.at(-1)!;
       attempt.resolved = { ...createAttempt(createExchange()).resolved!, adHoc: true };

@@ -7,9 +7,9 @@ export interface LabelUse {
   readonly keyId: string;
 }
 
-/** So often the primary hears that a label is in use: it forgets those it hears nothing of in a day. */
+/** A worker reports a label in use to the primary at this interval: the primary forgets a label after LABEL_IDLE_MS without a report. */
 const TELL_AGAIN_MS = LABEL_IDLE_MS / 24;
-/** Names without a label that are told to the primary: callers can ask for as many as they like. */
+/** At most this many names without a label are reported to the primary: callers can send any number of names. */
 const ASKS_PER_SECOND = 20;
 
 /**

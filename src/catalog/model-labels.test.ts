@@ -56,7 +56,7 @@ describe('a name that no catalog lists', () => {
     expect(labels.names).toHaveLength(200);
   });
 
-  test('counts for the key that has brought it, whichever uses it', () => {
+  test('counts for the key that used it first, whichever key uses it later', () => {
     const labels = new ModelLabels({ max: 10 });
     expect(labels.answered('gpt-5', 'a')).toBe('gpt-5');
     expect(labels.answered('gpt-5', 'b')).toBe('gpt-5');

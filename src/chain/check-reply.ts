@@ -38,7 +38,7 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): string | unde
     seen.add(key);
     try {
       validateHeaderName(name);
-      // Of arrays and numbers node:http takes what it can write.
+      // node:http accepts arrays and numbers.
       for (const one of [value].flat()) validateHeaderValue(name, one as string);
     } catch {
       return `its header ${JSON.stringify(name.slice(0, 100))} cannot be written`;

@@ -10,13 +10,13 @@ export interface PluginWork {
   readonly plugin: string;
   /** The request it works for; undefined while the plugin is made or closed. */
   readonly exchange?: Exchange | undefined;
-  /** It has passed the request on, by a capability instead of `next`. */
+  /** Called when the plugin passes the request on by a capability instead of `next`. */
   readonly onHandOver?: () => void;
   givenUp: boolean;
 }
 
 const works = new AsyncLocalStorage<PluginWork | undefined>();
-/** Until then nothing has to be looked up. */
+/** False until the first give-up: `isGivenUp` then skips the lookup in the AsyncLocalStorage. */
 let anyGivenUp = false;
 
 /** The plugin from outside whose code runs now. Built-in plugins run without. */

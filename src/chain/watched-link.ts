@@ -85,7 +85,7 @@ class Visit {
     // Most plugins call `next` at once and need no timer.
     if (!this.#handedOver)
       this.#stopTimer = clock.after(pluginMs, () => {
-        const message = `A plugin of the gateway took longer than ${pluginMs / 1000}s for this request (limits.plugin_time).`;
+        const message = `A plugin did not pass the request on within ${pluginMs / 1000} s (limits.plugin_time).`;
         this.#giveUp(new GatewayError('timeout_request', message, { plugin: this.#instance.name }));
       });
     const { cancellation } = this.#ctx.attempt ?? this.#ctx.exchange;

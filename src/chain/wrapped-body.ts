@@ -78,7 +78,7 @@ export class WrappedBody {
 
   #push(bytes: Buffer): void {
     if (this.#over) return;
-    // node:http throws for anything else, into whatever called.
+    // node:http throws for anything else, in the caller.
     if (bytes instanceof Uint8Array) this.#sink?.push(bytes);
     else this.#fault(new TypeError('a wrapped reply may push bytes only'));
   }

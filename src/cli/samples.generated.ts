@@ -183,6 +183,10 @@ admin:
 #   total: 600s
 
 # limits:
+#   in_flight: 1000
+#   in_flight_per_key: 250
+#   connections: 1000
+#   plugin_time: 30s
 #   body: 48MiB
 #   json_depth: 64
 #   json_keys: 10000

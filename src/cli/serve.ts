@@ -33,7 +33,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     const starting = workers === undefined ? startGateway(options) : startWorkers(options, workers);
     gateway = await unlessStopped(starting, stopped);
   } catch (error) {
-    return explainFailure(error);
+    return explainFailure(error, options.env);
   }
   if (!gateway) {
     process.stderr.write('gatehouse: stopped before it served\n');
@@ -78,7 +78,7 @@ function hangupSignal(): { heardBy(listener: () => void): void } {
   };
 }
 
-function explainFailure(error: unknown): number {
+function explainFailure(error: unknown, env: ServeOptions['env']): number {
   if (error instanceof SettingsRefused) {
     process.stderr.write(formatDiagnostics(error.diagnostics, 'pretty'));
     process.stderr.write('gatehouse: not started, the settings have mistakes\n');
@@ -89,9 +89,9 @@ function explainFailure(error: unknown): number {
     return 1;
   }
   if (error instanceof CannotListen) {
-    process.stderr.write(
-      `gatehouse: ${error.message}; change ${HOST_VARIABLE}, or listen, status or admin in server.yaml\n`,
-    );
+    const isOfVariable = error.unknownHost !== undefined && error.unknownHost === env[HOST_VARIABLE]?.trim();
+    const places = isOfVariable ? `${HOST_VARIABLE}, or ` : '';
+    process.stderr.write(`gatehouse: ${error.message}; change ${places}listen, status or admin in server.yaml\n`);
     return 3;
   }
   throw error;

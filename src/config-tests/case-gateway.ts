@@ -78,7 +78,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   inFlight.apply(settings.limits);
   const lasting = createLasting(parts);
   const watch = watchOf(setup, { upstream, settings, inFlight });
-  // Real time, and nothing to share it with: no turns.
+  // Turns rest in real time, and a config test runs one request at a time: it needs no turns.
   const shared = { ...lasting.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
   const snapshot = await started(compileWith({ ...lasting, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;

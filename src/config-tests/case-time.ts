@@ -10,7 +10,7 @@ const QUIET_TURNS = 4;
 
 /** What plugins from outside may wait for on other threads shows nowhere: they are given so long before time passes. */
 const PATIENCE_MS = 20;
-/** Of the case's time: limits are no shorter, by default. */
+/** Milliseconds of test time; default limits are at least this long. */
 const LONG_MS = 1000;
 /** What shows (a file, a timer of their own) is waited for, but not for ever: some timers never end. */
 const MOST_PATIENCE_MS = 2000;

@@ -63,17 +63,14 @@ describe.each(NAMES)('an answer of %s', (name) => {
     });
   });
 
-  it.each([400, 403, 404, 429, 500, 503, 529])(
-    'with status %i is an error as the API writes it',
-    async (status) => {
-      const outcome = await run(target, { upstream: [{ status }] });
-      expect(outcome.faults).toEqual([]);
-      expect(outcome.status).toBe(status === 529 ? 503 : status);
-      expect(json(outcome.text)).toMatchObject({
-        error: { message: expect.stringContaining(`answers ${status}`) as unknown },
-      });
-    },
-  );
+  it.each([400, 403, 404, 429, 500, 503, 529])('with status %i is an error as the API writes it', async (status) => {
+    const outcome = await run(target, { upstream: [{ status }] });
+    expect(outcome.faults).toEqual([]);
+    expect(outcome.status).toBe(status === 529 ? 503 : status);
+    expect(json(outcome.text)).toMatchObject({
+      error: { message: expect.stringContaining(`answers ${status}`) as unknown },
+    });
+  });
 
   it('with status 401 refuses the credential of the entry, and the caller is not to blame', async () => {
     const outcome = await run(target, { upstream: [{ status: 401 }] });

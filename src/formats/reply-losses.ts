@@ -1,16 +1,19 @@
 import type { Loss } from './conversation.ts';
 
+const NOT_STRICT =
+  'OpenAI’s has an extension for clients that are not strict (`x-gateway-strict-open-ai-compliance: false`).';
+
 /** Parts of an answer that a client's API has no place for, and why. The names are label values of a metric: a fixed few. */
 const REASONS = {
-  audio: 'The API of the client has no place for made sound.',
-  image: 'The API of the client has no place for made pictures; OpenAI’s has one for clients that are not strict.',
-  video: 'The API of the client has no place for made films; OpenAI’s has one for clients that are not strict.',
-  document: 'The API of the client has no place for made files; OpenAI’s has one for clients that are not strict.',
-  code: 'OpenAI’s own fields have no place for code that ran, which clients that are not strict get.',
-  content_blocks: 'The API of the client has no place for a block of the provider.',
+  audio: 'The API of the client has no field for generated audio.',
+  image: `The API of the client has no field for generated images. ${NOT_STRICT}`,
+  video: `The API of the client has no field for generated video. ${NOT_STRICT}`,
+  document: `The API of the client has no field for generated files. ${NOT_STRICT}`,
+  code: `OpenAI’s API has no field for executed code. ${NOT_STRICT}`,
+  content_blocks: 'The API of the client has no field for this block of the provider.',
   choices: 'The API of the client has one answer, the first.',
-  logprobs: 'The API of the client has no place for log probabilities.',
-  citations: 'The API of the client has no place for a citation there.',
+  logprobs: 'The API of the client has no field for log probabilities.',
+  citations: 'The API of the client has no field for a citation on this content.',
 } as const;
 
 export type ReplyPart = keyof typeof REASONS;

@@ -109,7 +109,7 @@ export interface Sender {
 export interface Translator {
   /**
    * Parses and checks the body where `prepare` is going to read all of it; else does nothing. Throws GatewayError. `prepare` does the
-   * same for a body that nobody has checked.
+   * same for a body that was not checked before.
    */
   check(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): void;
   /** Throws GatewayError for what the target's format must refuse. */

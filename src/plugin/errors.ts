@@ -14,7 +14,7 @@ interface ErrorKind {
   readonly seenAs?: number;
   /** The gateway's own state or settings caused it: it says nothing of the target's health. */
   readonly ofGateway?: true;
-  /** SDKs are asked not to send the request again: the same credentials meet the same refusal. */
+  /** The reply tells SDKs not to retry: the same credentials meet the same refusal. */
   readonly final?: true;
   /** What it means and what to do, for the README's table. */
   readonly help: string;
@@ -187,7 +187,7 @@ export const ERRORS = {
     false,
   ),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
-  // A caller that asks for much must not take the target from all others.
+  // `ofGateway`: `limits.reply` is the gateway's own limit, so the target's breaker must not count it.
   reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
   busy: failed(
     503,

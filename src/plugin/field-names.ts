@@ -87,6 +87,6 @@ const SHOWN_KEY = 100;
 
 function ambiguous(path: string, key: string, meant: string): GatewayError {
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
-  const message = `The body has the key ${JSON.stringify(at(key).slice(0, SHOWN_KEY))}, which readers that ignore case take for \`${at(meant)}\`. Write \`${at(meant)}\`.`;
+  const message = `The key ${JSON.stringify(at(key).slice(0, SHOWN_KEY))} differs from \`${at(meant)}\` only in case; some upstreams would read it as \`${at(meant)}\`. Write \`${at(meant)}\`.`;
   return new GatewayError('ambiguous_parameter', message, { param: at(key) });
 }

@@ -110,7 +110,7 @@ describe('scanning the outline of a body', () => {
       expect(faultOf(beyond)).toEqual({ code, param, message });
     });
 
-    it('and cuts a long place', () => {
+    it('the error shows the beginning of a long place', () => {
       const name = 'n'.repeat(10_000);
       const { param, message } = faultOf(`{"${name}":${items(51)}}`) as GatewayError;
       expect(param?.length).toBeLessThan(200);

@@ -160,7 +160,7 @@ function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: Respon
   const reply = attempt.reply!;
   for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
-  // It is the exchange's now: another one set here would cancel it.
+  // The exchange owns the reply now: a reply that the attempt sets later would cancel it.
   attempt.seal();
   exchange.request.body = undefined;
   attempt.release();

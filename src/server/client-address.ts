@@ -8,8 +8,8 @@ export const UNKNOWN = 'unknown';
 
 /**
  * Where a request comes from: the peer of its connection; behind trusted proxies the nearest hop that is none of them. Each proxy
- * appends the address it was called from, so all to the right of that hop was written by trusted proxies, and all to the left by the
- * client or anybody else: it is not read.
+ * appends the address it was called from, so trusted proxies wrote all to the right of that hop. All to the left of it may be the
+ * client's invention: it is not read.
  *
  * Where every hop is a trusted proxy, the farthest one began. A hop without an address is `unknown`: the proxies say that they do not
  * know, and a guess could let a key in. So are loopback addresses: they are another machine's own, and would pass for this one.

@@ -196,7 +196,7 @@ class HttpRequest implements InboundRequest {
     this.params = params;
     this.headers = endToEnd(req.headers);
     const peer = req.socket.remoteAddress ?? '';
-    // From all that came: what `connection` names is not for this hop to forget who called.
+    // Reads the raw headers: a client could hide X-Forwarded-For by naming it in `Connection`.
     this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
     this.#names = headerNames;
     this.#exchange = exchange;

@@ -27,8 +27,8 @@ const PAIR = new RegExp(String.raw`[ \t]*(?:(${TOKEN})=(${TOKEN}|${QUOTED}))?[ \
 
 /**
  * `Forwarded` (RFC 7239), the farthest hop first. `unknown`, an obfuscated name and an element without `for` are hops without an
- * address. Undefined: the header breaks the grammar, so that nobody can say where an element of a sender ends and that of the next
- * proxy begins.
+ * address. Undefined: the header breaks the grammar, so the end of a sender's element and the beginning of the next proxy's are
+ * unknown.
  */
 export function readForwarded(header: string): readonly Hop[] | undefined {
   const hops: Hop[] = [];

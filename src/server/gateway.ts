@@ -161,7 +161,7 @@ function logOutput(part: Part, { families }: Metrics, log: () => Logger): Destin
   return openLogOutput({
     shared: part.kind !== 'alone',
     onDrop: (reason, lines) => families.logLinesDropped.add({ reason }, lines),
-    onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; the log is written again'),
+    onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; writing has resumed'),
   });
 }
 

@@ -3,7 +3,7 @@ import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from 
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
 export const HEAVY_BYTES = 1_000_000;
 
-/** Of those that may wait, so many are one key's at most. */
+/** Most of `limits.large_bodies` that one key may have waiting. */
 const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
 
@@ -81,8 +81,8 @@ export class HeavyTurns implements Turns {
     if (this.#waiting < this.#most && ofKey < share) return undefined;
     const message =
       ofKey < share
-        ? `${this.#waiting} requests with large bodies wait for their turn, as many as may (limits.large_bodies).`
-        : `${ofKey} requests of this key with large bodies wait for their turn, a quarter of limits.large_bodies.`;
+        ? `${this.#waiting} requests with large bodies are waiting, the limit (limits.large_bodies).`
+        : `${ofKey} requests of this key with large bodies are waiting, the limit for one key (a quarter of limits.large_bodies).`;
     return new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 
@@ -178,4 +178,4 @@ function firstNew(queue: readonly Step[], begun: WeakSet<Exchange>): number {
 }
 
 const outOfTime = (): GatewayError =>
-  new GatewayError('timeout_request', 'The time of the request was over before its large body had its turn.');
+  new GatewayError('timeout_request', 'The deadline passed while the request waited to be processed (body over 1 MB).');

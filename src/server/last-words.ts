@@ -8,8 +8,8 @@ export interface LastWords {
 }
 
 /**
- * Node prints an error that nobody handles with all that hangs on it: requests, headers, credentials. This tells what is needed to
- * find the fault, as a line of the log.
+ * Node prints an unhandled error with all objects that it refers to: requests, headers, credentials. This is a log line with only
+ * what finds the fault.
  */
 export function lastWords(error: unknown, { at, plugin }: LastWords): string {
   const line = {

@@ -11,16 +11,30 @@ export interface Address {
 /** Says where it could not listen and why. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
+  /** This machine has no such address. */
+  readonly unknownHost: string | undefined;
+
+  constructor(
+    message: string,
+    { unknownHost, ...options }: ErrorOptions & { readonly unknownHost?: string | undefined } = {},
+  ) {
+    super(message, options);
+    this.unknownHost = unknownHost;
+  }
 }
+
+const UNKNOWN_HOST: ReadonlySet<string | undefined> = new Set(['EADDRNOTAVAIL', 'EAI_AGAIN', 'ENOTFOUND']);
 
 export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Address> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) =>
-      reject(new CannotListen(`cannot listen on ${host}, port ${port} (${cause.code ?? cause.message})`, { cause })),
-    );
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const message = `cannot listen on ${host}, port ${port} (${cause.code ?? cause.message})`;
+      const unknownHost = UNKNOWN_HOST.has(cause.code) ? host : undefined;
+      reject(new CannotListen(message, { cause, unknownHost }));
+    });
     server.listen(port, host, () => {
       server.removeAllListeners('error');
       // A TCP server that listens has an AddressInfo; only pipes have a string.

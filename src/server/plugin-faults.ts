@@ -11,7 +11,7 @@ export const ignorePluginFaults: TellPluginFault = () => {};
 const MESSAGES = {
   timeout: 'a plugin was given up: it took too long',
   error: 'a plugin failed',
-  stream: 'a plugin failed while its reply left',
+  stream: "a plugin's stream wrapper failed",
   listener: 'a listener of a plugin failed',
   rejection: 'a plugin left a rejection unhandled',
 } as const satisfies Record<MishapKind, string>;

@@ -70,7 +70,7 @@ const workOf = (module: PluginModule): PluginWork => ({
   },
 });
 
-/** What plugins import is theirs: errors that nothing handles are told with the plugin's name. */
+/** Files that a plugin imports belong to it: the log names the plugin for unhandled errors from them. */
 const followed: ResolveHookSync = (specifier, context, next) => {
   const resolved = next(specifier, context);
   ownImport(specifier, resolved.url, context.parentURL);

@@ -17,7 +17,7 @@ export interface PluginModule {
   name: string;
 }
 
-/** A plugin's dependencies may be many files: what comes after so many is not looked up any more. */
+/** A plugin's dependencies may be many files: later ones have no owner. */
 const MAX_FILES = 20_000;
 
 /** Modules outlive settings, as Node keeps them for as long as the process lives: so does this. */

@@ -101,7 +101,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       reply = exchange.reply ?? noReply();
     } catch (thrown) {
       const error = toGatewayError(thrown);
-      // The chain itself has told of a plugin from outside.
+      // `watchedLink` has already logged faults of outside plugins.
       if (error.plugin === undefined) log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
       reply = exchange.reply = bareError(exchange, error, format);
     }
@@ -111,7 +111,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       describeReply(reply, exchange, snapshot, format);
     } catch (err) {
       // A plugin has put something unusable into the exchange: the reply leaves without what could not be said of it.
-      log.error({ err, request_id: exchange.id }, 'the headers of a reply could not be made');
+      log.error({ err, request_id: exchange.id }, 'the reply headers could not be built');
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
     const { id: requestId, deadline, error } = exchange;

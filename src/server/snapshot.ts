@@ -70,7 +70,7 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
-  /** Default: large bodies wait for nobody. */
+  /** Default: large bodies do not wait. */
   readonly turns?: Turns | undefined;
   /** An access token was fetched for a catalog entry, or could not be. */
   readonly tokenFetched: (slug: string, error: unknown) => void;

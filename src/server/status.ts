@@ -61,7 +61,9 @@ function isForeign(request: IncomingMessage, server: Server, host: string): bool
 
 function misdirected(response: ServerResponse): void {
   response.writeHead(421, { 'content-type': TEXT, 'cache-control': 'no-store' });
-  response.end('this listener answers to names of loopback only: set status.host to open it\n');
+  response.end(
+    'Misdirected request: on loopback this listener accepts only loopback names and its own status.host in the Host header.\n',
+  );
 }
 
 type Context = StatusServerOptions & { readonly startedAt: number };

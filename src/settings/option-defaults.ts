@@ -10,7 +10,7 @@ import type { Schema } from './schema-files.ts';
 export function fillDefaults(schema: Schema, { trusted }: { readonly trusted: boolean }): Filler | undefined {
   const places = [...defaultsIn(schema, '')];
   if (places.length === 0) return undefined;
-  // Not strict: the strict validator has its say about the schema already, and knows nothing of defaults.
+  // Not strict: the strict validator has checked the schema already, and it ignores defaults.
   const ajv = new Ajv({ useDefaults: true, strict: false, allErrors: true, validateSchema: false });
   addFormats.default(ajv);
   const fill = ajv.compile(schema);

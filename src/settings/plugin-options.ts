@@ -27,7 +27,7 @@ export interface OptionsSchema {
 }
 
 /**
- * Checks a plugin's options against its own schema; problems are told like those of every other setting. Gives the options with the
+ * Checks a plugin's options against its own schema and reports problems like those of every other setting. Gives the options with the
  * schema's defaults in the places of those that are left out; undefined where there are problems.
  */
 export function readOptions(of: OptionsSchema, options: Options, path: Path, report: Report): Options | undefined {

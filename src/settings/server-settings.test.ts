@@ -68,7 +68,7 @@ describe('compileServerSettings', () => {
       ),
     );
     // Parts of another limit: their descriptions tell which.
-    expect(untold).toEqual(['limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
+    expect(untold).toEqual(['limits.connections', 'limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
   });
 
   test.each([

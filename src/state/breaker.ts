@@ -109,7 +109,8 @@ export class Breaker implements TargetHealth {
 
   /** @param since when it was counted as a success */
   failed(trial: Trial, error: GatewayError, since: number | undefined): void {
-    // A refusal of one caller's token comes from the door: it says nothing of the target behind it, neither ill nor well.
+    // A refusal of a caller's token is no evidence about the target, so the target's breaker ignores it. A token's breaker ignores
+    // everything else.
     if (isOfCallersToken(error) !== (this.#of === 'token')) return this.abandoned(trial);
     const verdict = verdictOf(error, this.settings);
     if (verdict === 'alive') {

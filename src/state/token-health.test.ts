@@ -90,7 +90,7 @@ describe('the token of one caller', () => {
     expect(admits(setup, 'mine')).toBe(true);
   });
 
-  it('has its successes counted too: a refusal now and then keeps nobody away', () => {
+  it('has its successes counted too: a refusal now and then does not open its breaker', () => {
     const setup = create();
     for (let count = 0; count < 50; count += 1) setup.health.of(config, target, exchangeOf('mine')).begin().succeeded();
     fail(setup, 'mine', refused());

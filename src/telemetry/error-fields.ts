@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-/** Causes of causes are told so far. */
+/** Levels of `cause` that are logged. */
 const MAX_CAUSES = 3;
 /** Characters of a message, and of a stack: a plugin may throw an error with megabytes of either. */
 const MAX_TEXT = 16 * 1024;

@@ -32,7 +32,7 @@ export interface LineWriterOptions {
 
 /** Lines that wait for a slow reader: some 1,700 access lines, and as much as Docker's own non-blocking log driver keeps. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** A full pipe is tried again after this; doubled each time, up to the second. */
+/** The first retry on a full pipe waits this long; each further one waits twice as long, at most LONGEST_RETRY_MS. */
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 100;
 /** At the end of the process a full pipe has this long to take the rest. */

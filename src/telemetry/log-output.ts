@@ -3,7 +3,7 @@ import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
 /** As much as one read of Docker's log copier takes; more would be cut there. */
 const BATCH_BYTES = 16 * 1024;
-/** Linux and POSIX's PIPE_BUF of Linux: a pipe takes this much whole or not at all, so that lines of several processes never mix. */
+/** PIPE_BUF (POSIX), 4096 on Linux: a pipe takes this much whole or not at all, so that lines of several processes never mix. */
 const ATOMIC_BATCH_BYTES = 4096;
 
 export interface LogOutputOptions {

@@ -76,13 +76,13 @@ export const METRICS = {
   workerExits: {
     type: 'counter',
     name: 'gatehouse_worker_exits_total',
-    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed: by the system when memory ran out, by the primary: gatehouse_workers_killed_total). Only with --workers.',
+    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed by the system, for example out of memory, or by the primary; see gatehouse_worker_kills_total). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
   },
   workersKilled: {
     type: 'counter',
-    name: 'gatehouse_workers_killed_total',
+    name: 'gatehouse_worker_kills_total',
     help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not come to serve). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
@@ -90,21 +90,21 @@ export const METRICS = {
   workerRequestsCut: {
     type: 'counter',
     name: 'gatehouse_worker_requests_cut_total',
-    help: 'Requests under way in workers that were killed or crashed, by what each worker said last, up to 250 ms before. In no other metric. Only with --workers.',
+    help: 'Requests under way in workers that were killed or crashed, as each worker last reported, up to 250 ms before its end. No other metric counts these requests. Only with --workers.',
     labels: [],
     aggregator: 'primary',
   },
   workerConnectionsCut: {
     type: 'counter',
     name: 'gatehouse_worker_connections_cut_total',
-    help: 'Connections of clients that closed with workers that were killed or crashed, idle ones among them, known as gatehouse_worker_requests_cut_total is. Only with --workers.',
+    help: 'Connections of clients that closed with workers that were killed or crashed, idle ones among them, with the same accuracy as gatehouse_worker_requests_cut_total. Only with --workers.',
     labels: [],
     aggregator: 'primary',
   },
   pluginFailures: {
     type: 'counter',
     name: 'gatehouse_plugin_failures_total',
-    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its onEnd listener threw), rejection (a promise it left alone failed).',
+    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its onEnd listener threw), rejection (an unhandled rejection).',
     labels: ['plugin', 'kind'],
   },
   requests: {
@@ -215,7 +215,7 @@ export const METRICS = {
   poolWait: {
     type: 'histogram',
     name: 'gatehouse_upstream_pool_wait_seconds',
-    help: 'Tries that waited in line because all `connections` to their upstream were in use: how long, whatever became of them. Tries that found a connection free are not counted.',
+    help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that found one free are not observed.',
     labels: ['provider'],
     buckets: DURATION_BUCKETS,
   },
@@ -266,7 +266,7 @@ export const METRICS = {
   paramsLost: {
     type: 'counter',
     name: 'gatehouse_params_lost_total',
-    help: 'Request parameters a target could not express, by top-level field and what was done: dropped, clamped, downgraded.',
+    help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by what was done: dropped, clamped, downgraded.',
     labels: ['provider', 'param', 'action'],
   },
   cacheRequests: {

@@ -112,7 +112,7 @@ const METADATA_SERVERS_IPV6 = buildRanges(
 export const isMetadataServer = (address: string): boolean =>
   isIn(METADATA_SERVERS_IPV4, METADATA_SERVERS_IPV6, address);
 
-/** The neighbours on the wire (RFC 3927, RFC 4291): clouds put services of the machine here, more of them than any list has. */
+/** Link-local addresses (RFC 3927, RFC 4291): clouds put services of the machine here, more of them than any list has. */
 const LINK_LOCAL_IPV4 = buildRanges([['169.254.0.0/16', 'link local']], 'ipv4');
 const LINK_LOCAL_IPV6 = buildRanges([['fe80::/10', 'link local']], 'ipv6');
 

@@ -39,7 +39,7 @@ const SMALL_CONNECTIONS = 4;
 /** Hosts that callers name, at once; beyond it those without work give up their connections. */
 const MAX_CALLERS_POOLS = 64;
 
-/** No UpstreamError: no other target is asked, and nothing is said of this one. */
+/** No UpstreamError: no other target is tried, and the breaker of this one ignores it. */
 const CLOSING = new GatewayError('shutting_down', 'The gateway is closing its connections.');
 
 /** Everything that leaves the gateway for an upstream goes through one of these. */

@@ -94,11 +94,11 @@ export function formatDuration(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.round(ms)} ms`;
 }
 
-/** @param why of all its `connections`, none came free */
+/** @param why no connection became free */
 export const poolExhausted = (host: string, why: string): UpstreamError =>
   new UpstreamError(
     'pool_exhausted',
-    `No free connection to ${host}: all that its \`connections\` allow are in use, and ${why}.`,
+    `No free connection to ${host}: all connections (\`connections\`) are in use, and ${why}.`,
     {
       retryAfterMs: RETRY_AFTER_MS,
     },
@@ -119,10 +119,10 @@ interface Overdue {
 /** A request that has had no connection yet says nothing of its upstream. */
 export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes): GatewayError {
   if (name === 'line')
-    return poolExhausted(host, `none came free within ${formatDuration(times.timeouts.connect)} (timeouts.connect)`);
+    return poolExhausted(host, `none became free within ${formatDuration(times.timeouts.connect)} (timeouts.connect)`);
   if (phase !== 'waiting') return timeoutError(name, times, host);
   if (name === 'request') return deadlineOver(times, `while the request waited for a free connection to ${host}`);
-  return poolExhausted(host, "none came free before the target's time was over (timeouts.total)");
+  return poolExhausted(host, "none became free before the target's time was over (timeouts.total)");
 }
 
 /** The time was over before anything was sent: a token fetch, a wait between tries or a plugin has used it up. */

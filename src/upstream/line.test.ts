@@ -25,7 +25,7 @@ describe('the line for a connection', () => {
     expect(takeAll(line)).toEqual(['b1', 'a2']);
   });
 
-  it('is left without a trace, whoever else waits', () => {
+  it('is left without a trace, and the others keep their places', () => {
     const line = new WaitingLine<string>();
     for (const one of ['a1', 'a2', 'b1']) line.enter(one[0]!, one);
     expect([line.leave('a', 'a1'), line.leave('a', 'a1'), line.leave('c', 'c1'), line.leave('b', 'b1')]).toEqual([

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -108,7 +108,27 @@ describe('gatehouse', () => {
     });
     const { code, err } = await gatehouse('serve', '--configs', dir);
     expect(code).toBe(3);
-    expect(err).toMatch(/^gatehouse: cannot listen on no-such-host\.invalid, port 0 \(.+\); change .*server\.yaml\n$/);
+    expect(err).toMatch(
+      /^gatehouse: cannot listen on no-such-host\.invalid, port 0 \(.+\); change listen.*server\.yaml\n$/,
+    );
+  });
+
+  it.each([
+    [
+      'names GATEHOUSE_HOST where its address cannot be listened on',
+      'no-such-host.invalid',
+      '127.0.0.1',
+      'change GATEHOUSE_HOST, or listen',
+    ],
+    ['does not name GATEHOUSE_HOST for a host of the file', '127.0.0.1', 'no-such-host.invalid', 'change listen'],
+  ])('serve %s', (_, host, adminHost, advice) => {
+    const admin = { host: adminHost, port: 0, token: 'a-token-of-admins' };
+    dir = writeSettings({ server: { listen: { port: 0 }, status: { port: 0 }, admin } });
+    const { status, stderr } = spawnSync(process.execPath, [main, 'serve', '--configs', dir], {
+      env: { ...process.env, GATEHOUSE_HOST: host },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([3, expect.stringContaining(`; ${advice}`)]);
   });
 
   it('keys create refuses an id that is taken', async () => {

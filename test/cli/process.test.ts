@@ -100,7 +100,7 @@ describe('a Node that is too old', () => {
     expect(manifest.engines.node).toBe('>=24');
   });
 
-  it.each(['src/cli/entry.js', 'src/cli/node-version.js'])('is told by %s which one is needed, in one line', (file) => {
+  it.each(['src/cli/entry.js', 'src/cli/node-version.js'])('learns from %s which version it has to be, in one line', (file) => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.9.0' } })`;
     const flag = `--import=data:text/javascript,${encodeURIComponent(pretend)}`;
     const { status, stdout, stderr } = spawnSync(process.execPath, [flag, packageFile(file), 'version'], {
@@ -111,7 +111,7 @@ describe('a Node that is too old', () => {
   });
 
   it.runIf(OLD_NODE).each(['src/cli/entry.js', 'src/cli/node-version.js'])(
-    'that does not read TypeScript is told by %s which one is needed, in one line',
+    'that does not read TypeScript learns from %s which version it has to be, in one line',
     (file) => {
       const { status, stdout, stderr } = spawnSync(OLD_NODE!, [packageFile(file), 'version'], { encoding: 'utf8' });
       expect([status, stdout]).toEqual([1, '']);

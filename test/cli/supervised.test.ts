@@ -131,7 +131,7 @@ describe('the lines for systemd', () => {
     const dir = mkdtempSync(join(tmpdir(), 'gatehouse-unit-'));
     ended.push(() => rmSync(dir, { recursive: true, force: true }));
     const file = join(dir, 'gatehouse.service');
-    writeFileSync(file, unit.replace('/usr/bin/gatehouse', process.execPath));
+    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
     const command = `command -v systemd-analyze >&2 || exit 3; systemd-analyze verify --man=no '${file}' 2>&1 || true`;
     const { status, stdout: out } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
     if (status === 3) skip('systemd-analyze is not here');
@@ -139,7 +139,10 @@ describe('the lines for systemd', () => {
   });
 
   it('start, reload and stop all processes', async () => {
-    const [, ...args] = unitLine('ExecStart').split(' ');
+    const [node, flag, main, ...args] = unitLine('ExecStart').split(' ');
+    const { bin } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { bin: { gatehouse: string } };
+    const installed = `/usr/lib/node_modules/gatehouse/${bin.gatehouse}`;
+    expect([node, flag, main]).toEqual(['/usr/bin/node', '--disable-sigusr1', installed]);
     const { child, exited, said } = await start(args);
     expect(said().match(/a worker serves/g)).toHaveLength(2);
     execFileSync('sh', ['-c', unitLine('ExecReload')], { env: { ...process.env, MAINPID: String(child.pid) } });

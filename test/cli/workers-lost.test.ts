@@ -52,7 +52,7 @@ describe('of two workers', () => {
     expect(streams.filter(isWhole).length).toBeGreaterThan(0);
     const metrics = await scrape(statusUrl);
     expect(metrics.get('gatehouse_worker_exits_total{reason="signal"}')).toBe(1);
-    expect(metrics.get('gatehouse_workers_killed_total{reason="blocked"}')).toBe(1);
+    expect(metrics.get('gatehouse_worker_kills_total{reason="blocked"}')).toBe(1);
     const [death] = fleet.lines.filter(({ msg }) => String(msg).startsWith('a worker ended'));
     expect(death).toMatchObject({ pid: hangs, signal: 'SIGKILL' });
     const { requests_cut: requests, connections_cut: connections } = death!;

@@ -220,7 +220,7 @@ describe('Google access tokens', () => {
     ]);
   });
 
-  it('that come again unchanged are not sent again', async () => {
+  it('are not sent a second time when the issuer returns the same token', async () => {
     await start((_, res) => json(res, { access_token: 'cached', expires_in: 3599 }), unauthenticated);
     expect((await chat()).status).toBe(502);
     expect([tokenCalls().length, modelCalls().length]).toEqual([2, 1]);

@@ -87,7 +87,7 @@ describe('the fields that a key may send', () => {
     expect([refused.status, refused.error?.['param']]).toEqual([400, 'temperature']);
   });
 
-  it('are not more for a config that comes with the request, and not fewer for one in a file', async () => {
+  it('bind a config that comes with the request, and do not bind a config in a file', async () => {
     const { upstream, gateway } = await answers();
     const key = 'shared-key-0123';
     const config = JSON.stringify({ provider: '@openai', override_params: { store: true } });

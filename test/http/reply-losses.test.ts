@@ -71,7 +71,7 @@ describe('a picture that is made for a chat client', () => {
   const body = { model: '@gemini/gemini-2.5-flash-image', modalities: ['image'], messages: hi };
   const loose = { 'x-gateway-strict-open-ai-compliance': 'false' };
 
-  it.each([false, true])('is told of where the client is strict (stream: %s)', async (stream) => {
+  it.each([false, true])('is a loss with a name where the client is strict (stream: %s)', async (stream) => {
     const { ask } = await start(draw);
     const { status, lost, text } = await ask('/v1/chat/completions', { ...body, stream });
     expect(status).toBe(200);

@@ -134,7 +134,7 @@ describe('a token that a caller brings', () => {
     expect(told.join('\n')).not.toContain('canary');
   });
 
-  it('and that is refused is told so, with the upstream’s own status', async () => {
+  it('gets the upstream’s own 401 when the upstream refuses it', async () => {
     const running = await start({
       entries: vertex,
       first: (_, res) => json(res, { error: { code: 401, message: 'Expired.', status: 'UNAUTHENTICATED' } }, 401),

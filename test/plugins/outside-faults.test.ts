@@ -78,7 +78,7 @@ describe('a wrapper of a reply that throws', () => {
       expect(text).not.toContain('broken');
       await until(() => started.upstream.seen[0]!.aborted, 'the upstream was let go');
       await until(() => linesOf(started, 'request failed').length > 0, 'the request has ended');
-      expect(linesOf(started, 'a plugin failed while its reply left')).toMatchObject([
+      expect(linesOf(started, "a plugin's stream wrapper failed")).toMatchObject([
         { level: 'error', plugin: 'faulty' },
       ]);
       expect(linesOf(started, 'request failed')).toMatchObject([{ plugin: 'faulty', error_code: 'internal_error' }]);
@@ -99,7 +99,7 @@ describe('a wrapper of a reply that throws', () => {
     const text = await (await started.chat({ stream: true })).text();
     expect(text.match(/"error"/g)).toHaveLength(1);
     await until(() => linesOf(started, 'request failed').length > 0, 'the request has ended');
-    expect(linesOf(started, 'a plugin failed while its reply left')).toMatchObject([
+    expect(linesOf(started, "a plugin's stream wrapper failed")).toMatchObject([
       { plugin: 'faulty', err: { message: `broken in ${where}`, stack: expect.stringContaining('faulty.mjs') } },
     ]);
   });
@@ -110,7 +110,7 @@ describe('a wrapper of a reply that throws', () => {
     const response = await started.chat({ stream: true });
     await response.body!.cancel();
     await until(() => started.upstream.seen[0]!.aborted, 'the upstream was let go');
-    expect(linesOf(started, 'a plugin failed while its reply left')).toMatchObject([{ plugin: 'faulty' }]);
+    expect(linesOf(started, "a plugin's stream wrapper failed")).toMatchObject([{ plugin: 'faulty' }]);
   });
 
   it('is named where the body is a Node stream of its own that breaks off', async () => {
@@ -118,7 +118,7 @@ describe('a wrapper of a reply that throws', () => {
     await using started = await withPlugin('request', { body });
     await expect(started.chat().then((response) => response.text())).rejects.toThrow();
     await until(() => linesOf(started, 'request failed').length > 0, 'the request has ended');
-    expect(linesOf(started, 'a plugin failed while its reply left')).toMatchObject([
+    expect(linesOf(started, "a plugin's stream wrapper failed")).toMatchObject([
       { plugin: 'faulty', err: { cause: { message: 'broken off' } } },
     ]);
   });

@@ -82,7 +82,7 @@ describe('a redirect', () => {
   });
 });
 
-describe('an answer that does not come to stand', () => {
+describe('an answer that arrives slowly', () => {
   it.each<[string, string, string]>([
     ['whose headers dribble', 'HTTP/1.1 200 OK\r\nx-', 'a'],
     ['that says only that it goes on (1xx)', '', 'HTTP/1.1 102 Processing\r\n\r\n'],

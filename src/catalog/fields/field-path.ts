@@ -25,7 +25,7 @@ export function readFieldPath(text: string): FieldPath | PathMistake {
   if (text.startsWith('$.')) return { message: 'a path begins with the name of a field', suggestion: text.slice(2) };
   const indexed = text.replaceAll(/\[(?:\d+|\*)\]/g, ITEM).replaceAll(/\.\*(?=\.|$)/g, ITEM);
   if (indexed !== text)
-    return { message: '`[]` stands for every item of a list, and nothing for one', suggestion: indexed };
+    return { message: 'a path cannot name a single item; write `[]` for every item', suggestion: indexed };
   const anywhere = text.startsWith(ANYWHERE);
   const rest = anywhere ? text.slice(ANYWHERE.length) : text;
   const keys: string[] = [];
@@ -33,13 +33,13 @@ export function readFieldPath(text: string): FieldPath | PathMistake {
     const [, key, items = ''] = KEY.exec(part) ?? [];
     if (key === undefined || key === '**')
       return {
-        message: 'a path is names with dots between them, such as `tools[].container`; `**.` may stand before a name',
+        message: 'write names separated by dots, such as `tools[].container`; `**.` may stand before a single name',
       };
     keys.push(key, ...Array.from({ length: items.length / ITEM.length }, () => ITEM));
   }
   if (anywhere && keys.length > 1)
     return {
-      message: 'behind `**.` stands one name',
+      message: '`**.` takes one name',
       suggestion: `${ANYWHERE}${keys.findLast((key) => key !== ITEM) ?? ''}`,
     };
   return { keys, anywhere };

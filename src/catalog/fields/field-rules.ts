@@ -42,7 +42,7 @@ export class FieldRules {
 
 function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, table: FieldTable): CompiledRules {
   const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
-  // Without its model a request goes nowhere: which ones may be used is said in `models`.
+  // A request without a model has no target. `models` restricts which models pass.
   const allowed = allow && read([...allow, 'model']);
   const exact = exactName(table);
   const placed = (paths: readonly FieldPath[]) =>

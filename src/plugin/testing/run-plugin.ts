@@ -84,7 +84,7 @@ export function createHost(
   { name, needs }: Plugin,
   { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
 ) {
-  // Where a test says nothing of turns, large bodies wait for nobody.
+  // Where a test gives no turns, large bodies do not wait.
   const given: HostSetup['needs'] & object = { turns: NO_TURNS, ...wanted };
   for (const need of needs)
     if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);

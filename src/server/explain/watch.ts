@@ -65,7 +65,7 @@ function wordsOf({ plugin, options }: ListedPlugin, ctx: GatewayContext): Step['
     if (!(words instanceof Promise)) return words as Step['words'];
     // Nothing waits for it, so its failure has to be heard.
     words.catch(() => {});
-    return { does: 'cannot say: its `explain` gives a promise' };
+    return { does: 'no explanation: its `explain` returned a promise' };
   } catch {
     return { does: 'cannot say: its `explain` has failed' };
   }

@@ -26,7 +26,7 @@ interface OnItsWay {
 
 /** A connection for a suspended worker goes back into the round after this: at once would spin while all the others are busy. */
 const HOLD_MS = 5;
-/** Looks of the primary, half a second each: 2 s, twice what a worker takes for stale. */
+/** Ticks of 500 ms: after five of them at least 2 s have passed, which is twice STALE_MS. */
 const MOVE_AFTER_TICKS = 5;
 /** A connection that was handed on so often stays where it is, or workers that are all slow would pass it round for ever. */
 const MAX_MOVES = 2;

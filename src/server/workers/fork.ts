@@ -42,7 +42,7 @@ export function forkWorker(): Worker {
 
 export function failureOf(failure: StartFailure): Error {
   if (failure.kind === 'settings') return new SettingsRefused(failure.diagnostics);
-  if (failure.kind === 'listen') return new CannotListen(failure.message);
+  if (failure.kind === 'listen') return new CannotListen(failure.message, failure);
   if (failure.kind === 'traces') return new TraceSettingsError(failure.message);
   return new WorkersFailed(`a worker did not start: ${failure.message}`);
 }

@@ -19,7 +19,8 @@ export interface SentSettings {
 /** Why a worker does not serve. */
 export type StartFailure =
   | { readonly kind: 'settings'; readonly diagnostics: readonly Diagnostic[] }
-  | { readonly kind: 'listen' | 'traces' | 'other'; readonly message: string };
+  | { readonly kind: 'listen'; readonly message: string; readonly unknownHost: string | undefined }
+  | { readonly kind: 'traces' | 'other'; readonly message: string };
 
 /** All the primary may ask of a worker, and what the answer is. */
 export interface Questions {

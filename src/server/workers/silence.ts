@@ -1,10 +1,10 @@
-/** A worker whose event loop stands still for so long serves no request, and will not by itself. */
+/** The primary kills a worker whose event loop has not run for this long: it serves no request and does not recover by itself. */
 export const SILENCE_LIMIT_MS = 10_000;
-/** A worker that has said nothing for so long gets no new connections while others answer. */
+/** A worker that has sent no message for SUSPECT_AFTER_MS gets no new connections while others answer. */
 const SUSPECT_AFTER_MS = 2_000;
 /** How often the primary looks. */
 export const TICK_MS = 500;
-/** A worker tells its metrics about once a second. One that has not is asked. */
+/** A worker reports its metrics about once a second. The primary asks a worker that has not. */
 const ASK_AFTER_MS = 1_000;
 
 /**

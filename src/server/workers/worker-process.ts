@@ -122,7 +122,7 @@ function keepTellingLoad({ load }: WorkerGateway): void {
 function failureOf(error: unknown): StartFailure {
   if (error instanceof SettingsRefused) return { kind: 'settings', diagnostics: error.diagnostics };
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof CannotListen) return { kind: 'listen', message };
+  if (error instanceof CannotListen) return { kind: 'listen', message, unknownHost: error.unknownHost };
   return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
 }
 

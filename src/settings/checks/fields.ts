@@ -26,7 +26,8 @@ export function checkFieldRules(fields: Fields | undefined, { path, report }: Pl
     });
   }
   if (fields.allow && !allow.some((text) => CONTENTS.has(text.split(/[.[]/, 1)[0]!))) {
-    const message = 'no request passes without the field it asks with: `messages`, `input`, `prompt` or `contents`';
+    const message =
+      '`allow` lists none of `messages`, `input`, `prompt` and `contents`: every request would be refused';
     report({ path: [...path, 'allow'], severity: 'warning', message });
   }
 }
@@ -42,7 +43,7 @@ function checkPath(text: string, { path, report }: Place): void {
     report({
       path,
       severity: 'warning',
-      message: `no request is known to have ${showValue(text, undefined)}`,
+      message: `${showValue(text, undefined)} is not a known request field`,
       suggestion,
     });
 }

@@ -28,6 +28,6 @@ const isLinkLocal = createNetworkTest(['169.254.0.0/16', 'fe80::/10']);
 /** What the egress guard refuses whatever the settings allow, as it follows `is`: services of the machine, its credentials among them. */
 export function offLimits(hostname: string): string | undefined {
   const host = bare(hostname);
-  if (METADATA_SERVERS.has(host)) return 'a metadata server, which is never asked';
-  return isIP(host) !== 0 && isLinkLocal(host) ? 'a link-local address, which is never asked' : undefined;
+  if (METADATA_SERVERS.has(host)) return 'a metadata server, which the gateway never calls';
+  return isIP(host) !== 0 && isLinkLocal(host) ? 'a link-local address, which the gateway never calls' : undefined;
 }

@@ -58,7 +58,7 @@ export class Fields {
   }
 
   /**
-   * Reports the fields that nobody has taken.
+   * Reports the unread fields.
    *
    * @param reasons why a known field cannot be sent, by its name
    */
