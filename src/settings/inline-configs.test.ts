@@ -96,6 +96,11 @@ describe('a gateway config that comes with a request', () => {
     expect(() => open().get(json)).toThrow(/zzz4.*; and 3 more\.$/);
   });
 
+  it('explains fifty mistakes at most, and says that there are more', () => {
+    const json = JSON.stringify(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`zzz${index}`, 1])));
+    expect(() => open().get(json)).toThrow(/zzz4.*; and more than 45 more\.$/);
+  });
+
   it('names the header as the request wrote it', () => {
     const { configs } = open();
     expect(() => configs.get('{"a":1}', 'x-acme-config')).toThrow('x-acme-config:1:2: unknown key `a`');

@@ -54,7 +54,8 @@ describe('a header that a config of a caller forwards', () => {
     x-portkey-config helicone-target-url x-litellm-tags cf-aig-cache-ttl x-gatehouse-config
     x-remote-user remote-user x-authenticated-user x-consumer-username x-webauth-user x-ssl-client-dn
     authorization x-api-key api-key x-goog-api-key cookie set-cookie proxy-authorization proxy-connection connection te
-    x-gateway-config x-acme-config host`
+    x-gateway-config x-acme-config host x-scheme x-url-scheme front-end-https x-arr-ssl x-azure-fdid x-openai-organization
+    metadata-flavor`
       .trim()
       .split(/\s+/),
   )('may not be %s', (name) => expect(ofCaller(name)).toBe(true));

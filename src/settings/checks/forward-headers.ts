@@ -48,7 +48,7 @@ const STEERING: readonly Steering[] = [
   },
   {
     names:
-      /^(x-)?forward(ed)?(-|$)|^(x-|true-|x-cluster-|x-appengine-|fastly-)?client-(ip|addr|host)|^(x-)?real-ip$|^cf-(connecting|pseudo)-|^x-(originating|proxyuser|remote)-(ip|addr|host)|^x-azure-(client|socket)ip$/,
+      /^(x-)?forward(ed)?(-|$)|^(x-|true-|x-cluster-|x-appengine-|fastly-)?client-(ip|addr|host)|^(x-)?real-ip$|^cf-(connecting|pseudo)-|^x-(originating|proxyuser|remote)-(ip|addr|host)|^x-azure-|^(x-)?(url-)?scheme$|^front-end-https$|^x-arr-/,
     effect: 'says where a request comes from',
   },
   {
@@ -56,9 +56,12 @@ const STEERING: readonly Steering[] = [
       /^(x-)?(authenticated|remote|webauth|consumer|ssl|tls|client-cert|userinfo|ms-client-principal|ms-token)(-|$)/,
     effect: 'says who sends a request',
   },
-  { names: /^openai-(organi[sz]ation|project)$/, effect: 'chooses the account at OpenAI' },
+  { names: /^(x-)?openai-(organi[sz]ation|project)$/, effect: 'chooses the account at OpenAI' },
   { names: /^anthropic-(organi[sz]ation|workspace|project|account)/, effect: 'chooses the account at Anthropic' },
-  { names: /^x-goog-|^x-vertex-|^x-server-timeout$/, effect: 'is a system parameter of Google Cloud' },
+  {
+    names: /^x-goog-|^x-vertex-|^x-server-timeout$|^metadata-flavor$/,
+    effect: 'is a system parameter of Google Cloud',
+  },
   { names: /^azureml-|^x-ms-/, effect: 'is a system parameter of Azure' },
   { names: /^x-amzn?-/, effect: 'is a system parameter of AWS' },
   {
