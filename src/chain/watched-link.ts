@@ -1,8 +1,16 @@
 import { blame, isError } from '../plugin/blame.ts';
-import { GatewayError, type GatewayContext, type Reply, type Source } from '../plugin/index.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type GatewayContext,
+  type Reply,
+  type Source,
+} from '../plugin/index.ts';
 import { checkReply } from './check-reply.ts';
 import { ChainFault, started, type Chain, type Guard, type Instance, type MishapKind } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
+import { noteStop } from './unanswered.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** A plugin that hears of the end of its request (`exchange.cancellation`) has this long to end by itself. */
@@ -133,6 +141,8 @@ class Visit {
     const wrong = this.#instance.guard && checkReply(this.#reply);
     if (wrong !== undefined)
       return this.#reject(new ChainFault(`plugin "${name}" left a reply that cannot be sent: ${wrong}`));
+    if (!this.#handedOver && !this.#reply)
+      noteStop(this.#holder, { plugin: name, tell: (error) => this.#tell('error', error) });
     this.#releaseBody();
     this.#done.resolve();
   }
@@ -167,8 +177,12 @@ class Visit {
 
   // The reply
 
+  get #holder(): Attempt | Exchange {
+    return this.#ctx.attempt ?? this.#ctx.exchange;
+  }
+
   get #reply(): Reply | undefined {
-    return (this.#ctx.attempt ?? this.#ctx.exchange).reply;
+    return this.#holder.reply;
   }
 
   /** The plugin gets the body in a guard: what it wraps around that, its errors end in the guard. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import { noReply } from '../chain/unanswered.ts';
 import type { Format } from '../formats/format.ts';
 import { blamedPlugin } from '../plugin/blame.ts';
 import {
@@ -96,7 +97,8 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     try {
       await snapshot.entry(context);
       if (!exchange.reply) answerByStatus(ctx.response);
-      reply = exchange.reply ?? noReply();
+      if (!exchange.reply) throw noReply(exchange);
+      reply = exchange.reply;
     } catch (thrown) {
       const error = toGatewayError(thrown);
       // The chain itself has told of a plugin from outside.
@@ -135,10 +137,6 @@ function describeReply(reply: Reply, exchange: HttpExchange, snapshot: Snapshot,
   tellHowItCame(reply, exchange, snapshot);
   // Where clients of the API look for it; an upstream's own id of the same name stays.
   reply.headers[format.requestIdHeader] ??= exchange.id;
-}
-
-function noReply(): never {
-  throw new GatewayError('internal_error', 'The chain ended without a reply; is `route` in the request chain?');
 }
 
 /** For an entry chain without the `errors` plugin, or one in which it fails. */
