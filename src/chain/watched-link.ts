@@ -1,8 +1,16 @@
 import { blame, isError } from '../plugin/blame.ts';
-import { GatewayError, type GatewayContext, type Reply, type Source } from '../plugin/index.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type GatewayContext,
+  type Reply,
+  type Source,
+} from '../plugin/index.ts';
 import { checkReply } from './check-reply.ts';
 import { ChainFault, started, type Chain, type Guard, type Instance, type MishapKind } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
+import { noteStop } from './unanswered.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** A plugin that hears of the end of its request (`exchange.cancellation`) has this long to end by itself. */
@@ -135,6 +143,8 @@ class Visit {
       this.#dropReply(wrong);
       return this.#reject(wrong);
     }
+    if (!this.#handedOver && !this.#reply)
+      noteStop(this.#holder, { plugin: name, tell: (error) => this.#tell('error', error) });
     this.#releaseBody();
     this.#done.resolve();
   }
@@ -171,8 +181,12 @@ class Visit {
 
   // The reply
 
+  get #holder(): Attempt | Exchange {
+    return this.#ctx.attempt ?? this.#ctx.exchange;
+  }
+
   get #reply(): Reply | undefined {
-    return (this.#ctx.attempt ?? this.#ctx.exchange).reply;
+    return this.#holder.reply;
   }
 
   /** Why the reply cannot be sent. Its getters and traps may throw. */
@@ -192,7 +206,7 @@ class Visit {
   /** The next plugin would fail at it, in its own name. */
   #dropReply(cause: Error): void {
     try {
-      (this.#ctx.attempt ?? this.#ctx.exchange).reply = undefined;
+      this.#holder.reply = undefined;
     } catch {
       // The reply is gone; its body cannot be cancelled.
     }

@@ -1,5 +1,7 @@
 import type { Chain } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
+import { noReply } from '../chain/unanswered.ts';
+import { noReply } from '../chain/unanswered.ts';
 import type { Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {
@@ -136,7 +138,7 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
       try {
         await chain(view);
         if (!attempt.reply) answerByStatus(view.response);
-        if (!attempt.reply) throw new GatewayError('internal_error', 'The attempt chain ended without a reply.');
+        if (!attempt.reply) throw noReply(attempt);
       } catch (thrown) {
         loseAttempt(attempt, thrown);
         stopListening();

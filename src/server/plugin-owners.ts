@@ -64,13 +64,17 @@ export function pluginOf(error: unknown): string | undefined {
   const end = paths.findIndex((path) => BOUNDARY.test(path));
   const above = (end < 0 ? paths : paths.slice(0, end)).map((path) => owners.get(path));
   const own = above.find((owned) => owned?.shared === false);
-  if (own) return own.module.name;
   const running = currentWork()?.plugin;
+  if (own) return oneOf(own.module, running);
   // A request's own end (its client has left) reaches a plugin as a rejection, and stands nowhere in that plugin's files.
   if (!types.isProxy(error) && error instanceof GatewayError) return running;
   if (paths.some((path) => !owners.has(path))) return undefined;
   return running;
 }
+
+/** A module may hold several plugins: the one whose code runs, where it is one of them. */
+const oneOf = ({ name }: PluginModule, running: string | undefined): string =>
+  running !== undefined && name.split(', ').includes(running) ? running : name;
 
 /** Files in the stack of an error, from its top; those of Node left out. */
 function stackPaths(error: unknown): readonly string[] {

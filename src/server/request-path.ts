@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import { noReply } from '../chain/unanswered.ts';
 import type { Format } from '../formats/format.ts';
 import { blamedPlugin } from '../plugin/blame.ts';
 import {
@@ -98,7 +99,8 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     try {
       await snapshot.entry(context);
       if (!exchange.reply) answerByStatus(ctx.response);
-      reply = exchange.reply ?? noReply();
+      if (!exchange.reply) throw noReply(exchange);
+      reply = exchange.reply;
     } catch (thrown) {
       const error = toGatewayError(thrown);
       // `watchedLink` has already logged faults of outside plugins.
@@ -137,10 +139,6 @@ function describeReply(reply: Reply, exchange: HttpExchange, snapshot: Snapshot,
   tellHowItCame(reply, exchange, snapshot);
   // Where clients of the API look for it; an upstream's own id of the same name stays.
   reply.headers[format.requestIdHeader] ??= exchange.id;
-}
-
-function noReply(): never {
-  throw new GatewayError('internal_error', 'The chain ended without a reply; is `route` in the request chain?');
 }
 
 /** For an entry chain without the `errors` plugin, or one in which it fails. */

@@ -256,6 +256,37 @@ describe('a plugin that leaves something unusable behind', () => {
   });
 });
 
+describe('a plugin that returns without a reply and without calling next()', () => {
+  const fault = 'plugin "faulty" returned without a reply and without calling next()';
+
+  it.each(LEVELS)('is named in log, metrics and record: %s', async (level) => {
+    await using running = await withPlugin(level, { body: 'return;' });
+    const answer = await running.chat();
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code, error.message.includes('faulty')]).toEqual([500, 'internal_error', false]);
+    expect(linesOf(running, 'a plugin failed')).toEqual([
+      expect.objectContaining({ plugin: 'faulty', err: expect.objectContaining({ message: fault }) as object }),
+    ]);
+    await until(() => linesOf(running, 'request failed').length > 0, 'the request has ended');
+    expect(linesOf(running, 'request failed')).toMatchObject([{ plugin: 'faulty' }]);
+    expect(await metricsOf(running)).toContain('gatehouse_plugin_failures_total{plugin="faulty",kind="error"} 1');
+    const id = answer.headers.get('x-gateway-request-id')!;
+    expect(running.gateway.gateway.record(id)).toMatchObject({ error: { code: 'internal_error', plugin: 'faulty' } });
+  });
+
+  it('is not blamed where a plugin around it replies', async () => {
+    const around = { name: 'around', body: `await next(); ctx.body = { from: 'around' };` };
+    await using running = await startOutsideGateway({
+      upstream: ok,
+      plugins: [around, { name: 'faulty', body: 'return;' }],
+      chains: { request: ['around', 'faulty', 'metadata', 'route'] },
+    });
+    const answer = await running.chat();
+    expect([answer.status, await answer.json()]).toEqual([200, { from: 'around' }]);
+    expect(linesOf(running, 'a plugin failed')).toEqual([]);
+  });
+});
+
 describe('an onEnd listener', () => {
   it.each([
     ['throws', `() => { throw new Error('broken'); }`],

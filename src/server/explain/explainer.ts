@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import { PluginRegistry } from '../../chain/registry.ts';
+import { noReply } from '../../chain/unanswered.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import { toGatewayError, type Clock, type Exchange, type Target } from '../../plugin/index.ts';
 import type { SettingsFiles } from '../../settings/files.ts';
@@ -172,6 +173,7 @@ export class Explainer {
     try {
       await Promise.race([snapshot.entry(Object.assign(ctx, { exchange, attempt: undefined })), hangs.promise]);
       if (!exchange.reply) answerByStatus(ctx.response);
+      if (!exchange.reply) throw noReply(exchange);
     } catch (thrown) {
       if (thrown instanceof ExplainHangs) throw thrown;
       exchange.error = toGatewayError(thrown);
