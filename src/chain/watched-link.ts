@@ -1,7 +1,7 @@
 import { blame, isError } from '../plugin/blame.ts';
 import { GatewayError, type GatewayContext, type Reply, type Source } from '../plugin/index.ts';
 import { checkReply } from './check-reply.ts';
-import { ChainFault, started, type Chain, type Guard, type Instance, type MishapKind } from './instance.ts';
+import { ChainFault, started, type Chain, type Guard, type Instance, type PluginFailureKind } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
@@ -160,7 +160,7 @@ class Visit {
     this.#stopListening?.();
   }
 
-  #tell(kind: MishapKind, error: unknown): void {
+  #tell(kind: PluginFailureKind, error: unknown): void {
     const { name: plugin, guard } = this.#instance;
     guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error });
   }
