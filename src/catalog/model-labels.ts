@@ -40,7 +40,7 @@ interface Taken {
 /**
  * A name that no catalog lists takes a label when it has answered 2xx, so that guesses take none, and gives it up when it was not asked
  * for in a day. Each key takes at most a tenth of them: one that asks for many models leaves room for those of others.
- * What has no label is `__other__`. One per gateway, see followed-labels.ts for workers.
+ * What has no label is `__other__`. One per gateway, see worker-labels.ts for workers.
  */
 export class ModelLabels implements ModelNames {
   readonly #taken = new Map<string, Taken>();

@@ -16,18 +16,18 @@ export interface Guard {
   readonly clock: Clock;
   /** Until it calls `next`. */
   readonly pluginMs: number;
-  readonly onFault: (fault: PluginMishap) => void;
+  readonly onFault: (failure: PluginFailure) => void;
 }
 
 /**
  * timeout: it was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener: its listener of
  * `onEnd` or `onCancel` threw. rejection: it left a promise that failed, and nothing handled that.
  */
-export type MishapKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
+export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 
 /** Something that went wrong in a plugin from outside, for the log and the metrics. */
-export interface PluginMishap {
-  readonly kind: MishapKind;
+export interface PluginFailure {
+  readonly kind: PluginFailureKind;
   /** Its name in the settings. */
   readonly plugin: string;
   readonly requestId?: string | undefined;

@@ -8,7 +8,7 @@ import {
   type Source,
 } from '../plugin/index.ts';
 import { checkReply } from './check-reply.ts';
-import { ChainFault, started, type Chain, type Guard, type Instance, type MishapKind } from './instance.ts';
+import { ChainFault, started, type Chain, type Guard, type Instance, type PluginFailureKind } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
 import { noteStop } from './unanswered.ts';
 import { WrappedBody } from './wrapped-body.ts';
@@ -174,7 +174,7 @@ class Visit {
     this.#stopListening?.();
   }
 
-  #tell(kind: MishapKind, error: unknown): void {
+  #tell(kind: PluginFailureKind, error: unknown): void {
     const { name: plugin, guard } = this.#instance;
     guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error });
   }

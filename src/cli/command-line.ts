@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { nearest } from '../plugin/nearest.ts';
-import { watchProcess } from '../server/process-faults.ts';
+import { handleUnhandledErrors } from '../server/process-faults.ts';
 import { surviveOutputErrors } from '../server/output-errors.ts';
 import { commands, UsageError, type Command, type World } from './commands.ts';
 
@@ -70,7 +70,7 @@ async function run(args: readonly string[]): Promise<number> {
 
 /** The command line, from the words to the exit code. */
 export async function main(): Promise<void> {
-  watchProcess();
+  handleUnhandledErrors();
   const [command = ''] = process.argv.slice(2);
   if (command === 'serve') surviveOutputErrors();
   // Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.

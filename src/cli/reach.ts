@@ -20,7 +20,7 @@ export function reach({ data, status, server, env }: Open): string {
       : [`Requests: reachable from ${ofData}.`, `Status: reachable from ${ofStatus}.`];
   const isClosed = [data, status].every(({ host }) => isLoopback(host));
   const hint = `To open both, set ${HOST_VARIABLE}=0.0.0.0, or name a host in server.yaml.`;
-  return [...told, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...overruled(server, env)].join(' ');
+  return [...told, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...ignoredHostVariable(server, env)].join(' ');
 }
 
 /** @param host an address that is listened on */
@@ -32,7 +32,7 @@ function reachOf(host: string): string {
   return `every machine that has a route to ${host}`;
 }
 
-function overruled({ listen, status }: ServerFile, env: Environment): readonly string[] {
+function ignoredHostVariable({ listen, status }: ServerFile, env: Environment): readonly string[] {
   const wanted = env[HOST_VARIABLE]?.trim();
   if (!wanted) return [];
   const named = Object.entries({ listen, status }).filter(([, at]) => at?.host !== undefined && at.host !== wanted);

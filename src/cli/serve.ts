@@ -1,6 +1,6 @@
 import { systemClock } from '../plugin/index.ts';
 import { startGateway, type Gateway } from '../server/gateway.ts';
-import { serves } from '../server/process-faults.ts';
+import { setServingGateway } from '../server/process-faults.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/open-host.ts';
@@ -39,7 +39,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     process.stderr.write('gatehouse: stopped before it served\n');
     return 0;
   }
-  serves(gateway);
+  setServingGateway(gateway);
   hangup.heardBy(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));

@@ -71,7 +71,7 @@ export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from '
 export { errorReply, toClientError } from './error-reply.ts';
 export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
-export { leavesTime } from './waits.ts';
+export { leavesTime } from './time-left.ts';
 export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';

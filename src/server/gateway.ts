@@ -23,7 +23,7 @@ import { compileWith, createLasting, type Parts } from './lasting.ts';
 import type { Address } from './listeners.ts';
 import type { Crew, CrewTools, Part } from './part.ts';
 import { moduleVersions } from './plugin-modules.ts';
-import type { TellPluginFault } from './plugin-faults.ts';
+import type { ReportPluginFailure } from './plugin-faults.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 import { serve } from './serving.ts';
 import { version } from './version.ts';
@@ -80,7 +80,7 @@ export interface Gateway {
   /** An error that nothing has handled: stops as `drain` does, without delay, and in bounded time whatever hangs. */
   fail(): Promise<void>;
   /** A plugin from outside has a fault that no request has shown. */
-  readonly pluginFault: TellPluginFault;
+  readonly pluginFault: ReportPluginFailure;
   /** The same as `drain` without delay, within `graceMs`; nothing waits for clients to hear that they were cut. */
   close(graceMs?: number): Promise<void>;
 }

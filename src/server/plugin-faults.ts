@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { MishapKind, PluginMishap } from '../chain/instance.ts';
+import type { PluginFailureKind, PluginFailure } from '../chain/instance.ts';
 import type { Families } from '../telemetry/open-families.ts';
 
 /** Hears of everything that goes wrong in plugins from outside. */
-export type TellPluginFault = (mishap: PluginMishap) => void;
+export type ReportPluginFailure = (failure: PluginFailure) => void;
 
 /** Where plugins run to check or explain settings, not to serve. */
-export const ignorePluginFaults: TellPluginFault = () => {};
+export const ignorePluginFaults: ReportPluginFailure = () => {};
 
 const MESSAGES = {
   timeout: 'a plugin was given up: it took too long',
@@ -14,10 +14,10 @@ const MESSAGES = {
   stream: "a plugin's stream wrapper failed",
   listener: 'a listener of a plugin failed',
   rejection: 'a plugin left a rejection unhandled',
-} as const satisfies Record<MishapKind, string>;
+} as const satisfies Record<PluginFailureKind, string>;
 
 /** Counts faults of plugins from outside and logs them under the plugin's name. */
-export function pluginFaults(log: Logger, { pluginFailures }: Pick<Families, 'pluginFailures'>): TellPluginFault {
+export function pluginFaults(log: Logger, { pluginFailures }: Pick<Families, 'pluginFailures'>): ReportPluginFailure {
   return ({ kind, plugin, requestId, error }) => {
     pluginFailures.add({ plugin, kind });
     log.error({ plugin, ...(requestId !== undefined && { request_id: requestId }), err: error }, MESSAGES[kind]);

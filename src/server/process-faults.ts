@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs';
 import { lastWords } from './last-words.ts';
-import type { TellPluginFault } from './plugin-faults.ts';
+import type { ReportPluginFailure } from './plugin-faults.ts';
 import { pluginOf } from './plugin-owners.ts';
 
 /** What of a gateway an error concerns that nothing has handled. */
 export interface FaultyGateway {
-  readonly pluginFault: TellPluginFault;
+  readonly pluginFault: ReportPluginFailure;
   /** Stops accepting, lets requests end for `drain.timeout`, and lets go of everything. Takes bounded time. */
   fail(): Promise<void>;
 }
@@ -18,7 +18,7 @@ let lines = 0;
 let ending = false;
 
 /** This process serves: it does not end at once any more. */
-export function serves(serving: FaultyGateway): void {
+export function setServingGateway(serving: FaultyGateway): void {
   gateway = serving;
 }
 
@@ -27,7 +27,7 @@ export function serves(serving: FaultyGateway): void {
  * promise belongs to that plugin alone. Anything else may have left the process in any state: it says which plugin it was, takes no
  * more requests, lets those that run end, and ends with 1, so that another one takes its place.
  */
-export function watchProcess(): void {
+export function handleUnhandledErrors(): void {
   process.on('unhandledRejection', (reason: unknown) => {
     const plugin = gateway && pluginOf(reason);
     if (plugin === undefined) return end(reason, pluginOf(reason));

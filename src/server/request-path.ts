@@ -23,7 +23,7 @@ import type { InFlight } from './in-flight.ts';
 import { answerByStatus } from './koa-reply.ts';
 import type { LiveSnapshot } from './live-snapshot.ts';
 import { lossHeader } from './loss-header.ts';
-import type { TellPluginFault } from './plugin-faults.ts';
+import type { ReportPluginFailure } from './plugin-faults.ts';
 import { writeReply } from './reply-writer.ts';
 import { RequestDeadlines } from './request-deadlines.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -34,7 +34,7 @@ export interface RequestPathSetup {
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly pluginFault: TellPluginFault;
+  readonly pluginFault: ReportPluginFailure;
   /** Ids of requests, where tests want the same ones again. */
   readonly newId?: () => string | undefined;
 }

@@ -28,7 +28,7 @@ import type { SettingsExplainer } from './explain/settings-explainer.ts';
 import { HeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
-import type { TellPluginFault } from './plugin-faults.ts';
+import type { ReportPluginFailure } from './plugin-faults.ts';
 import { createSender } from './sender.ts';
 import { PluginTimes, whoMayAsk } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
@@ -77,7 +77,7 @@ export interface Shared {
   readonly recorder: Recorder;
   readonly labels: ModelNames;
   readonly registry: PluginRegistry;
-  readonly pluginFault: TellPluginFault;
+  readonly pluginFault: ReportPluginFailure;
   readonly watch?: Watch | undefined;
   /** Of these settings alone; let go when their snapshot is closed. */
   readonly explaining?: Explaining | undefined;

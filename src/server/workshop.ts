@@ -23,7 +23,7 @@ import {
 import type { LoadResult } from '../settings/load.ts';
 import { readOptions } from '../settings/plugin-options.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
-import type { TellPluginFault } from './plugin-faults.ts';
+import type { ReportPluginFailure } from './plugin-faults.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 
 /** A plugin's `create` or one of its closing tasks: enough to connect to something near, short enough to be told of soon. */
@@ -78,7 +78,7 @@ export interface WorkshopTools {
   readonly registry: PluginRegistry;
   /** What `limits.plugin_time` says. */
   readonly pluginMs: number;
-  readonly pluginFault: TellPluginFault;
+  readonly pluginFault: ReportPluginFailure;
 }
 
 /** A wait that a plugin leaves alone rejects when its client leaves: in the name of no plugin, and unhandled. */

@@ -100,15 +100,18 @@ describe('a Node that is too old', () => {
     expect(manifest.engines.node).toBe('>=24');
   });
 
-  it.each(['src/cli/entry.js', 'src/cli/node-version.js'])('learns from %s which version it has to be, in one line', (file) => {
-    const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.9.0' } })`;
-    const flag = `--import=data:text/javascript,${encodeURIComponent(pretend)}`;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [flag, packageFile(file), 'version'], {
-      encoding: 'utf8',
-    });
-    expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(NEEDS_NODE);
-  });
+  it.each(['src/cli/entry.js', 'src/cli/node-version.js'])(
+    'learns from %s which version it has to be, in one line',
+    (file) => {
+      const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.9.0' } })`;
+      const flag = `--import=data:text/javascript,${encodeURIComponent(pretend)}`;
+      const { status, stdout, stderr } = spawnSync(process.execPath, [flag, packageFile(file), 'version'], {
+        encoding: 'utf8',
+      });
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(NEEDS_NODE);
+    },
+  );
 
   it.runIf(OLD_NODE).each(['src/cli/entry.js', 'src/cli/node-version.js'])(
     'that does not read TypeScript learns from %s which version it has to be, in one line',

@@ -1,6 +1,6 @@
 import { GatewayError, type Exchange, type RequestBody, type Target } from '../../plugin/index.ts';
 import type { FieldRules } from './field-rules.ts';
-import { findOffence, type Offence } from './rule-walk.ts';
+import { findViolation, type FieldViolation } from './rule-walk.ts';
 
 /** Rules that a body, or the parameters of a target, have passed: both are checked for every attempt and for the cache. */
 const passed = new WeakMap<object, FieldRules[]>();
@@ -25,19 +25,19 @@ function once(subject: object, rules: FieldRules, check: () => void): void {
 }
 
 function checkBody({ operation }: Exchange, body: RequestBody, rules: FieldRules): void {
-  const offence = findOffence(body.original, rules.for(operation?.fields));
-  if (offence) throw refusal(offence, rules, '');
+  const violation = findViolation(body.original, rules.for(operation?.fields));
+  if (violation) throw refusal(violation, rules, '');
 }
 
 function checkParams({ operation, request }: Exchange, target: Target, rules: FieldRules): void {
   const where = `, which the parameters of ${target.path} in ${request.headerName('config')} set`;
   for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
-    const offence = findOffence(Buffer.from(JSON.stringify(params)), rules.for(operation?.fields));
-    if (offence) throw refusal(offence, rules, where);
+    const violation = findViolation(Buffer.from(JSON.stringify(params)), rules.for(operation?.fields));
+    if (violation) throw refusal(violation, rules, where);
   }
 }
 
-function refusal({ param, bucket }: Offence, { owner }: FieldRules, where: string): GatewayError {
+function refusal({ param, bucket }: FieldViolation, { owner }: FieldRules, where: string): GatewayError {
   const message =
     bucket === undefined
       ? `${owner} does not allow the field \`${param}\`${where}.`

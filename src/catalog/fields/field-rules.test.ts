@@ -7,10 +7,10 @@ import { messagesFields } from '../../formats/fields/messages.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { meantField, readFieldPath } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';
-import { findOffence } from './rule-walk.ts';
+import { findViolation } from './rule-walk.ts';
 
 const offenceOf = (body: unknown, settings: FieldSettings, table: FieldTable = chatFields) =>
-  findOffence(
+  findViolation(
     Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
     new FieldRules(settings, 'This key').for(table),
   )?.param;

@@ -3,7 +3,7 @@ import type { CompiledRules } from './field-rules.ts';
 import { fieldOf, itemOf, looseName, type FieldNode } from './field-tree.ts';
 
 /** A place that the rules refuse. */
-export interface Offence {
+export interface FieldViolation {
   readonly param: string;
   /** Not the field itself: the bucket that its address names. */
   readonly bucket?: string;
@@ -27,22 +27,22 @@ interface Place {
  * object JSON.parse shows the last, and an upstream may read the first.
  * @param bytes well-formed JSON
  */
-export function findOffence(bytes: Buffer, rules: CompiledRules): Offence | undefined {
+export function findViolation(bytes: Buffer, rules: CompiledRules): FieldViolation | undefined {
   try {
     new RuleWalk(bytes, rules).run();
     return undefined;
   } catch (error) {
-    if (error instanceof Found) return error.offence;
+    if (error instanceof Found) return error.violation;
     throw error;
   }
 }
 
 class Found extends Error {
-  readonly offence: Offence;
+  readonly violation: FieldViolation;
 
-  constructor(offence: Offence) {
-    super(offence.param);
-    this.offence = offence;
+  constructor(violation: FieldViolation) {
+    super(violation.param);
+    this.violation = violation;
   }
 }
 

@@ -24,7 +24,7 @@ async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string
   try {
     const options = withDefaults(plugin.options, setup.options ?? {});
     const problems = optionProblems(plugin.options, options);
-    // `fillDefaults` reports a default that its schema refuses.
+    // `optionFaults` reports a default that its schema refuses.
     if (problems && optionProblems(plugin.options, setup.options ?? {}) === undefined) return [];
     if (problems) return [`the schema refuses the options it is made with here: ${problems}`];
     const { host, close } = createHost(plugin, setup);

@@ -1,4 +1,4 @@
-import type { LabelUse } from '../../catalog/followed-labels.ts';
+import type { LabelUse } from '../../catalog/worker-labels.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 

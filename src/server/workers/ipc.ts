@@ -1,4 +1,4 @@
-import type { LabelUse } from '../../catalog/followed-labels.ts';
+import type { LabelUse } from '../../catalog/worker-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/files.ts';

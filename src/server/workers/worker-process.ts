@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { FollowedLabels } from '../../catalog/followed-labels.ts';
+import { WorkerLabels } from '../../catalog/worker-labels.ts';
 import { sentFiles, type ReadPlaces } from '../../settings/files.ts';
 import { TraceSettingsError } from '../../telemetry/trace-settings.ts';
 import { systemClock } from '../../plugin/index.ts';
@@ -7,7 +7,7 @@ import { startWorker, type WorkerGateway } from '../gateway.ts';
 import { CannotListen } from '../listeners.ts';
 import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type Answers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
-import { serves, watchProcess } from '../process-faults.ts';
+import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/refused.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
@@ -28,7 +28,7 @@ const send = (message: ToPrimary): void => {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
 
-const models = new FollowedLabels(
+const models = new WorkerLabels(
   () => systemClock.now(),
   (use) => send({ type: 'label', use }),
 );
@@ -44,7 +44,7 @@ const answers: Answers = {
       setTimeout(() => process.exit(1), 100);
       return { failure: failureOf(error) };
     }
-    serves({
+    setServingGateway({
       pluginFault: gateway.pluginFault,
       fail: () => {
         send({ type: 'ending' });
@@ -126,7 +126,7 @@ function failureOf(error: unknown): StartFailure {
   return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
 }
 
-watchProcess();
+handleUnhandledErrors();
 surviveOutputErrors();
 refuseStaleConnections(process);
 // Signals of a terminal reach the whole group: what they mean is the primary's to say.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { leavesTime } from './waits.ts';
+import { leavesTime } from './time-left.ts';
 
 describe('a wait', () => {
   it.each([

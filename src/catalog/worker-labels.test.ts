@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { CrewLabels } from '../server/workers/crew-labels.ts';
-import { FollowedLabels, type LabelUse } from './followed-labels.ts';
+import { WorkerLabels, type LabelUse } from './worker-labels.ts';
 import { Globs } from './globs.ts';
 import { LABEL_IDLE_MS, OTHER } from './model-labels.ts';
 
 interface Crew {
-  readonly workers: readonly FollowedLabels[];
+  readonly workers: readonly WorkerLabels[];
   readonly told: LabelUse[];
   readonly labelOf: (worker: number, name: string) => string;
   set(now: number): void;
@@ -18,10 +18,10 @@ function crewOf(size: number): Crew {
   const primary = new CrewLabels({ now: () => now }, (names) => {
     for (const worker of workers) worker.follow(names);
   });
-  const workers: FollowedLabels[] = Array.from(
+  const workers: WorkerLabels[] = Array.from(
     { length: size },
     () =>
-      new FollowedLabels(
+      new WorkerLabels(
         () => now,
         (use) => {
           told.push(use);

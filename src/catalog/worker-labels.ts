@@ -16,7 +16,7 @@ const ASKS_PER_SECOND = 20;
  * The labels of a worker. The primary decides which names have one, so that all workers agree and the bounds hold for all together: a
  * name that answers for the first time counts as `__other__` until the primary has told its label.
  */
-export class FollowedLabels implements ModelNames {
+export class WorkerLabels implements ModelNames {
   readonly #now: () => number;
   readonly #tell: (use: LabelUse) => void;
   /** When the use of each was told last. */
