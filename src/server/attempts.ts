@@ -1,7 +1,6 @@
 import type { Chain } from '../chain/instance.ts';
 import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
 import { noReply } from '../chain/unanswered.ts';
-import { noReply } from '../chain/unanswered.ts';
 import type { Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {
