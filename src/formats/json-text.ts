@@ -41,9 +41,8 @@ export class JsonText {
    */
   static of(text: string): JsonText | undefined {
     if (text.length <= SHORTEST_TEXT) return undefined;
-    const check = new Check(text);
-    const isObject = check.space() === OPEN_OBJECT;
-    return check.value(1) && check.ends ? new JsonText(text, isObject) : undefined;
+    if (!isJson(text)) return undefined;
+    return new JsonText(text, text.charCodeAt(afterSpace(text, 0)) === OPEN_OBJECT);
   }
 
   /** A stand-in for `writeJson`; whoever else writes the body writes the object. */
@@ -91,113 +90,96 @@ function withTexts(written: string, held: readonly string[]): string {
   return pieces.join('');
 }
 
-class Check {
-  readonly #text: string;
-  #at = 0;
+/** What may stand next: the first ones of a list and of an object may be their end as well. */
+const VALUE = 0;
+const FIRST_ITEM = 1;
+const KEY = 2;
+const FIRST_KEY = 3;
+const REST = 4;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  get ends(): boolean {
-    this.space();
-    return this.#at >= this.#text.length;
-  }
-
-  /** The character behind white space. */
-  space(): number {
-    let code = this.#text.charCodeAt(this.#at);
-    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = this.#text.charCodeAt(++this.#at);
-    return code;
-  }
-
-  value(depth: number): boolean {
-    const code = this.#text.charCodeAt(this.#at);
-    if (code === QUOTE) return this.#string();
-    if (code === OPEN_OBJECT) return depth <= MAX_DEPTH && this.#members(depth);
-    if (code === OPEN_ARRAY) return depth <= MAX_DEPTH && this.#items(depth);
-    if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number();
-    return this.#word('true') || this.#word('false') || this.#word('null');
-  }
-
-  #members(depth: number): boolean {
-    this.#at += 1;
-    if (this.space() === CLOSE_OBJECT) return this.#pass();
-    for (;;) {
-      if (this.space() !== QUOTE || !this.#string() || this.space() !== COLON) return false;
-      this.#at += 1;
-      this.space();
-      if (!this.value(depth + 1)) return false;
-      const code = this.space();
-      if (code === CLOSE_OBJECT) return this.#pass();
-      if (code !== COMMA) return false;
-      this.#at += 1;
+/** One loop without calls of itself: a text may be nothing but brackets, and a call for each of them costs five times as much (measured). */
+function isJson(text: string): boolean {
+  const closers = new Uint8Array(MAX_DEPTH + 1);
+  let depth = 0;
+  let next = VALUE;
+  for (let at = 0; ;) {
+    at = afterSpace(text, at);
+    const code = text.charCodeAt(at);
+    if (next === REST) {
+      if (depth === 0) return at >= text.length;
+      if (code === closers[depth]) depth -= 1;
+      else if (code === COMMA) next = closers[depth] === CLOSE_ARRAY ? VALUE : KEY;
+      else return false;
+      at += 1;
+    } else if ((next === FIRST_ITEM && code === CLOSE_ARRAY) || (next === FIRST_KEY && code === CLOSE_OBJECT)) {
+      depth -= 1;
+      at += 1;
+      next = REST;
+    } else if (next === KEY || next === FIRST_KEY) {
+      at = code === QUOTE ? afterSpace(text, stringEnd(text, at)) : text.length;
+      if (text.charCodeAt(at) !== COLON) return false;
+      at += 1;
+      next = VALUE;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return false;
+      closers[depth] = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+      next = code === OPEN_OBJECT ? FIRST_KEY : FIRST_ITEM;
+      at += 1;
+    } else {
+      const end = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
+      if (end === NONE) return false;
+      at = end;
+      next = REST;
     }
   }
+}
 
-  #items(depth: number): boolean {
-    this.#at += 1;
-    if (this.space() === CLOSE_ARRAY) return this.#pass();
-    for (;;) {
-      this.space();
-      if (!this.value(depth + 1)) return false;
-      const code = this.space();
-      if (code === CLOSE_ARRAY) return this.#pass();
-      if (code !== COMMA) return false;
-      this.#at += 1;
-    }
-  }
+/** Beyond the end of every text, where nothing is. */
+const NONE = Number.MAX_SAFE_INTEGER;
 
-  #pass(): true {
-    this.#at += 1;
-    return true;
+function afterSpace(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); code <= 0x20; code = text.charCodeAt(at)) {
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+    at += 1;
   }
+  return at;
+}
 
-  #word(word: string): boolean {
-    if (!this.#text.startsWith(word, this.#at)) return false;
-    this.#at += word.length;
-    return true;
-  }
+/** Short integers are most numbers, and need no pattern. */
+function scalarEnd(text: string, from: number, first: number): number {
+  if (first !== MINUS && !(first >= ZERO && first <= NINE)) return wordEnd(text, from);
+  let at = from;
+  let code = first;
+  while (code >= ZERO && code <= NINE) code = text.charCodeAt(++at);
+  const isShort = at > from && at - from <= SAFE_DIGITS && code !== 0x2e && code !== 0x65 && code !== 0x45;
+  if (isShort && (at - from === 1 || first !== ZERO)) return at;
+  NUMBER.lastIndex = from;
+  const [number] = NUMBER.exec(text) ?? [];
+  return number !== undefined && isKept(number) ? from + number.length : NONE;
+}
 
-  /** Short integers are most numbers, and need no pattern. */
-  #number(): boolean {
-    const from = this.#at;
-    let at = from;
-    let code = this.#text.charCodeAt(at);
-    while (code >= ZERO && code <= NINE) code = this.#text.charCodeAt(++at);
-    const isShort = at > from && at - from <= SAFE_DIGITS && code !== 0x2e && code !== 0x65 && code !== 0x45;
-    if (isShort && (at - from === 1 || this.#text.charCodeAt(from) !== ZERO)) {
-      this.#at = at;
-      return true;
-    }
-    NUMBER.lastIndex = from;
-    const [number] = NUMBER.exec(this.#text) ?? [];
-    if (number === undefined || !isKept(number)) return false;
-    this.#at = NUMBER.lastIndex;
-    return true;
-  }
+function wordEnd(text: string, from: number): number {
+  const word = ['true', 'false', 'null'].find((known) => text.startsWith(known, from));
+  return word === undefined ? NONE : from + word.length;
+}
 
-  #string(): boolean {
-    const text = this.#text;
-    let at = this.#at + 1;
-    for (; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (code === QUOTE) {
-        this.#at = at + 1;
-        return true;
-      }
-      if (code < 0x20) return false;
-      if (code === BACKSLASH) {
-        at += 1;
-        const escape = text.charCodeAt(at);
-        if (escape === 0x75) {
-          if (!isHex(text, at + 1)) return false;
-          at += 4;
-        } else if (!ESCAPES.has(escape)) return false;
-      }
-    }
-    return false;
+/** Index after the closing quote of the string that opens at `from`. */
+function stringEnd(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code < 0x20) return NONE;
+    if (code !== BACKSLASH) continue;
+    at += 1;
+    const escape = text.charCodeAt(at);
+    if (escape === 0x75) {
+      if (!isHex(text, at + 1)) return NONE;
+      at += 4;
+    } else if (!ESCAPES.has(escape)) return NONE;
   }
+  return NONE;
 }
 
 /** Who parses it reads the same number, and not one that was rounded or that no double can be. */
