@@ -84,6 +84,25 @@ it('a connection whose last reply came before the drain is used once more', asyn
   expect(await over).toEqual({ cut: 0 });
 });
 
+it('a connection whose stream began before the drain is used once more, however old the drain is', async () => {
+  const place = await start({ drain: { delay: '0s', timeout: '1m' } });
+  const wire = await stream(place);
+  word(place.replies[0]!, 'first');
+  await until(() => wire.text.includes('"first"'), 'its reply has begun');
+  const over = place.gateway.gateway.drain();
+  // All connections that were idle when the drain began are closed by then.
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  word(place.replies[0]!, 'last');
+  place.replies[0]!.end('data: [DONE]\n\n');
+  await until(() => wire.text.includes('\r\n0\r\n\r\n'), 'the stream has ended');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  wire.text = '';
+  wire.socket.write('GET /nowhere HTTP/1.1\r\nhost: gateway\r\n\r\n');
+  await until(() => wire.text.includes('"not_found"'), 'it has its reply');
+  expect(wire.text.toLowerCase()).toContain('connection: close');
+  expect(await over).toEqual({ cut: 0 });
+});
+
 it('requests that come while the listener waits for the last connections are served', async () => {
   const place = await start({ drain: { delay: '0s', timeout: '1m' } });
   const wire = new Wire(place);
@@ -173,6 +192,7 @@ it('a plugin that never ends does not keep the gateway, and its request has a re
   const reply = ask(place);
   while ((await metric(place, 'gatehouse_requests_in_flight{route="/v1/chat/completions"}')) === 0);
   expect(await place.gateway.gateway.drain()).toEqual({ cut: 1 });
+  // The plugin is given up, and its request answered.
   expect((await reply).status).toBe(503);
   expect(codes(place.gateway)).toEqual(['shutting_down']);
 });
