@@ -54,7 +54,7 @@ export function growthOf(work: (bytes: number) => () => void): Growth {
   const quick = growth(lowest(small), large);
   if (quick.factor < MOST_GROWTH) return quick;
   let best = quick;
-  for (let again = 0; again < TRIES && best.factor >= MOST_GROWTH; again += 1) {
+  for (let again = 0; again < TRIES && isDoubtful(best); again += 1) {
     collectGarbage();
     const close = growth(cpuOf(small), large);
     if (close.factor < best.factor) best = close;
@@ -70,13 +70,17 @@ function lowest(task: () => void): number {
 
 function growth(smallCost: number, task: () => void): Growth {
   const small = Math.max(LEAST, smallCost);
-  // Further runs could only lower it.
-  let large = Infinity;
-  for (let run = 0; run < REPETITIONS && large >= small * MOST_GROWTH; run += 1) large = Math.min(large, cpuOnce(task));
+  const allowed = small * MOST_GROWTH;
+  let large = cpuOnce(task);
+  // Once it is low enough further runs could only lower it, and what is far above is no noise.
+  for (let run = 1; run < REPETITIONS && large >= allowed && large < allowed * HOPELESS; run += 1)
+    large = Math.min(large, cpuOnce(task));
   return { small, large, factor: large / small };
 }
 
 const TRIES = 3;
+const HOPELESS = 3;
+const isDoubtful = ({ factor }: Growth): boolean => factor >= MOST_GROWTH && factor < MOST_GROWTH * HOPELESS;
 
 /** The collector's own word for it is hidden unless a flag shows it, which a running process can still set. */
 function collectGarbage(): void {

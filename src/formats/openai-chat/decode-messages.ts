@@ -95,13 +95,16 @@ function markLast(parts: readonly Part[], cache: CacheMarker, origins: Origins |
 }
 
 function decodeResult(message: JsonObject, callId: string, path: string, origins: Origins | undefined): Part {
-  const result: Part = compact({
-    type: 'tool_result' as const,
+  const name = readString(message.name, path, 'name');
+  const content = decodeContent(message.content, `${path}.content`, origins);
+  const cache = decodeCache(message, path);
+  const result: Part = {
+    type: 'tool_result',
     callId,
-    name: readString(message.name, path, 'name'),
-    content: decodeContent(message.content, `${path}.content`, origins),
-    cache: decodeCache(message, path),
-  });
+    ...(name !== undefined && { name }),
+    content,
+    ...(cache && { cache }),
+  };
   origins?.note(result, path);
   return result;
 }
@@ -186,15 +189,16 @@ function decodeCall(call: JsonObject, path: string): ToolCallPart {
   const place = `${path}.${key}`;
   const body = required(readObject(call[key], place), place);
   const field = custom ? 'input' : 'arguments';
-  return compact({
-    type: 'tool_call' as const,
+  const part: ToolCallPart = {
+    type: 'tool_call',
     id: required(readString(call.id, path, 'id'), path, 'id'),
     name: required(readString(body.name, place, 'name'), place, 'name'),
     arguments: readString(body[field], place, field) ?? '',
-    custom: custom || undefined,
-    signature: callSignature(call, body),
-    cache: decodeCache(call, path),
-  });
+  };
+  const signature = callSignature(call, body);
+  const cache = decodeCache(call, path);
+  if (!custom && signature === undefined && cache === undefined) return part;
+  return { ...part, ...(custom && { custom }), ...compact({ signature, cache }) };
 }
 
 /** The places clients put a Gemini thought signature back (wire.md D9), in order. */
