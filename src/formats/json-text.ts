@@ -116,9 +116,8 @@ function isJson(text: string): boolean {
       at += 1;
       next = REST;
     } else if (next === KEY || next === FIRST_KEY) {
-      at = code === QUOTE ? afterSpace(text, stringEnd(text, at)) : text.length;
-      if (text.charCodeAt(at) !== COLON) return false;
-      at += 1;
+      at = keyEnd(text, at);
+      if (at === NONE) return false;
       next = VALUE;
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       depth += 1;
@@ -145,6 +144,13 @@ function afterSpace(text: string, from: number): number {
     at += 1;
   }
   return at;
+}
+
+/** Index after the colon of the key that stands at `from`. */
+function keyEnd(text: string, from: number): number {
+  if (text.charCodeAt(from) !== QUOTE) return NONE;
+  const at = afterSpace(text, stringEnd(text, from));
+  return text.charCodeAt(at) === COLON ? at + 1 : NONE;
 }
 
 /** Short integers are most numbers, and need no pattern. */
