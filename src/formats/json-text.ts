@@ -122,8 +122,7 @@ function isJson(text: string): boolean {
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       depth += 1;
       if (depth > MAX_DEPTH) return false;
-      closers[depth] = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
-      next = code === OPEN_OBJECT ? FIRST_KEY : FIRST_ITEM;
+      [closers[depth], next] = code === OPEN_OBJECT ? [CLOSE_OBJECT, FIRST_KEY] : [CLOSE_ARRAY, FIRST_ITEM];
       at += 1;
     } else {
       const end = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
