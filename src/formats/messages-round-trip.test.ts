@@ -3,13 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject } from './conversation.ts';
 import type { Format } from './format.ts';
 import { formats } from './index.ts';
+import { writeJson } from './json-text.ts';
 import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
 import { messagesBody } from './messages-bodies.testkit.ts';
 
 const messages = formats['anthropic-messages'];
 const target = requestTarget({ model: 'claude-sonnet-4-5' });
 
-const toClaude = (conversation: Conversation) => messages.encodeRequest(conversation, target, replyContext());
+const toClaude = (conversation: Conversation) => {
+  const { body, losses } = messages.encodeRequest(conversation, target, replyContext());
+  return { body: JSON.parse(writeJson(body)) as JsonObject, losses };
+};
 
 /** What others can be told of it. */
 function portable(body: JsonObject): Conversation {
@@ -20,7 +24,7 @@ function portable(body: JsonObject): Conversation {
 /** Messages → another API's body → Messages. */
 function through(format: Format, model: string, body: JsonObject): JsonObject {
   const there = format.encodeRequest(portable(body), requestTarget({ model }), replyContext()).body;
-  const back = format.decodeRequest(JSON.parse(JSON.stringify(there)) as JsonObject);
+  const back = format.decodeRequest(JSON.parse(writeJson(there)) as JsonObject);
   return toClaude(back).body;
 }
 

@@ -104,7 +104,7 @@ export const METRICS = {
   pluginFailures: {
     type: 'counter',
     name: 'gatehouse_plugin_failures_total',
-    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its onEnd listener threw), rejection (an unhandled rejection).',
+    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
     labels: ['plugin', 'kind'],
   },
   requests: {

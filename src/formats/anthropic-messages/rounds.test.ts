@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { writeJson } from '../json-text.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
@@ -28,7 +29,8 @@ function secondRequest(body: JsonObject, decode: typeof format.decodeRequest): R
   const conversation = decode(deepFreeze({ model: 'm', max_tokens: 100, ...body }));
   const target = requestTarget({ model: 'claude-sonnet-4-5', strict: false });
   const encoded = format.encodeRequest(conversation, target, replyContext());
-  const message = objectOf(listOf(encoded.body.messages)?.[1]);
+  const sent = JSON.parse(writeJson(encoded.body)) as JsonObject;
+  const message = objectOf(listOf(sent.messages)?.[1]);
   return {
     content: (listOf(message?.content) ?? []).filter(isObject),
     losses: encoded.losses.map(({ action, param, reason }) => `${action} ${param}: ${reason}`),
