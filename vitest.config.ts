@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const setupFiles = ['./test/support/vitest-setup.ts'];
 
-// Two projects: `unit` is pure and beside the code it tests; `crossing` (test/) opens real sockets on loopback, where a
+// Three projects: `unit` is pure and beside the code it tests; `crossing` (test/) opens real sockets on loopback, where a
 // loaded machine may stretch a timeout that is part of the behaviour: in CI such a test has a second try, and is named.
 export default defineConfig({
   test: {
@@ -24,10 +24,15 @@ export default defineConfig({
           name: 'crossing',
           setupFiles,
           include: ['test/**/*.test.ts'],
+          exclude: ['test/growth/**'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
           retry: process.env['CI'] ? 1 : 0,
         },
+      },
+      {
+        // CPU time of hostile shapes: minutes of it, so it is a command of its own (`npm run growth`).
+        test: { name: 'growth', setupFiles, include: ['test/growth/**/*.test.ts'], testTimeout: 120_000 },
       },
     ],
   },
