@@ -56,7 +56,7 @@ beforeAll(async () => {
       listen: { host: '127.0.0.1', port: 0 },
       status: { host: '127.0.0.1', port: 0 },
       admin: { port: 0 },
-      limits: { connections: 1200, in_flight: 1200, commit_bytes: '1MiB' },
+      limits: { connections: 1200, in_flight: 1200, in_flight_per_key: 1200, commit_bytes: '1MiB' },
     },
     catalog: { providers: entriesFor(upstream.url) },
     gateway: {
