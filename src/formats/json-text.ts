@@ -103,8 +103,11 @@ function isJson(text: string): boolean {
   let depth = 0;
   let next = VALUE;
   for (let at = 0; ;) {
-    at = afterSpace(text, at);
-    const code = text.charCodeAt(at);
+    let code = text.charCodeAt(at);
+    if (code <= 0x20) {
+      at = afterSpace(text, at);
+      code = text.charCodeAt(at);
+    }
     if (next === REST) {
       if (depth === 0) return at >= text.length;
       if (code === closers[depth]) depth -= 1;
@@ -153,8 +156,10 @@ function scalarEnd(text: string, from: number, first: number): number {
   let at = from;
   let code = first;
   while (code >= ZERO && code <= NINE) code = text.charCodeAt(++at);
-  const isShort = at > from && at - from <= SAFE_DIGITS && code !== 0x2e && code !== 0x65 && code !== 0x45;
-  if (isShort && (at - from === 1 || first !== ZERO)) return at;
+  const length = at - from;
+  const isWhole = length > 0 && (length === 1 || first !== ZERO) && code !== 0x2e && code !== 0x65 && code !== 0x45;
+  if (isWhole && length <= SAFE_DIGITS) return at;
+  if (isWhole) return length <= LONGEST_NUMBER && !isChanged(text.slice(from, at)) ? at : NONE;
   NUMBER.lastIndex = from;
   const [number] = NUMBER.exec(text) ?? [];
   return number !== undefined && isKept(number) ? from + number.length : NONE;
