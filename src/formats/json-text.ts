@@ -114,14 +114,13 @@ function isJson(text: string): boolean {
       else if (code === COMMA) next = closers[depth] === CLOSE_ARRAY ? VALUE : KEY;
       else return false;
       at += 1;
-    } else if ((next === FIRST_ITEM && code === CLOSE_ARRAY) || (next === FIRST_KEY && code === CLOSE_OBJECT)) {
+    } else if ((next === FIRST_ITEM || next === FIRST_KEY) && code === closers[depth]) {
       depth -= 1;
       at += 1;
       next = REST;
     } else if (next === KEY || next === FIRST_KEY) {
-      at = code === QUOTE ? afterSpace(text, stringEnd(text, at)) : text.length;
-      if (text.charCodeAt(at) !== COLON) return false;
-      at += 1;
+      at = keyEnd(text, at);
+      if (at === NONE) return false;
       next = VALUE;
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       depth += 1;
@@ -130,9 +129,8 @@ function isJson(text: string): boolean {
       next = code === OPEN_OBJECT ? FIRST_KEY : FIRST_ITEM;
       at += 1;
     } else {
-      const end = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
-      if (end === NONE) return false;
-      at = end;
+      at = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
+      if (at === NONE) return false;
       next = REST;
     }
   }
@@ -148,6 +146,13 @@ function afterSpace(text: string, from: number): number {
     at += 1;
   }
   return at;
+}
+
+/** Index after the colon. */
+function keyEnd(text: string, from: number): number {
+  if (text.charCodeAt(from) !== QUOTE) return NONE;
+  const at = afterSpace(text, stringEnd(text, from));
+  return text.charCodeAt(at) === COLON ? at + 1 : NONE;
 }
 
 /** Short integers are most numbers, and need no pattern. */

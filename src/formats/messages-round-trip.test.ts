@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { asSent } from './as-sent.testkit.ts';
 import type { Conversation, JsonObject } from './conversation.ts';
 import type { Format } from './format.ts';
 import { formats } from './index.ts';
@@ -9,7 +10,10 @@ import { messagesBody } from './messages-bodies.testkit.ts';
 const messages = formats['anthropic-messages'];
 const target = requestTarget({ model: 'claude-sonnet-4-5' });
 
-const toClaude = (conversation: Conversation) => messages.encodeRequest(conversation, target, replyContext());
+const toClaude = (conversation: Conversation) => {
+  const encoded = messages.encodeRequest(conversation, target, replyContext());
+  return { ...encoded, body: asSent(encoded.body) };
+};
 
 /** What others can be told of it. */
 function portable(body: JsonObject): Conversation {
@@ -19,7 +23,7 @@ function portable(body: JsonObject): Conversation {
 
 /** Messages → another API's body → Messages. */
 function through(format: Format, model: string, body: JsonObject): JsonObject {
-  const there = format.encodeRequest(portable(body), requestTarget({ model }), replyContext()).body;
+  const there = asSent(format.encodeRequest(portable(body), requestTarget({ model }), replyContext()).body);
   const back = format.decodeRequest(JSON.parse(JSON.stringify(there)) as JsonObject);
   return toClaude(back).body;
 }
