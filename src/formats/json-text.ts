@@ -103,15 +103,18 @@ function isJson(text: string): boolean {
   let depth = 0;
   let next = VALUE;
   for (let at = 0; ;) {
-    at = afterSpace(text, at);
-    const code = text.charCodeAt(at);
+    let code = text.charCodeAt(at);
+    if (code <= 0x20) {
+      at = afterSpace(text, at);
+      code = text.charCodeAt(at);
+    }
     if (next === REST) {
       if (depth === 0) return at >= text.length;
       if (code === closers[depth]) depth -= 1;
       else if (code === COMMA) next = closers[depth] === CLOSE_ARRAY ? VALUE : KEY;
       else return false;
       at += 1;
-    } else if ((next === FIRST_ITEM && code === CLOSE_ARRAY) || (next === FIRST_KEY && code === CLOSE_OBJECT)) {
+    } else if ((next === FIRST_ITEM || next === FIRST_KEY) && code === closers[depth]) {
       depth -= 1;
       at += 1;
       next = REST;
@@ -125,9 +128,8 @@ function isJson(text: string): boolean {
       [closers[depth], next] = code === OPEN_OBJECT ? [CLOSE_OBJECT, FIRST_KEY] : [CLOSE_ARRAY, FIRST_ITEM];
       at += 1;
     } else {
-      const end = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
-      if (end === NONE) return false;
-      at = end;
+      at = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
+      if (at === NONE) return false;
       next = REST;
     }
   }
@@ -145,7 +147,7 @@ function afterSpace(text: string, from: number): number {
   return at;
 }
 
-/** Index after the colon of the key that stands at `from`. */
+/** Index after the colon. */
 function keyEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return NONE;
   const at = afterSpace(text, stringEnd(text, from));
@@ -158,8 +160,10 @@ function scalarEnd(text: string, from: number, first: number): number {
   let at = from;
   let code = first;
   while (code >= ZERO && code <= NINE) code = text.charCodeAt(++at);
-  const isShort = at > from && at - from <= SAFE_DIGITS && code !== 0x2e && code !== 0x65 && code !== 0x45;
-  if (isShort && (at - from === 1 || first !== ZERO)) return at;
+  const length = at - from;
+  const isWhole = length > 0 && (length === 1 || first !== ZERO) && code !== 0x2e && code !== 0x65 && code !== 0x45;
+  if (isWhole && length <= SAFE_DIGITS) return at;
+  if (isWhole) return length <= LONGEST_NUMBER && !isChanged(text.slice(from, at)) ? at : NONE;
   NUMBER.lastIndex = from;
   const [number] = NUMBER.exec(text) ?? [];
   return number !== undefined && isKept(number) ? from + number.length : NONE;

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { asSent } from './as-sent.testkit.ts';
 import type { Conversation, JsonObject } from './conversation.ts';
 import type { Format } from './format.ts';
 import { formats } from './index.ts';
-import { writeJson } from './json-text.ts';
 import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
 import { messagesBody } from './messages-bodies.testkit.ts';
 
@@ -11,8 +11,8 @@ const messages = formats['anthropic-messages'];
 const target = requestTarget({ model: 'claude-sonnet-4-5' });
 
 const toClaude = (conversation: Conversation) => {
-  const { body, losses } = messages.encodeRequest(conversation, target, replyContext());
-  return { body: JSON.parse(writeJson(body)) as JsonObject, losses };
+  const encoded = messages.encodeRequest(conversation, target, replyContext());
+  return { ...encoded, body: asSent(encoded.body) };
 };
 
 /** What others can be told of it. */
@@ -23,8 +23,8 @@ function portable(body: JsonObject): Conversation {
 
 /** Messages → another API's body → Messages. */
 function through(format: Format, model: string, body: JsonObject): JsonObject {
-  const there = format.encodeRequest(portable(body), requestTarget({ model }), replyContext()).body;
-  const back = format.decodeRequest(JSON.parse(writeJson(there)) as JsonObject);
+  const there = asSent(format.encodeRequest(portable(body), requestTarget({ model }), replyContext()).body);
+  const back = format.decodeRequest(JSON.parse(JSON.stringify(there)) as JsonObject);
   return toClaude(back).body;
 }
 

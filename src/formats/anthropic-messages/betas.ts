@@ -27,5 +27,5 @@ export function betasOf({ extras }: Conversation, messages: readonly WireMessage
 /** A tool's result holds blocks of its own. */
 function holdsFile(block: unknown): boolean {
   if (!isObject(block)) return false;
-  return objectOf(block.source)?.type === 'file' || (listOf(block.content) ?? []).some(holdsFile);
+  return objectOf(block.source)?.type === 'file' || (listOf(block.content)?.some(holdsFile) ?? false);
 }

@@ -88,6 +88,7 @@ function decodeMessage(message: JsonObject, path: string, origins: Origins | und
 
 /** Results and what the user adds to them are two turns: results first, as the API wants them (D13). */
 function decodeUser(parts: readonly Part[]): Turn[] {
+  if (!parts.some(({ type }) => type === 'tool_result')) return [{ role: 'user', parts }];
   const results: Part[] = [];
   const others: Part[] = [];
   let behindResult = false;

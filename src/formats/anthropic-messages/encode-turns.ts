@@ -85,6 +85,7 @@ function arrange(messages: WireMessage[], { native }: RequestContext): void {
 }
 
 const isThinking = (block: Block): boolean => block.type === 'thinking' || block.type === 'redacted_thinking';
+const isText = (block: Block): boolean => block.type === 'text';
 const isCall = (block: Block): boolean => block.type === 'tool_use';
 const isResult = (block: Block): boolean => block.type === 'tool_result';
 
@@ -93,8 +94,8 @@ const isResult = (block: Block): boolean => block.type === 'tool_result';
  * kept as it was.
  */
 function arrangeAssistant(content: Block[]): Block[] {
-  const plain = (block: Block): boolean => block.type === 'text' || isThinking(block) || isCall(block);
-  if (content.length === 1 || !content.every(plain)) return content;
+  const plain = (block: Block): boolean => isText(block) || isThinking(block) || isCall(block);
+  if (content.length === 1 || content.every(isText) || !content.every(plain)) return content;
   const spoken = content.filter((block) => !isCall(block));
   const thoughts = spoken.filter(isThinking);
   const led = thoughts.length === 0 || isThinking(spoken[0]!);

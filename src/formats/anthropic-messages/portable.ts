@@ -47,6 +47,7 @@ interface Notes {
 
 /** A turn of nothing but left-out thoughts says nothing, and other APIs refuse empty ones. */
 function portableTurn(turn: Turn, at: number, notes: Notes): Turn[] {
+  if (turn.parts.every(isPortable)) return [turn];
   const placeOf =
     turn.role === 'tool'
       ? (index: number) => `messages[${at + index}]`
@@ -57,6 +58,12 @@ function portableTurn(turn: Turn, at: number, notes: Notes): Turn[] {
   const portable = { ...turn, parts };
   notes.origins?.carry(turn, portable);
   return [portable];
+}
+
+/** Most are: they stay the same objects. */
+function isPortable(part: Part): boolean {
+  if (part.type === 'tool_result') return part.content.every(isPortable);
+  return part.type !== 'opaque' && (part.type !== 'thinking' || part.signature !== undefined);
 }
 
 function portableParts(parts: readonly Part[], placeOf: (index: number) => string, notes: Notes): Part[] {

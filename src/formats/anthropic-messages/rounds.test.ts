@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { writeJson } from '../json-text.ts';
 import { describe, expect, it } from 'vitest';
+import { asSent } from '../as-sent.testkit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../fold.ts';
@@ -29,8 +29,7 @@ function secondRequest(body: JsonObject, decode: typeof format.decodeRequest): R
   const conversation = decode(deepFreeze({ model: 'm', max_tokens: 100, ...body }));
   const target = requestTarget({ model: 'claude-sonnet-4-5', strict: false });
   const encoded = format.encodeRequest(conversation, target, replyContext());
-  const sent = JSON.parse(writeJson(encoded.body)) as JsonObject;
-  const message = objectOf(listOf(sent.messages)?.[1]);
+  const message = objectOf(listOf(asSent(encoded.body).messages)?.[1]);
   return {
     content: (listOf(message?.content) ?? []).filter(isObject),
     losses: encoded.losses.map(({ action, param, reason }) => `${action} ${param}: ${reason}`),

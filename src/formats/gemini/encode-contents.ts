@@ -219,7 +219,7 @@ class ContentsEncoder {
   #append(role: 'user' | 'model', parts: JsonObject[]): void {
     const last = this.#contents.at(-1);
     if (last && last.role === role && !last.alone) append(last.parts, parts);
-    else this.#contents.push({ role, parts: [...parts], alone: false });
+    else this.#contents.push({ role, parts, alone: false });
   }
 
   /** Where there is no system field, or nothing but system text, that text opens the conversation (wire.md D2.1). */

@@ -43,18 +43,29 @@ export function stringsOf(value: unknown): string[] {
 
 /** A field of a request by its camelCase name, whichever way the client spelled it. */
 export function pick(source: JsonObject, name: string): unknown {
-  const value = source[name] ?? source[toSnake(name)];
+  const value = source[name] ?? source[snakeOf(name)];
   return value === null ? undefined : value;
+}
+
+/** Other spellings of the names that this code has: every part is looked into under ten of them. */
+const SNAKE = new Map<string, string>();
+
+function snakeOf(name: string): string {
+  let snake = SNAKE.get(name);
+  if (snake === undefined) SNAKE.set(name, (snake = toSnake(name)));
+  return snake;
 }
 
 /** What is left of an object when the fields named (camelCase) are taken out, under canonical names; undefined when empty. */
 export function leftover(source: JsonObject, taken: ReadonlySet<string>): JsonObject | undefined {
-  const rest: JsonObject = {};
-  for (const [name, value] of Object.entries(source)) {
+  let rest: JsonObject | undefined;
+  for (const name of Object.keys(source)) {
+    if (taken.has(name)) continue;
+    const value = source[name];
     const canonical = toCamel(name);
-    if (!taken.has(canonical) && value !== null && value !== undefined) rest[canonical] = value;
+    if (!taken.has(canonical) && value !== null && value !== undefined) (rest ??= {})[canonical] = value;
   }
-  return Object.keys(rest).length > 0 ? rest : undefined;
+  return rest;
 }
 
 export function toCamel(name: string): string {
