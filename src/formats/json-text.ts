@@ -104,10 +104,7 @@ function isJson(text: string): boolean {
   let next = VALUE;
   for (let at = 0; ;) {
     let code = text.charCodeAt(at);
-    if (code <= 0x20) {
-      at = afterSpace(text, at);
-      code = text.charCodeAt(at);
-    }
+    if (code <= 0x20) code = text.charCodeAt((at = afterSpace(text, at)));
     if (next === REST) {
       if (depth === 0) return at >= text.length;
       if (code === closers[depth]) depth -= 1;
@@ -118,7 +115,7 @@ function isJson(text: string): boolean {
       depth -= 1;
       at += 1;
       next = REST;
-    } else if (next === KEY || next === FIRST_KEY) {
+    } else if (next >= KEY) {
       at = keyEnd(text, at);
       if (at === NONE) return false;
       next = VALUE;

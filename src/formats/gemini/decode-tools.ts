@@ -21,8 +21,9 @@ export function decodeTools(
   const rests: JsonObject = {};
   const decoded = objectsOf(tools).flatMap((tool, at) => {
     const offered = decodeTool(tool, strict, rests);
+    const names = offered.some(({ type }) => type === 'builtin') ? namesIn(tool) : undefined;
     offered.forEach((one, index) => {
-      const place = one.type !== 'builtin' ? `functionDeclarations[${index}]` : fieldOf(one, tool);
+      const place = one.type !== 'builtin' ? `functionDeclarations[${index}]` : names?.get(fieldOf(one));
       origins?.note(one, place === undefined ? `tools[${at}]` : `tools[${at}].${place}`);
     });
     return offered;
@@ -39,10 +40,19 @@ export function decodeTools(
   };
 }
 
-/** The field of a Tool object that a tool Google runs was read from. */
-function fieldOf({ kind, options }: Extract<Tool, { type: 'builtin' }>, tool: JsonObject): string | undefined {
-  const field = kind === 'opaque' ? Object.keys(options ?? {})[0] : BUILTINS[kind].field;
-  return Object.keys(tool).find((name) => toCamel(name) === field);
+/** The field of a Tool object that a tool Google runs was read from, in camelCase. */
+function fieldOf({ kind, options }: Extract<Tool, { type: 'builtin' }>): string | undefined {
+  return kind === 'opaque' ? Object.keys(options ?? {})[0] : BUILTINS[kind].field;
+}
+
+/** Names as the caller spelled them by their camelCase: the object may have as many fields as a body has room for. */
+function namesIn(tool: JsonObject): ReadonlyMap<string | undefined, string> {
+  const names = new Map<string | undefined, string>();
+  for (const name of Object.keys(tool)) {
+    const field = toCamel(name);
+    if (!names.has(field)) names.set(field, name);
+  }
+  return names;
 }
 
 /** One kind per Tool object is the rule of the wire; a client that puts several into one is understood. */
