@@ -41,7 +41,7 @@ function writeConfigs(upstream: string): string {
   const write = (name: string, text: string): void => writeFileSync(join(dir, name), text);
   write(
     'server.yaml',
-    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\ntelemetry: { log: { access: none, level: warn } }\n',
+    'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\ntelemetry: { log: { access: off, level: warn } }\n',
   );
   const place = `base_url: "${upstream}", allow_insecure: true`;
   write(
