@@ -143,7 +143,7 @@ class Visit {
       this.#dropReply(wrong);
       return this.#reject(wrong);
     }
-    if (!this.#handedOver && !this.#reply)
+    if (this.#instance.guard && !this.#handedOver && !this.#reply)
       noteStop(this.#holder, { plugin: name, tell: (error) => this.#tell('error', error) });
     this.#releaseBody();
     this.#done.resolve();
