@@ -27,6 +27,8 @@ it('depth and length of the text cost neither the stack nor time', () => {
   expect(losesDigits(deep, JSON.parse(deep))).toBe(true);
   const long = `{"a":" ${'1'.repeat(1_000_000)}"}`;
   expect(losesDigits(long, JSON.parse(long))).toBe(false);
+  const longest = `{"a":${'1'.repeat(16_000_000)}}`;
+  expect(losesDigits(longest, JSON.parse(longest))).toBe(true);
 });
 
 it.each([

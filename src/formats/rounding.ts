@@ -3,11 +3,14 @@ import { parseKeepingDigits } from './kept-digits.ts';
 /** What most texts do not have; found many times as fast as what follows. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
-/** Whole numbers of sixteen digits and more, where doubles begin to have gaps. */
-const LONG_NUMBERS = /(?<![\w."\\-])-?\d{16,}(?![.\deE])/g;
-
 /** The largest double has 309 digits, and reading a longer number exactly costs the square of its length. */
 const MAX_DIGITS = 310;
+
+/**
+ * Whole numbers of sixteen digits and more, where doubles begin to have gaps. Of longer ones than doubles can be it takes the first
+ * digits: a pattern without bounds fails on millions of them, for want of stack.
+ */
+const LONG_NUMBERS = /(?<![\w."\\-])-?(?:\d{311}|\d{16,310}(?![.\deE]))/g;
 
 /**
  * True where a whole number of a JSON text is another one once it is parsed and written again. `value` is the parsed text: it
