@@ -8,6 +8,7 @@ import {
   type Prepared,
   type RequestBody,
   type ResolvedTarget,
+  type Steps,
 } from '../../src/plugin/index.ts';
 
 /** Finds where the target lives and writes the request in the format that is spoken there. */
@@ -45,14 +46,19 @@ export default definePlugin({
       if (!inlined) return translate.prepare(exchange, attempt, resolved);
       return inlined.then((body) => withBody(attempt, body, () => translate.prepare(exchange, attempt, resolved)));
     };
-    /** Each step of a large body in a turn of its own: its place, checking it, media by their address, writing it. */
+    /** Each step of a large body in a turn of its own: its place, reading and checking it, media by their address, writing it. */
     const inTurns = async (exchange: Exchange, attempt: Attempt): Promise<Prepared> => {
+      const all = async <T>(steps: Steps<T>, body: RequestBody): Promise<T> => {
+        for (;;) {
+          const step = await turns.run(exchange, () => withBody(attempt, body, () => steps.next()), attempt);
+          if (step.done) return step.value;
+        }
+      };
       const resolved = await turns.run(exchange, () => place(exchange, attempt), attempt);
       attempt.resolved = resolved;
-      await turns.run(exchange, () => translate.check(exchange, attempt, resolved), attempt);
+      await all(translate.check(exchange, attempt, resolved), attempt.body);
       const inlined = await turns.run(exchange, () => media.inline(exchange, attempt, resolved), attempt);
-      const prepare = () => translate.prepare(exchange, attempt, resolved);
-      return turns.run(exchange, () => (inlined ? withBody(attempt, inlined, prepare) : prepare()), attempt);
+      return all(translate.prepareInSteps(exchange, attempt, resolved), inlined ?? attempt.body);
     };
     return async function transform(ctx, next) {
       const { attempt, exchange } = ctx;

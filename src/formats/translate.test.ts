@@ -6,6 +6,7 @@ import { formats } from './index.ts';
 import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
 import { messagesBody } from './messages-bodies.testkit.ts';
 import { isPlaceOf } from './body-places.ts';
+import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 
 const MODELS: Readonly<Record<FormatName, string>> = {
@@ -15,12 +16,13 @@ const MODELS: Readonly<Record<FormatName, string>> = {
 };
 
 function translated(client: FormatName, upstream: FormatName, body: JsonObject) {
-  return translateRequest(deepFreeze({ model: 'm', ...body }), {
+  const steps = translateRequest(deepFreeze({ model: 'm', ...body }), {
     client: formats[client],
     upstream: formats[upstream],
     target: requestTarget({ model: MODELS[upstream] }),
     reply: replyContext(),
   });
+  return finish(steps);
 }
 
 const lost = (client: FormatName, upstream: FormatName, body: JsonObject) =>

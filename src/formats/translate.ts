@@ -3,6 +3,7 @@ import { joinLosses } from './losses.ts';
 import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
 import type { RequestTarget } from './format.ts';
 import { Origins } from './origins.ts';
+import type { Steps } from './steps.ts';
 import { namedLosses, namedPlace, type Caller } from './places.ts';
 
 export interface RequestTranslation {
@@ -18,16 +19,18 @@ export interface RequestTranslation {
  * A body of one format as a body of another. Losses and faults are at fields of the caller's body, in its own words: it is the
  * one who reads them. Throws RequestFault.
  */
-export function translateRequest(body: JsonObject, translation: RequestTranslation): EncodedRequest {
+export function* translateRequest(body: JsonObject, translation: RequestTranslation): Steps<EncodedRequest> {
   const { client, upstream, target, reply, change = (same) => same } = translation;
   const origins = new Origins();
   const read = client.decodeRequest(body, origins);
+  yield;
   const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
   const callerOf = (located: Conversation): Caller => ({ client, body, conversation: read, located, origins });
   const encoded = inCallersWords(
     () => upstream.encodeRequest(change(conversation), target, reply),
     () => callerOf(conversation),
   );
+  yield;
   const { unread = NOTHING } = read;
   if (losses.length === 0 && encoded.losses.length === 0) return { ...encoded, losses: unread };
   return {

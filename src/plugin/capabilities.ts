@@ -1,6 +1,7 @@
 import type { Format } from '../formats/format.ts';
 import type { Loss } from '../formats/conversation.ts';
 import type { Usage } from '../formats/events.ts';
+import type { Steps } from '../formats/steps.ts';
 import type { GatewayError } from './errors.ts';
 import type { Attempt, Choice, Exchange, GatewayContext, Outbound, ResolvedTarget } from './exchange.ts';
 import type { JsonLimits } from './json-scan.ts';
@@ -111,9 +112,11 @@ export interface Translator {
    * Parses and checks the body where `prepare` is going to read all of it; else does nothing. Throws GatewayError. `prepare` does the
    * same for a body that was not checked before.
    */
-  check(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): void;
+  check(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Steps<void>;
   /** Throws GatewayError for what the target's format must refuse. */
   prepare(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Prepared;
+  /** The same, for a large body: each step blocks for a part of the time. */
+  prepareInSteps(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Steps<Prepared>;
 }
 export interface Prepared {
   readonly outbound: Outbound;

@@ -2,13 +2,13 @@ import type { Format, ReplyContext, SearchableBody } from '../formats/format.ts'
 import { translatingReader, type Translation } from '../formats/readers.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json-text.ts';
-import type { Prepared, RequestBody } from '../plugin/index.ts';
+import type { Prepared, RequestBody, Steps } from '../plugin/index.ts';
 import { callId } from './ids.ts';
 import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
 /** A request for an answer. Throws RequestFault. */
-export function prepareGeneration(job: Job): Prepared {
-  return job.upstream === job.operation.format ? passThrough(job) : translate(job);
+export function* prepareGeneration(job: Job): Steps<Prepared> {
+  return job.upstream === job.operation.format ? passThrough(job) : yield* translate(job);
 }
 
 /** Same format on both sides: the caller's bytes, with what the target needs spliced in. */
@@ -57,15 +57,16 @@ const searchable = (body: RequestBody): SearchableBody => ({
   contains: (text) => body.original.includes(text),
 });
 
-function translate(job: Job): Prepared {
+function* translate(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream } = job;
   const reply: ReplyContext = { model: resolved.model, newCallId: callId };
-  const encoded = translateRequest(wholeBody(job), {
+  const encoded = yield* translateRequest(yield* wholeBody(job), {
     client: operation.format,
     upstream,
     target: targetOf(job),
     reply,
   });
+  yield;
   const stream = isStream(attempt.body);
   const translation = { upstream, client: operation.format, reply: encoded.reply, context: job.client };
   return {

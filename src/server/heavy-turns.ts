@@ -7,6 +7,11 @@ export const HEAVY_BYTES = 1_000_000;
 const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
 
+/** All other work has this many times as long as large bodies do. */
+const REST = 3;
+/** Rest that may be owed: a body of a few megabytes, alone, waits for no more than turns of the loop. */
+const OWED_MS = 300;
+
 export interface HeavyTurnsSetup {
   readonly clock: Clock;
   /** Runs the task once the loop has served what is pending: `setImmediate`. */
@@ -31,10 +36,10 @@ interface Step {
 }
 
 /**
- * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time. After a
- * step of T ms the loop belongs to all other work for at least T ms and one whole turn, so that such steps take half of the process at
- * most. Keys take turns with each other, whatever number of requests each has. Within a key, requests that have begun go
- * first: they hold their parsed bodies. Outlives snapshots.
+ * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the
+ * loop goes round before the next. Steps take a quarter of the process at most: a step of T ms owes all other work 3 T ms, and steps wait
+ * while more than `OWED_MS` are owed. Keys take turns with each other, whatever number of requests each has. Within a key, requests that
+ * have begun go first: they hold their parsed bodies. Outlives snapshots.
  */
 export class HeavyTurns implements Turns {
   readonly #setup: HeavyTurnsSetup;
@@ -44,6 +49,8 @@ export class HeavyTurns implements Turns {
   #waiting = 0;
   #most = Infinity;
   #resting = false;
+  /** When nothing is owed any more, in milliseconds of the clock. */
+  #evenAt = 0;
 
   constructor(setup: HeavyTurnsSetup) {
     this.#setup = setup;
@@ -150,9 +157,10 @@ export class HeavyTurns implements Turns {
     try {
       return work();
     } finally {
-      const took = clock.now() - from;
+      const now = clock.now();
+      this.#evenAt = Math.max(this.#evenAt, from) + (now - from) * (1 + REST);
       // The time first: the turn of the loop behind it serves what has arrived meanwhile.
-      clock.after(took, () => nextLoopTurn(() => this.#next()));
+      clock.after(Math.max(0, this.#evenAt - OWED_MS - now), () => nextLoopTurn(() => this.#next()));
     }
   }
 

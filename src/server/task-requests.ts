@@ -4,16 +4,18 @@ import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts
 import { writeJson } from '../formats/json-text.ts';
 import { parseReplyText } from '../formats/rounding.ts';
 import { textOf } from '../formats/stream-start.ts';
-import type { Batch, Outbound, Prepared } from '../plugin/index.ts';
+import type { Batch, Outbound, Prepared, Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
 import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
 
 /** A request by a codec: embeddings, images, counts. Throws RequestFault. */
-export function prepareTask(job: Job, codec: Codec): Prepared {
+export function* prepareTask(job: Job, codec: Codec): Steps<Prepared> {
   if (codec.mode === 'pass-through') return passThrough(job, codec);
   const { exchange, resolved, client } = job;
   const context = { model: resolved.model, created: client.created, strict: client.strict, labels: exchange.labels };
-  return translate(job, codec.encode(wholeBody(job), context));
+  const encoded = codec.encode(yield* wholeBody(job), context);
+  yield;
+  return translate(job, encoded);
 }
 
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import type { BodyEdit, TokenCounting } from '../formats/format.ts';
 import { PlainPassThrough } from '../formats/plain-pass-through.ts';
+import { finish } from '../formats/steps.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { GatewayError } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
@@ -38,7 +39,7 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Cod
   return {
     mode: 'translate',
     encode(body) {
-      const encoded = translateRequest(body, {
+      const steps = translateRequest(body, {
         client: job.operation.format,
         upstream: job.upstream,
         target: targetOf(job),
@@ -48,6 +49,7 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Cod
           return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
         },
       });
+      const encoded = finish(steps);
       return {
         calls: [without(encoded.body, asked.notTaken)],
         ...(encoded.headers && { headers: encoded.headers }),

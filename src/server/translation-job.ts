@@ -7,6 +7,7 @@ import {
   type Outbound,
   type RequestBody,
   type ResolvedTarget,
+  type Steps,
 } from '../plugin/index.ts';
 import { callerHeaders } from './caller-headers.ts';
 import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
@@ -42,14 +43,15 @@ export function placeOf(
   return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
 }
 
-/** The body as JSON. A large one was only scanned when it came in; whoever reads it whole checks it whole. */
-export function wholeBody({
+/** The body as JSON. A large one was only scanned when it came in; the code that reads it whole checks it whole. */
+export function* wholeBody({
   exchange,
   operation,
   attempt,
-}: Pick<Job, 'exchange' | 'operation' | 'attempt'>): Record<string, unknown> {
+}: Pick<Job, 'exchange' | 'operation' | 'attempt'>): Steps<Record<string, unknown>> {
   const { body } = attempt;
   const json = body.json();
+  yield;
   const fault = exchange.request.bodyValidated || body.checked ? undefined : operation.validate(json);
   body.checked = fault === undefined;
   if (fault)
@@ -59,9 +61,9 @@ export function wholeBody({
   return json;
 }
 
-export function withFaults<T>(work: () => T): T {
+export function* withFaults<T>(work: Steps<T>): Steps<T> {
   try {
-    return work();
+    return yield* work;
   } catch (error) {
     if (error instanceof RequestFault)
       throw new GatewayError(error.code, error.message, { param: error.param, cause: error });

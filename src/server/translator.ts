@@ -1,11 +1,13 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
 import {
+  finish,
   GatewayError,
   type Clock,
   type Operation,
   type Prepared,
   type ResolvedTarget,
+  type Steps,
   type Translator,
 } from '../plugin/index.ts';
 import { joinLosses } from '../formats/losses.ts';
@@ -20,12 +22,13 @@ import { wholeBody, withFaults, type Job } from './translation-job.ts';
 
 /** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
 export function createTranslator(clock: Clock): Translator {
-  return {
-    check(exchange, attempt, resolved) {
+  const translator: Translator = {
+    *check(exchange, attempt, resolved) {
       const { operation } = exchange;
-      if (operation && readsWhole(operation, resolved)) wholeBody({ exchange, attempt, operation });
+      if (operation && readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
     },
-    prepare(exchange, attempt, resolved) {
+    prepare: (exchange, attempt, resolved) => finish(translator.prepareInSteps(exchange, attempt, resolved)),
+    *prepareInSteps(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
       checkMessagesRoute(operation, attempt.target, resolved);
@@ -37,11 +40,12 @@ export function createTranslator(clock: Clock): Translator {
         upstream: formats[resolved.format],
         client: clientContext(exchange, attempt, { operation, resolved, clock }),
       };
-      const { outbound, losses } = withFaults(() => prepare(job));
+      const { outbound, losses } = yield* withFaults(prepare(job));
       const prepared = { outbound, losses: joinLosses(losses, lostFeatures(exchange, attempt.target, resolved)) };
       return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
     },
   };
+  return translator;
 }
 
 /** A request in the format that its target speaks goes out as bytes. */
@@ -50,7 +54,7 @@ function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): bool
   return codec ? codec.mode !== 'pass-through' : format.name !== resolved.format;
 }
 
-function prepare(job: Job): Prepared {
+function prepare(job: Job): Steps<Prepared> {
   const codec = job.operation.task === 'count_tokens' ? countingCodec(job) : codecOf(job.resolved);
   return codec ? prepareTask(job, codec) : prepareGeneration(job);
 }

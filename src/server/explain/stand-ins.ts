@@ -61,6 +61,10 @@ const noteWritten = (translator: Translator, { runOf }: StandInSetup): Translato
     runOf(exchange).seen(attempt).written = attempt.body;
     return translator.prepare(exchange, attempt, resolved);
   },
+  prepareInSteps(exchange, attempt, resolved) {
+    runOf(exchange).seen(attempt).written = attempt.body;
+    return translator.prepareInSteps(exchange, attempt, resolved);
+  },
 });
 
 /**
