@@ -5,6 +5,7 @@ const setupFiles = ['./test/support/vitest-setup.ts'];
 
 // Three projects: `unit` is pure and beside the code it tests; `crossing` (test/) opens real sockets on loopback, where a
 // loaded machine may stretch a timeout that is part of the behaviour: in CI such a test has a second try, and is named.
+// `growth` compares CPU times of one thread, so its files run one after the other, after all other tests.
 export default defineConfig({
   test: {
     // Tests across rooms wait more than they compute: vitest's own choice, one for each processor but one, is half as fast on a machine with two.
@@ -31,8 +32,13 @@ export default defineConfig({
         },
       },
       {
-        // CPU time of hostile shapes: minutes of it, so it is a command of its own (`npm run growth`).
-        test: { name: 'growth', setupFiles, include: ['test/growth/**/*.test.ts'], testTimeout: 120_000 },
+        test: {
+          name: 'growth',
+          setupFiles,
+          include: ['test/growth/**/*.test.ts'],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
       },
     ],
   },
