@@ -158,7 +158,6 @@ export class HeavyTurns implements Turns {
       return work();
     } finally {
       const now = clock.now();
-      (globalThis as {__heavy?: string}).__heavy = ((globalThis as {__heavy?: string}).__heavy ?? '') + ' ' + (now-from).toFixed(0) + (new Error().stack?.split('\n').slice(3,5).map(x=>x.trim().split(' ')[1]).join('<'));
       this.#evenAt = Math.max(this.#evenAt, from) + (now - from) * (1 + REST);
       // The time first: the turn of the loop behind it serves what has arrived meanwhile.
       clock.after(Math.max(0, this.#evenAt - OWED_MS - now), () => nextLoopTurn(() => this.#next()));
