@@ -1,7 +1,6 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
 import {
-  finish,
   GatewayError,
   type Clock,
   type Operation,
@@ -11,6 +10,7 @@ import {
   type Translator,
 } from '../plugin/index.ts';
 import { joinLosses } from '../formats/losses.ts';
+import { finish } from '../formats/steps.ts';
 import { lostFeatures } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
 import { prepareGeneration } from './generations.ts';
