@@ -7,6 +7,7 @@ import { messagesFields } from '../../formats/fields/messages.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { meantField, readFieldPath } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';
+import { looseName } from './field-tree.ts';
 import { findViolation } from './rule-walk.ts';
 
 const offenceOf = (body: unknown, settings: FieldSettings, table: FieldTable = chatFields) =>
@@ -61,6 +62,7 @@ describe('fields that are denied', () => {
     ['a field in capitals', { model: 'm', STORE: true }, ['store'], 'STORE'],
     ['a field with an escape', '{"\\u0073tore":true}', ['store'], 'store'],
     ['a field by its other name', { max_completion_tokens: 9 }, ['max_tokens'], 'max_completion_tokens'],
+    ['a field in `extra_body`', { extra_body: { store: true } }, ['store'], 'extra_body.store'],
     ['a field that is false', { store: false }, ['store'], 'store'],
     ['no field that is null', { store: null }, ['store'], undefined],
     ['a field of the same beginning', { stored: 1 }, ['store'], undefined],
@@ -94,6 +96,8 @@ describe('fields that are allowed', () => {
       undefined,
     ],
     ['another name of one', { max_completion_tokens: 1 }, undefined],
+    ['one in `extra_body`', { extra_body: { max_tokens: 1 } }, undefined],
+    ['another field in `extra_body`', { extra_body: { max_tokens: 1, store: true } }, 'extra_body.store'],
     ['another field', { messages: [], store: true }, 'store'],
     ['another case', { Messages: [] }, 'Messages'],
     ['another field that is null', { store: null }, undefined],
@@ -204,7 +208,7 @@ describe('the preset shared_credentials', () => {
     const has = (value: unknown): boolean =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).some(
-            ([key, inner]) => (!Array.isArray(value) && key === 'k' && inner !== null) || has(inner),
+            ([key, inner]) => (!Array.isArray(value) && looseName(key) === 'k' && inner !== null) || has(inner),
           )
         : false;
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
