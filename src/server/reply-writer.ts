@@ -48,7 +48,7 @@ export interface WriteSetup {
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
   if (res.destroyed || res.writableEnded) writer.clientLeft();
-  else writer.start();
+  else writer.begin();
   return writer;
 }
 
@@ -80,7 +80,18 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#closing;
   }
 
-  start(): void {
+  /** node:http throws for a head that it cannot write: without an end the request would keep its place. */
+  begin(): void {
+    try {
+      this.#start();
+    } catch (cause) {
+      this.#abortedBy = new GatewayError('internal_error', 'The reply cannot be written.', { cause });
+      this.#res.destroy();
+      this.clientLeft();
+    }
+  }
+
+  #start(): void {
     const { body } = this.#reply;
     this.#res.on('finish', () => this.#settle(this.#error ? 'failed' : 'complete'));
     this.#res.on('close', () => this.clientLeft());
