@@ -582,7 +582,7 @@ export interface VertexEmbeddings {
  */
 export interface Fields {
   /**
-   * `shared_credentials` refuses what reaches beyond the caller's own requests where many callers use one account: `file_id`, `file_ids`, `cached_content`, `container`, `mcp_servers`, `data_sources`, `labels` and `store` wherever a body has them, and `gs://` addresses outside `media_buckets`.
+   * `shared_credentials` refuses what reaches beyond the caller's own requests where many callers use one account: `file_id`, `file_ids`, `cached_content`, `container`, `mcp_servers`, `connector_id`, `server_url`, `previous_response_id`, `vector_store_ids`, `data_sources`, `vertex_ai_search`, `vertex_rag_store`, `labels` and `store` wherever a body has them, `conversation`, `prompt.id`, `messages[].audio.id`, and `gs://` addresses outside `media_buckets`.
    */
   preset?: 'shared_credentials';
   /**

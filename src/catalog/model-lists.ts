@@ -11,17 +11,23 @@ export interface NamedModel {
  * parameters in a config that came with the request. The operator's own parameters are the operator's choice.
  */
 export function furtherModels({ operation, request, config }: Exchange, target: Target): NamedModel[] {
-  const { models: fields = [], read = [] } = operation?.fields ?? {};
+  const { models: fields = [], read = [], lifted = [] } = operation?.fields ?? {};
   const lists = new ModelLists(read);
+  const add = (field: string, value: unknown): void => {
+    if (!lifted.includes(field)) return lists.add(value, field);
+    if (!isObject(value)) return;
+    for (const key of ['model', ...fields]) if (Object.hasOwn(value, key)) lists.add(value[key], `${field}.${key}`);
+  };
   const { body } = request;
-  for (const field of fields) {
+  const named = [...fields, ...lifted];
+  for (const field of named) {
     if (!body?.has(field)) continue;
     refuseRepeats(body, field);
-    lists.add(body.value(field), field);
+    add(field, body.value(field));
   }
   if (config?.id !== 'inline') return lists.found;
   for (const params of [target.defaultParams ?? {}, ...target.overrideLevels]) {
-    for (const field of fields) if (Object.hasOwn(params, field)) lists.add(params[field], field);
+    for (const field of named) if (Object.hasOwn(params, field)) add(field, params[field]);
   }
   return lists.found;
 }

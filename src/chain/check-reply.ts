@@ -1,8 +1,10 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateHeaderName, validateHeaderValue, type ServerResponse } from 'node:http';
 import type { Reply } from '../plugin/index.ts';
 
 /** Framing is that of the connection, which node:http chooses: with these, what leaves is no message of HTTP (RFC 9112, section 6.1). */
 const FRAMING: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'upgrade']);
+
+type Headers = Pick<ServerResponse, 'hasHeader' | 'removeHeader'>;
 
 const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
 
@@ -21,6 +23,26 @@ export function checkReply(reply: unknown): string | undefined {
   return checkBody(body) ?? checkHeaders(headers);
 }
 
+/** A context of Koa. In an attempt `ctx.set` writes to a response of the attempt's own, and `ctx.res` is the client's. */
+interface Context {
+  readonly res: Headers;
+  readonly response: { readonly res: Headers };
+}
+
+const responsesOf = ({ res, response }: Context): readonly Headers[] => [res, response.res];
+
+/** The same for headers that it has set on the response itself, `ctx.set` of Koa among the ways. */
+export function checkFraming(ctx: Context): string | undefined {
+  const set = [...FRAMING].find((name) => responsesOf(ctx).some((res) => res.hasHeader(name)));
+  return set === undefined ? undefined : foreignFraming(set);
+}
+
+export function dropFraming(ctx: Context): void {
+  for (const name of FRAMING) for (const res of responsesOf(ctx)) if (res.hasHeader(name)) res.removeHeader(name);
+}
+
+const foreignFraming = (name: string): string => `its header "${name}" is for the gateway to set`;
+
 function checkBody(body: unknown): string | undefined {
   if (Buffer.isBuffer(body)) return undefined;
   if (typeof body !== 'object' || body === null) return 'its body is neither a Buffer nor a Source';
@@ -32,8 +54,7 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): string | unde
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();
-    if (FRAMING.has(key) || (key === 'content-length' && name !== key))
-      return `its header "${key}" is for the gateway to set`;
+    if (FRAMING.has(key) || (key === 'content-length' && name !== key)) return foreignFraming(key);
     if (seen.has(key)) return `its header ${JSON.stringify(key.slice(0, 100))} is there twice`;
     seen.add(key);
     try {

@@ -7,7 +7,7 @@ import {
   type Reply,
   type Source,
 } from '../plugin/index.ts';
-import { checkReply } from './check-reply.ts';
+import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
 import { ChainFault, started, type Chain, type Guard, type Instance, type PluginFailureKind } from './instance.ts';
 import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
 import { noteStop } from './unanswered.ts';
@@ -194,7 +194,7 @@ class Visit {
     if (!this.#instance.guard) return undefined;
     const { name } = this.#instance;
     try {
-      const wrong = checkReply(this.#reply);
+      const wrong = checkReply(this.#reply) ?? checkFraming(this.#ctx);
       return wrong === undefined
         ? undefined
         : new ChainFault(`plugin "${name}" left a reply that cannot be sent: ${wrong}`);
@@ -207,6 +207,7 @@ class Visit {
   #dropReply(cause: Error): void {
     try {
       this.#holder.reply = undefined;
+      dropFraming(this.#ctx);
     } catch {
       // The reply is gone; its body cannot be cancelled.
     }
@@ -233,11 +234,18 @@ class Visit {
   }
 
   #wrap(given: Source | undefined): WrappedBody {
-    return new WrappedBody(given, (thrown) => {
-      const error = blame(thrown, this.#instance.name);
-      this.#tell('stream', error);
-      const { name: plugin } = this.#instance;
-      return new GatewayError('internal_error', 'The gateway failed to pass this reply on.', { cause: error, plugin });
+    const { name: plugin } = this.#instance;
+    return new WrappedBody(given, {
+      plugin,
+      onFault: (thrown) => {
+        const error = blame(thrown, plugin);
+        this.#tell('stream', error);
+        return new GatewayError('internal_error', 'The gateway failed to pass this reply on.', {
+          cause: error,
+          plugin,
+        });
+      },
+      onLate: (error) => this.#tell('timeout', error),
     });
   }
 }

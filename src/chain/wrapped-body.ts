@@ -1,8 +1,22 @@
 import { isError } from '../plugin/blame.ts';
 import { GatewayError, type Sink, type Source } from '../plugin/index.ts';
 
-/** A method of a plugin's wrapper threw, or failed the reply with an error of its own. */
-export type OnWrapperFault = (thrown: unknown) => GatewayError;
+export interface WrapperFaults {
+  /** Of the plugin, in the settings. */
+  readonly plugin: string;
+  /** A method of the plugin's wrapper threw, or failed the reply with an error of its own. */
+  onFault(thrown: unknown): GatewayError;
+  /** The deadline ended the reply while the plugin kept its end back. */
+  onLate(error: GatewayError): void;
+}
+
+/** The bodies of `around`. */
+const wrappedBodies = new WeakMap<Source, WrappedBody>();
+
+/** The same error with the name of the plugin that keeps the end of this body back, and that plugin's fault counted. */
+export function namedIfHeld(error: GatewayError, body: Source): GatewayError {
+  return wrappedBodies.get(body)?.named(error) ?? error;
+}
 
 /**
  * A body that a plugin from outside has wrapped: `inner` is the body it was given, `outer` the one it made. Without this a throw in
@@ -13,18 +27,22 @@ export class WrappedBody {
   readonly given: Source | undefined;
   /** Stands in the place of the given body while the plugin runs. */
   readonly inner: Source;
-  readonly #onFault: OnWrapperFault;
+  readonly #faults: WrapperFaults;
   #made: Source | undefined;
   #sink: Sink | undefined;
   #over = false;
+  #givenOpen = false;
   /** The given body has ended, or is cancelled. */
   #givenOver = false;
 
-  constructor(given: Source | undefined, onFault: OnWrapperFault) {
+  constructor(given: Source | undefined, faults: WrapperFaults) {
     this.given = given;
-    this.#onFault = onFault;
+    this.#faults = faults;
     this.inner = {
-      open: (sink) => given?.open(this.#guardedSink(sink)),
+      open: (sink) => {
+        this.#givenOpen = true;
+        given?.open(this.#guardedSink(sink));
+      },
       pause: () => given?.pause(),
       resume: () => given?.resume(),
       cancel: (reason) => this.#cancelGiven(reason),
@@ -34,7 +52,7 @@ export class WrappedBody {
   /** What the chain goes on with in place of the plugin's own body. */
   around(made: Source): Source {
     this.#made = made;
-    return {
+    const outer: Source = {
       open: (sink) => {
         this.#sink = sink;
         const toClient: Sink = {
@@ -48,6 +66,16 @@ export class WrappedBody {
       resume: () => this.#guarded(() => made.resume()),
       cancel: (reason) => this.#cancel(reason),
     };
+    wrappedBodies.set(outer, this);
+    return outer;
+  }
+
+  /** The plugin keeps the end back where it made the whole body, or where the body it was given has ended. */
+  named(error: GatewayError): GatewayError {
+    if (this.given && this.#givenOpen && !this.#givenOver) return namedIfHeld(error, this.given);
+    const named = new GatewayError(error.code, error.message, { cause: error, plugin: this.#faults.plugin });
+    this.#faults.onLate(named);
+    return named;
   }
 
   /** Towards the plugin: what comes from upstream. */
@@ -92,7 +120,7 @@ export class WrappedBody {
 
   #fault(thrown: unknown): void {
     if (this.#over) return;
-    const error = this.#onFault(thrown);
+    const error = this.#faults.onFault(thrown);
     this.#letGo(error);
     this.#end((client) => client.fail(error));
   }
@@ -107,9 +135,9 @@ export class WrappedBody {
   #letGo(reason: GatewayError): void {
     try {
       const result: unknown = this.#made?.cancel(reason);
-      if (result instanceof Promise) result.catch((thrown: unknown) => void this.#onFault(thrown));
+      if (result instanceof Promise) result.catch((thrown: unknown) => void this.#faults.onFault(thrown));
     } catch (thrown) {
-      this.#onFault(thrown);
+      this.#faults.onFault(thrown);
     }
     this.#cancelGiven(reason);
   }
@@ -124,6 +152,6 @@ export class WrappedBody {
   #known(error: unknown): GatewayError {
     return isError(error) && error instanceof GatewayError && error.code !== 'internal_error'
       ? error
-      : this.#onFault(error);
+      : this.#faults.onFault(error);
   }
 }

@@ -29,6 +29,7 @@ describe('A JSON text that goes into a body as it is', () => {
     ['a second value', '{} {}'],
     ['an end that is missing', '{"a":"'],
     ['white space alone', ' '],
+    ['half of a surrogate pair', '{"a":"\ud800"}'],
   ])('is not %s', (_, text) => {
     expect(JsonText.of(long(text))).toBeUndefined();
   });
@@ -50,7 +51,12 @@ describe('A JSON text that goes into a body as it is', () => {
   });
 
   it('stands where its member is, whatever strings stand before it', () => {
-    const strings = fc.array(fc.oneof(fc.string(), fc.constantFrom('":1E+0000', '\\":1E+0000', 'input":1E+0000')));
+    const strings = fc.array(
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom(':1E+0000', 'a:1E+0000', '":1E+0000', '\\":1E+0000', 'input":1E+0000', '"input":1E+0000', '\\'),
+      ),
+    );
     fc.assert(
       fc.property(strings, strings, (before, after) => {
         const value = { a: before, text: '{"input":1}' };
@@ -63,6 +69,45 @@ describe('A JSON text that goes into a body as it is', () => {
         ]);
       }),
     );
+  });
+
+  it('leaves as the same JSON that parsing and writing it gives, whatever keys and strings stand around it', () => {
+    const looks = fc.constantFrom(':1E+0000', '":1E+0000', 'input":1E+0000', '\\', '1E+0000', 'input', '\ud800', '\n"');
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        looks,
+        fc.string({ unit: 'binary' }),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.constantFrom(true, null, 1e308),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(fc.oneof(looks, fc.string()), tie('value'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(value, value, fc.nat(2)), { minLength: 1, maxLength: 4 }), (calls) => {
+        const textOf = (input: unknown, indent: number): string => {
+          // As callers write it who leave such halves unescaped.
+          const text = JSON.stringify(input, null, indent).replaceAll(/(?<!\\)((?:\\\\)*)\\ud800/g, '$1\ud800');
+          return long(text);
+        };
+        const parsed = calls.map(([around, input, indent]) => ({
+          around,
+          input: JSON.parse(textOf(input, indent)) as unknown,
+        }));
+        const kept = calls.map(([around, input, indent]) => {
+          const text = textOf(input, indent);
+          return { around, input: JsonText.of(text) ?? (JSON.parse(text) as unknown) };
+        });
+        const sent = Buffer.from(writeJson({ messages: kept })).toString();
+        expect(JSON.parse(sent)).toEqual(JSON.parse(Buffer.from(JSON.stringify({ messages: parsed })).toString()));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is in no list, where no name shows its place', () => {
+    expect(() => writeJson([JsonText.of(long('{}'))])).toThrow('stands in no member');
   });
 
   it('is an object to a writer that does not know it', () => {

@@ -36,12 +36,12 @@ export class JsonText {
   }
 
   /**
-   * Undefined for a text that has to be parsed: a short one, one that is no JSON or nests too deep, and one with numbers that are
-   * others once they are parsed.
+   * Undefined for a text that has to be parsed: a short one, one that is no JSON or nests too deep, one with numbers that are
+   * others once they are parsed, and one with half of a surrogate pair, which UTF-8 cannot hold and JSON.stringify writes as an escape.
    */
   static of(text: string): JsonText | undefined {
     if (text.length <= SHORTEST_TEXT) return undefined;
-    if (!isJson(text)) return undefined;
+    if (!isJson(text) || !text.isWellFormed()) return undefined;
     return new JsonText(text, text.charCodeAt(afterSpace(text, 0)) === OPEN_OBJECT);
   }
 
@@ -72,8 +72,8 @@ export function writeJson(body: unknown): string {
 }
 
 /**
- * Strings hold no quote without a backslash before it, so what looks like a place is one unless a backslash is before it. The names of
- * the members that hold texts end in none.
+ * The quote of a place closes the name of a member, and a letter stands before it. Any other quote in front of the same characters is
+ * one inside a string, with a backslash before it, or one that opens a string, behind a bracket, a comma or a colon.
  */
 function withTexts(written: string, held: readonly string[]): string {
   const pieces: string[] = [];
@@ -81,7 +81,8 @@ function withTexts(written: string, held: readonly string[]): string {
   let search = 0;
   for (const text of held) {
     let at = written.indexOf(PLACE, search);
-    while (written.charCodeAt(at - 1) === BACKSLASH) at = written.indexOf(PLACE, at + 1);
+    while (at >= 0 && !isLetter(written.charCodeAt(at - 1))) at = written.indexOf(PLACE, at + 1);
+    if (at < 0) throw new Error('a JSON text stands in no member whose name ends in a letter');
     search = at + PLACE.length;
     pieces.push(written.slice(from, at + 2), text);
     from = search;
@@ -89,6 +90,8 @@ function withTexts(written: string, held: readonly string[]): string {
   pieces.push(written.slice(from));
   return pieces.join('');
 }
+
+const isLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 
 /** What may stand next: the first ones of a list and of an object may be their end as well. */
 const VALUE = 0;

@@ -8,7 +8,8 @@ type Path = readonly string[];
 /** The paths with every other spelling that bodies of an API have for them, as far as no free map is entered. */
 export function namesOf(paths: Iterable<Path>, table: FieldTable | undefined): FieldNames {
   const spellings = spellingsOf(table);
-  const freeMaps = (table?.freeMaps ?? []).filter((place) => !place.includes('[]')).map((place) => place.split('.'));
+  const maps = (table?.freeMaps ?? []).filter((place) => !place.includes('[]')).map((place) => place.split('.'));
+  const freeMaps = [...maps, ...(table?.lifted ?? []).flatMap((object) => maps.map((place) => [object, ...place]))];
   const all: Path[] = [];
   for (const path of paths) {
     for (const field of [path, ...spellings.synonymsOf(path)]) {

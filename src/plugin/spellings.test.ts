@@ -20,7 +20,9 @@ describe('the spellings of a field', () => {
   });
 
   it('have the same synonyms', () => {
-    expect(images.synonymsOf(['imageSize', 'inner'])).toEqual([['sample_image_size']]);
+    const ofImages = [['sample_image_size'], ['extra_body', 'imageSize', 'inner'], ['extra_body', 'sample_image_size']];
+    expect(images.synonymsOf(['imageSize', 'inner'])).toEqual(ofImages);
+    expect(images.synonymsOf(['extra_body', 'image_size'])).toEqual([]);
   });
 
   it('are found in a body however deep the path is', () => {

@@ -9,10 +9,12 @@ const toCamel = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_, le
 export class Spellings {
   readonly #synonyms: readonly (readonly Path[])[];
   readonly #bothCases: boolean;
+  readonly #lifted: readonly string[];
 
-  constructor({ synonyms, bothCases }: Pick<FieldTable, 'synonyms' | 'bothCases'>) {
+  constructor({ synonyms, bothCases, lifted }: Pick<FieldTable, 'synonyms' | 'bothCases' | 'lifted'>) {
     this.#synonyms = synonyms.map((group) => group.map((path) => path.split('.')));
     this.#bothCases = bothCases;
+    this.#lifted = lifted;
   }
 
   /**
@@ -33,15 +35,22 @@ export class Spellings {
     return path.every((key, index) => index >= other.length || this.ofKey(key).includes(other[index]!));
   }
 
-  /** Other fields that say the same as the one at `path`, as one around it or as one inside it. */
+  /** Other fields that say the same as the one at `path`, as one around it or as one inside it: by another name, or in a lifted object. */
   synonymsOf(path: Path): readonly Path[] {
+    const named = this.#namesOf(path);
+    // The lifted object lies over the top level, not the other way round.
+    const objects = this.#lifted.filter((object) => !this.beginsWith(path, [object]));
+    return [...named, ...objects.flatMap((object) => [path, ...named].map((one) => [object, ...one]))];
+  }
+
+  #namesOf(path: Path): readonly Path[] {
     return this.#synonyms
       .filter((group) => group.some((one) => this.overlaps(path, one)))
       .flatMap((group) => group.filter((one) => !this.overlaps(path, one)));
   }
 }
 
-const NONE = new Spellings({ synonyms: [], bothCases: false });
+const NONE = new Spellings({ synonyms: [], bothCases: false, lifted: [] });
 const known = new WeakMap<FieldTable, Spellings>();
 
 export function spellingsOf(table: FieldTable | undefined): Spellings {

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openaiChat } from '../formats/openai-chat/index.ts';
-import type { Reply, ReplyEnd, Sink } from '../plugin/index.ts';
+import type { GatewayError, Reply, ReplyEnd, Sink } from '../plugin/index.ts';
 import { createFakeClock } from '../plugin/testing/index.ts';
 import { writeReply } from './reply-writer.ts';
 
@@ -12,13 +12,13 @@ afterEach(() => {
 });
 
 /** One request over a raw socket, and the reply that is written to it. */
-async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_000) {
+async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_000, more: Reply['headers'] = {}) {
   const clock = createFakeClock();
   const ends: ReplyEnd[] = [];
   let res: ServerResponse | undefined;
   const server: Server = createServer((_, response) => {
     res = response;
-    const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json' };
+    const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json', ...more };
     const setup = { clock, requestId: 'r', deadline, format: openaiChat, error: undefined };
     writeReply(response, { ...reply, headers, status: 200 }, { ...setup, onEnd: (end) => void ends.push(end) });
   });
@@ -39,6 +39,18 @@ async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_
   await expect.poll(() => res !== undefined).toBe(true);
   return { clock, ends, socket, got, written: () => res!.socket?.bytesWritten ?? Infinity };
 }
+
+describe('a reply whose head cannot be written', () => {
+  it.each([true, false])('ends with its connection, and lets go of its source: a stream %s', async (stream) => {
+    const cancelled: string[] = [];
+    const body = { open() {}, pause() {}, resume() {}, cancel: ({ code }: GatewayError) => void cancelled.push(code) };
+    const { ends, socket } = await start({ body, stream }, undefined, { 'x a': 'b' });
+    socket.resume();
+    await expect.poll(() => socket.destroyed).toBe(true);
+    expect(ends).toMatchObject([{ state: 'failed', error: { code: 'internal_error' } }]);
+    expect(cancelled).toEqual(['internal_error']);
+  });
+});
 
 /** More than the buffers of a connection on loopback take. */
 const LARGE = Buffer.alloc(64_000_000, 'x');

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { namedIfHeld } from '../chain/wrapped-body.ts';
 import type { Format } from '../formats/format.ts';
 import {
   cancelReply,
@@ -21,8 +22,6 @@ const NOTHING = Buffer.alloc(0);
 
 const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
-const notComplete = (): GatewayError =>
-  new GatewayError('timeout_request', "The reply was not complete before the request's deadline.");
 
 /** An attempt has a timer of its own for the deadline, and its error says more: it comes first. */
 const GRACE_MS = 50;
@@ -49,7 +48,7 @@ export interface WriteSetup {
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
   if (res.destroyed || res.writableEnded) writer.clientLeft();
-  else writer.start();
+  else writer.begin();
   return writer;
 }
 
@@ -81,7 +80,18 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#closing;
   }
 
-  start(): void {
+  /** node:http throws for a head that it cannot write: without an end the request would keep its place. */
+  begin(): void {
+    try {
+      this.#start();
+    } catch (cause) {
+      this.#abortedBy = new GatewayError('internal_error', 'The reply cannot be written.', { cause });
+      this.#res.destroy();
+      this.clientLeft();
+    }
+  }
+
+  #start(): void {
     const { body } = this.#reply;
     this.#res.on('finish', () => this.#settle(this.#error ? 'failed' : 'complete'));
     this.#res.on('close', () => this.clientLeft());
@@ -177,12 +187,17 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#stopHeartbeat = clock.after(ms, () => {
       if (this.#closing) return;
       // Without this a client that does not read would hold what an upstream has ended, and a plugin's body might never end.
-      if (clock.now() >= deadline) return this.abort(this.#res.writableNeedDrain ? outOfTime() : notComplete());
+      if (clock.now() >= deadline) return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#notComplete());
       // Whole events have left, so this stands between two; a client that does not read needs none.
       if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
       this.#silent = true;
       this.#beat();
     });
+  }
+
+  #notComplete(): GatewayError {
+    const error = new GatewayError('timeout_request', "The reply was not complete before the request's deadline.");
+    return this.#source ? namedIfHeld(error, this.#source) : error;
   }
 
   #write(event: string): void {

@@ -1,5 +1,10 @@
 import { EventEmitter } from 'node:events';
-import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import {
+  validateHeaderName,
+  validateHeaderValue,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+} from 'node:http';
 
 /**
  * Stands where Koa expects the response of node:http, and keeps what is set on it. Each attempt has one, so that headers and
@@ -13,7 +18,10 @@ export class ResponseCapture extends EventEmitter {
   readonly writable = true;
   readonly #headers = new Map<string, OutgoingHttpHeader>();
 
+  /** Throws as node:http does, where the fault is: when the reply leaves, it is too late for another answer. */
   setHeader(name: string, value: OutgoingHttpHeader): this {
+    validateHeaderName(name);
+    for (const one of [value].flat()) validateHeaderValue(name, String(one));
     this.#headers.set(name.toLowerCase(), value);
     return this;
   }

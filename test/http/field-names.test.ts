@@ -48,6 +48,7 @@ describe('keys that differ in case from a field the gateway reads', () => {
     ['a long s', '/v1/chat/completions', { ſtream: true }, 'ſtream'],
     ['the Kelvin sign', '/v1/chat/completions', { 'max_to\u212Aens': 9 }, 'max_to\u212Aens'],
     ['models to fall back to', '/v1/chat/completions', { Fallbacks: ['x'] }, 'Fallbacks'],
+    ['a field of `extra_body`', '/v1/chat/completions', { extra_body: { Model: 'x' } }, 'extra_body.Model'],
     [
       'a field within options',
       '/v1/chat/completions',
@@ -147,6 +148,32 @@ describe('other names of a field', () => {
   });
 });
 
+describe('`extra_body`, which LiteLLM lays over the body', () => {
+  it('does not hide a field from an override, a default or a drop', async () => {
+    const { upstream, gateway } = await answers();
+    const extra_body = {
+      max_completion_tokens: 1e6,
+      user: 'x',
+      reasoning: { effort: 'high' },
+      options: { num_ctx: 1e6, top: 1 },
+      metadata: { Team: 'b', team: 'b' },
+      other: 1,
+    };
+    const body = { model: 'gpt-5-mini', messages, extra_body };
+    const { status } = await post(gateway.url, body, { headers: { 'x-gateway-config': 'capped' } });
+    expect(status).toBe(200);
+    const sent = upstream.seen[0]!.json;
+    expect(sent).toMatchObject({ max_tokens: 5, options: { num_ctx: 9 } });
+    expect(sent['extra_body']).toEqual({
+      reasoning: { effort: 'high' },
+      options: { top: 1 },
+      metadata: { Team: 'b' },
+      other: 1,
+    });
+    expect(sent).not.toHaveProperty('reasoning_effort');
+  });
+});
+
 describe('further models that a body names', () => {
   const NARROW = { key: 'narrow-key-0123' };
   it.each<[string, Record<string, unknown>, string]>([
@@ -162,6 +189,8 @@ describe('further models that a body names', () => {
     ],
     ['fallbacks for long prompts', { context_window_fallbacks: ['o3-pro'] }, 'context_window_fallbacks[0]'],
     ['a place in the catalog', { models: ['@openai/gpt-5-nano'] }, 'models[0]'],
+    ['the model of `extra_body`', { extra_body: { model: 'o3-pro' } }, 'extra_body.model'],
+    ['a list of `extra_body`', { extra_body: { fallbacks: ['o3-pro'] } }, 'extra_body.fallbacks[0]'],
   ])('are held to the models of the key: %s', async (_, fields, param) => {
     const { upstream, gateway } = await answers();
     const { status, error } = await post(gateway.url, { model: '@openai/gpt-5-mini', messages, ...fields }, NARROW);

@@ -206,6 +206,8 @@ describe('a plugin that leaves something unusable behind', () => {
     ['a body that is text', `ctx.attempt.reply.body = 'junk';`],
     ['a body whose traps throw', `ctx.attempt.reply.body = new Proxy({}, { get() { throw new Error('trap'); } });`],
     ['a reply whose traps throw', `ctx.attempt.reply = new Proxy({}, { get() { throw new Error('trap'); } });`],
+    ['a header that cannot be written, set by Koa', `ctx.set('x-a', 'a\\nb');`],
+    ['a header whose name is none, set by Koa', `ctx.set('x a', 'b');`],
     ['framing of its own', `ctx.attempt.reply.headers['Transfer-Encoding'] = 'chunked';`],
     ['a header twice', `ctx.attempt.reply.headers['Content-Type'] = 'text/plain';`],
   ])('is the one plugin that the log names, and its upstream is let go: %s', async (_, junk) => {
@@ -217,6 +219,19 @@ describe('a plugin that leaves something unusable behind', () => {
     expect(linesOf(started, 'request failed')).toMatchObject([{ plugin: 'faulty' }]);
     expect(linesOf(started, 'request failed inside the gateway')).toEqual([]);
   });
+
+  it.each(LEVELS.flatMap((level) => [`ctx.set`, `ctx.res.setHeader`].map((way) => [way, level] as const)))(
+    'cannot set framing of its own by %s in the %s chain',
+    async (way, level) => {
+      const junk = `if (ctx.get('x-junk')) ${way}('Transfer-Encoding', 'gzip, chunked');`;
+      await using started = await withPlugin(level, { body: `await next(); ${junk}` });
+      const response = await started.chat({}, { 'x-junk': 'yes' });
+      expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'internal_error' } }]);
+      expect(response.headers.get('transfer-encoding')).toBeNull();
+      expect(linesOf(started, 'a plugin failed')).toMatchObject([{ plugin: 'faulty' }]);
+      expect((await started.chat()).status).toBe(200);
+    },
+  );
 
   it.each(JUNK)('gives a 500 with its name, and a gateway that lives on: %s', async (_, junk) => {
     await using started = await withPlugin('request', { body: `if (!ctx.get('x-junk')) return next(); ${junk}` });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { KEY, until } from '../support/gateway.ts';
-import { json, openaiChunk, openaiReply, type Script } from '../support/upstream.ts';
+import { json, openaiChunk, openaiReply, sse, type Script } from '../support/upstream.ts';
 import {
   metricsOf,
   startOutsideGateway,
@@ -139,6 +139,61 @@ describe('a plugin from outside that hangs after next()', () => {
       await until(() => started.upstream.seen[0]!.aborted, 'the upstream was let go');
     },
   );
+});
+
+describe('a plugin from outside whose body does not end', () => {
+  /** Passes everything on but the end. */
+  const WRAPPER = `
+    class Holding {
+      constructor(inner) { this.inner = inner; }
+      open(sink) { this.inner.open({ push: (bytes) => sink.push(bytes), end() {}, fail(error) { sink.fail(error); } }); }
+      pause() { this.inner.pause(); }
+      resume() { this.inner.resume(); }
+      cancel(reason) { this.inner.cancel(reason); }
+    }`;
+  const stream: Script = (_, res) => sse(res, [openaiChunk({ content: 'hi' }, 'stop'), 'data: [DONE]\n\n']);
+
+  it.each(
+    LEVELS.flatMap((level) => [
+      [level, 'of its own', `ctx.body = new (await import('node:stream')).PassThrough();`] as const,
+      [
+        level,
+        'around another one',
+        `await next(); const { reply } = ctx.${level === 'attempt' ? 'attempt' : 'exchange'}; reply.body = new Holding(reply.body);`,
+      ] as const,
+    ]),
+  )('is named when the deadline cuts its reply: %s chain, a body %s', async (level, _, body) => {
+    await using started = await startOutsideGateway({
+      upstream: stream,
+      plugins: [{ name: 'stuck', level, before: WRAPPER, body }],
+      chains: CHAINS[level]('stuck'),
+      server: { deadline: '400ms' },
+    });
+    await (await started.chat({ stream: true })).text().catch(() => undefined);
+    const lines = (msg: string) => started.gateway.logs.filter((line) => line['msg'] === msg);
+    await until(() => lines('request failed').length > 0, 'the request has ended');
+    expect(lines('request failed')).toMatchObject([{ error_code: 'timeout_request', plugin: 'stuck' }]);
+    expect(await metricsOf(started)).toContain('gatehouse_plugin_failures_total{plugin="stuck",kind="timeout"} 1');
+  });
+
+  it('is not named for the body of an upstream that does not end', async () => {
+    await using started = await startOutsideGateway({
+      upstream: endless,
+      plugins: [
+        {
+          name: 'stuck',
+          before: WRAPPER,
+          body: `await next(); const { reply } = ctx.exchange; reply.body = new Holding(reply.body);`,
+        },
+      ],
+      chains: CHAINS.request('stuck'),
+      server: { deadline: '400ms' },
+    });
+    await (await started.chat({ stream: true })).text().catch(() => undefined);
+    const failed = () => started.gateway.logs.find(({ msg }) => msg === 'request failed');
+    await until(() => failed() !== undefined, 'the request has ended');
+    expect(failed()).not.toHaveProperty('plugin');
+  });
 });
 
 describe('a plugin that was given up', () => {

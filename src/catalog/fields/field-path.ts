@@ -47,7 +47,7 @@ export function readFieldPath(text: string): FieldPath | PathMistake {
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...FIELD_TABLES.flatMap(({ read, freeMaps }) => [...read, ...freeMaps]).map((path) => path.split(/[.[]/, 1)[0]!),
-  ...SHARED_CREDENTIALS.map((path) => path.slice(ANYWHERE.length)),
+  ...SHARED_CREDENTIALS.flatMap((path) => (path.startsWith(ANYWHERE) ? path.slice(ANYWHERE.length) : [])),
 ]);
 
 /** The field that a name was probably meant for. Upstreams have fields of their own, so an unknown name alone is no mistake. */

@@ -7,6 +7,7 @@ import { messagesFields } from '../../formats/fields/messages.ts';
 import type { FieldSettings } from '../../plugin/index.ts';
 import { meantField, readFieldPath } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';
+import { looseName } from './field-tree.ts';
 import { findViolation } from './rule-walk.ts';
 
 const offenceOf = (body: unknown, settings: FieldSettings, table: FieldTable = chatFields) =>
@@ -61,6 +62,7 @@ describe('fields that are denied', () => {
     ['a field in capitals', { model: 'm', STORE: true }, ['store'], 'STORE'],
     ['a field with an escape', '{"\\u0073tore":true}', ['store'], 'store'],
     ['a field by its other name', { max_completion_tokens: 9 }, ['max_tokens'], 'max_completion_tokens'],
+    ['a field in `extra_body`', { extra_body: { store: true } }, ['store'], 'extra_body.store'],
     ['a field that is false', { store: false }, ['store'], 'store'],
     ['no field that is null', { store: null }, ['store'], undefined],
     ['a field of the same beginning', { stored: 1 }, ['store'], undefined],
@@ -94,6 +96,8 @@ describe('fields that are allowed', () => {
       undefined,
     ],
     ['another name of one', { max_completion_tokens: 1 }, undefined],
+    ['one in `extra_body`', { extra_body: { max_tokens: 1 } }, undefined],
+    ['another field in `extra_body`', { extra_body: { max_tokens: 1, store: true } }, 'extra_body.store'],
     ['another field', { messages: [], store: true }, 'store'],
     ['another case', { Messages: [] }, 'Messages'],
     ['another field that is null', { store: null }, undefined],
@@ -134,6 +138,37 @@ describe('the preset shared_credentials', () => {
     ['connected servers', { mcp_servers: [] }, messagesFields, 'mcp_servers'],
     ['connected servers in camel case', { mcpServers: [] }, chatFields, 'mcpServers'],
     ['data sources', { data_sources: [{}] }, chatFields, 'data_sources'],
+    ['a connector', { tools: [{ type: 'mcp', connector_id: 'c' }] }, chatFields, 'tools[0].connector_id'],
+    [
+      'a server of tools',
+      { tools: [{ type: 'mcp', server_url: 'https://x.test' }] },
+      chatFields,
+      'tools[0].server_url',
+    ],
+    ['an answer that was spoken', { messages: [{ audio: { id: 'audio_1' } }] }, chatFields, 'messages[0].audio.id'],
+    ['a voice', { audio: { voice: { id: 'voice_1' } } }, chatFields, undefined],
+    ['a kept response', { previous_response_id: 'resp_1' }, chatFields, 'previous_response_id'],
+    ['a kept conversation', { conversation: 'conv_1' }, chatFields, 'conversation'],
+    ['a kept prompt', { prompt: { id: 'pmpt_1' } }, chatFields, 'prompt.id'],
+    ['vector stores', { tools: [{ vector_store_ids: ['vs'] }] }, chatFields, 'tools[0].vector_store_ids'],
+    [
+      'vector stores in `extra_body`',
+      { extra_body: { vector_store_ids: [] } },
+      chatFields,
+      'extra_body.vector_store_ids',
+    ],
+    [
+      'a data store of the project',
+      { tools: [{ retrieval: { vertexAiSearch: { datastore: 'd' } } }] },
+      geminiFields,
+      'tools[0].retrieval.vertexAiSearch',
+    ],
+    [
+      'a corpus of the project',
+      { tools: [{ retrieval: { vertex_rag_store: {} } }] },
+      chatFields,
+      'tools[0].retrieval.vertex_rag_store',
+    ],
     ['labels', { labels: { a: 'b' } }, chatFields, 'labels'],
     ['labels of Gemini', { labels: {} }, geminiFields, 'labels'],
     ['a cache of the project', { cachedContent: 'x' }, geminiFields, 'cachedContent'],
@@ -204,7 +239,7 @@ describe('the preset shared_credentials', () => {
     const has = (value: unknown): boolean =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).some(
-            ([key, inner]) => (!Array.isArray(value) && key === 'k' && inner !== null) || has(inner),
+            ([key, inner]) => (!Array.isArray(value) && looseName(key) === 'k' && inner !== null) || has(inner),
           )
         : false;
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({

@@ -55,7 +55,7 @@ function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, tabl
     allowed: allowed && treeOf(placed(allowed), exact),
     allowedAnywhere: anywhere(allowed ?? [], exact),
     freeMaps: treeOf(
-      read(table.freeMaps).map(({ keys }) => keys),
+      read(table.freeMaps).flatMap(({ keys }) => [keys, ...table.lifted.map((object) => [object, ...keys])]),
       exact,
     ),
     exact,

@@ -53,11 +53,16 @@ export const exactName =
   (key: string): string =>
     bothCases ? key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
 
-/** The path, and the same in every other name that the API has for the field at its beginning. */
+/** The path, and the same in every other name that the API has for the field at its beginning, in lifted objects too. */
 export function withSynonyms(
   path: readonly string[],
-  { synonyms }: Pick<FieldTable, 'synonyms'>,
+  { synonyms, lifted }: Pick<FieldTable, 'synonyms' | 'lifted'>,
 ): (readonly string[])[] {
+  const all = withNames(path, synonyms);
+  return [...all, ...lifted.flatMap((object) => all.map((one) => [object, ...one]))];
+}
+
+function withNames(path: readonly string[], synonyms: FieldTable['synonyms']): (readonly string[])[] {
   const all = [path];
   for (const group of synonyms.map((one) => one.map((text) => text.split('.')))) {
     const own = group.find((one) => one.every((key, index) => path[index] === key));

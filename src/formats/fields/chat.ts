@@ -1,4 +1,4 @@
-import { MODEL_LISTS, type FieldTable } from './field-table.ts';
+import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
 /** POST /v1/chat/completions (wire.md A2). */
 export const chatFields: FieldTable = {
@@ -60,6 +60,7 @@ export const chatFields: FieldTable = {
     ['reasoning_effort', 'thinking', 'reasoning'],
   ],
   bothCases: false,
+  lifted: LIFTED,
   models: MODEL_LISTS,
   freeMaps: [
     'metadata',

@@ -1,4 +1,4 @@
-import { MODEL_LISTS, type FieldTable } from './field-table.ts';
+import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
 /** POST /v1/embeddings, with what Vertex AI's own API adds. */
 export const embeddingsFields: FieldTable = {
@@ -19,6 +19,7 @@ export const embeddingsFields: FieldTable = {
   // `input_type` is Cohere's name for the purpose of an embedding.
   synonyms: [['task_type', 'taskType', 'input_type']],
   bothCases: true,
+  lifted: LIFTED,
   models: MODEL_LISTS,
   freeMaps: ['metadata', 'labels'],
 };

@@ -9,6 +9,8 @@ export interface FieldTable {
   readonly synonyms: readonly (readonly string[])[];
   /** Field names come in camelCase and in snake_case, as protobuf's JSON has them. */
   readonly bothCases: boolean;
+  /** Objects whose fields some upstreams read as if they stood at the top level of the body. */
+  readonly lifted: readonly string[];
   /** Top-level fields with names of further models, which some upstreams ask in place of `model`. */
   readonly models: readonly string[];
   /** Places of keys that the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a list. */
@@ -20,3 +22,9 @@ export interface FieldTable {
  * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (wire.md B2).
  */
 export const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
+
+/**
+ * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which lays it over the body that it sends
+ * (https://docs.litellm.ai/docs/completion/provider_specific_params).
+ */
+export const LIFTED = ['extra_body'] as const;

@@ -17,6 +17,7 @@ export const geminiFields: FieldTable = {
   ],
   synonyms: [['generationConfig.responseSchema', 'generationConfig.responseJsonSchema']],
   bothCases: true,
+  lifted: [],
   models: [],
   freeMaps: [
     'labels',

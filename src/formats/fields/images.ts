@@ -1,4 +1,4 @@
-import { MODEL_LISTS, type FieldTable } from './field-table.ts';
+import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
 /** POST /v1/images/generations, with what Imagen and Gemini add. */
 export const imagesFields: FieldTable = {
@@ -36,6 +36,7 @@ export const imagesFields: FieldTable = {
   ],
   synonyms: [['image_size', 'sample_image_size']],
   bothCases: true,
+  lifted: LIFTED,
   models: MODEL_LISTS,
   freeMaps: ['metadata', 'labels'],
 };

@@ -33,6 +33,7 @@ export const messagesFields: FieldTable = {
   // `output_format` is the deprecated spelling (wire.md B2). `thinking` and `output_config.effort` are two settings that go together.
   synonyms: [['output_config.format', 'output_format']],
   bothCases: false,
+  lifted: [],
   models: MODEL_LISTS,
   freeMaps: [
     'metadata',

@@ -1,7 +1,7 @@
 /**
  * Fields that reach what belongs to a provider account as a whole, not to one caller of it: files and caches other callers have
  * stored, containers, servers and indexes the account is connected to, stored completions, labels of its bill. Names hold in either
- * case, at any depth outside free maps.
+ * case, those after `**.` at any depth outside free maps.
  */
 export const SHARED_CREDENTIALS = [
   // Files API of OpenAI, Anthropic and Azure (wire.md A4, B3). The gateway issues no file ids: every one is foreign.
@@ -12,8 +12,20 @@ export const SHARED_CREDENTIALS = [
   // Anthropic's code execution (wire.md B2), OpenAI's code interpreter.
   '**.container',
   '**.mcp_servers',
+  // The same of OpenAI: tools of type `mcp`, whose server is a connector or an address.
+  '**.connector_id',
+  '**.server_url',
+  // Kept by the account: spoken answers of chat, and what its Responses API knows by id.
+  'messages[].audio.id',
+  'conversation',
+  '**.previous_response_id',
+  'prompt.id',
+  '**.vector_store_ids',
   // Azure OpenAI On Your Data.
   '**.data_sources',
+  // Vertex AI's grounding in data stores and corpora of the project.
+  '**.vertex_ai_search',
+  '**.vertex_rag_store',
   '**.labels',
   '**.store',
 ] as const;
