@@ -4,7 +4,18 @@ import { mediaKind } from '../media.ts';
 import type { Origins } from '../origins.ts';
 import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
-import { asList, asString, isObject, leftover, objectsOf, optional, pick } from './wire.ts';
+import {
+  asList,
+  asObject,
+  asString,
+  bothSpellings,
+  compact,
+  hasOthers,
+  isObject,
+  objectsOf,
+  optional,
+  pick,
+} from './wire.ts';
 
 /** `systemInstruction` and `contents` → turns. */
 export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): Turn[] {
@@ -66,6 +77,9 @@ class ContentsDecoder {
   }
 
   #part(part: JsonObject, place: string): Part {
+    // Most parts are one of these two, and have no fields but theirs.
+    const plain = decodeWords(part) ?? decodeMedia(part);
+    if (plain) return plain;
     const signed = optional('signature', asString(pick(part, 'thoughtSignature')));
     const call = pick(part, 'functionCall');
     if (isObject(call)) return { ...this.#call(call, `${place}.functionCall`), ...signed };
@@ -87,7 +101,7 @@ class ContentsDecoder {
       };
       return { type: 'code_result', ...came, ...signed };
     }
-    return decodeMedia(part) ?? decodeWords(part) ?? { type: 'opaque', format: 'gemini', value: part };
+    return { type: 'opaque', format: 'gemini', value: part };
   }
 
   #call(call: JsonObject, place: string): Extract<Part, { type: 'tool_call' }> {
@@ -131,18 +145,19 @@ function roleOf(content: JsonObject, param: string): 'user' | 'assistant' {
   throw new RequestFault('invalid_value', `${param}.role must be "user" or "model".`, `${param}.role`);
 }
 
-const WORD_FIELDS = new Set(['text', 'thought', 'thoughtSignature']);
+const WORD_FIELDS = bothSpellings('text', 'thought', 'thoughtSignature');
 
 /** Text, a thought, or a part that holds nothing but a signature. */
 function decodeWords(part: JsonObject): Part | undefined {
+  if (hasOthers(part, WORD_FIELDS)) return undefined;
   const text = asString(part['text']);
   const signature = asString(pick(part, 'thoughtSignature'));
-  if (leftover(part, WORD_FIELDS) || (text === undefined && signature === undefined)) return undefined;
+  if (text === undefined && signature === undefined) return undefined;
   const type = part['thought'] === true ? 'thinking' : 'text';
-  return { type, text: text ?? '', ...optional('signature', signature) };
+  return signature === undefined ? { type, text: text ?? '' } : { type, text: text ?? '', signature };
 }
 
-const MEDIA_FIELDS = new Set(['inlineData', 'fileData', 'thoughtSignature', 'mediaResolution']);
+const MEDIA_FIELDS = bothSpellings('inlineData', 'fileData', 'thoughtSignature', 'mediaResolution');
 const DETAILS = new Map<unknown, string>([
   ['MEDIA_RESOLUTION_LOW', 'low'],
   ['MEDIA_RESOLUTION_HIGH', 'high'],
@@ -150,10 +165,10 @@ const DETAILS = new Map<unknown, string>([
 
 /** Undefined for media with modifiers no other format has (`videoMetadata`): those stay verbatim. */
 function decodeMedia(part: JsonObject): MediaPart | undefined {
+  if (hasOthers(part, MEDIA_FIELDS)) return undefined;
   const inline = pick(part, 'inlineData');
-  const file = pick(part, 'fileData');
-  const payload = isObject(inline) ? inline : isObject(file) ? file : undefined;
-  if (!payload || leftover(part, MEDIA_FIELDS)) return undefined;
+  const payload = isObject(inline) ? inline : asObject(pick(part, 'fileData'));
+  if (!payload) return undefined;
   const resolution = pick(part, 'mediaResolution');
   const detail = isObject(resolution) ? DETAILS.get(resolution['level']) : undefined;
   if (resolution !== undefined && detail === undefined) return undefined;
@@ -162,15 +177,15 @@ function decodeMedia(part: JsonObject): MediaPart | undefined {
   const data = asString(pick(payload, 'data'));
   const source =
     uri !== undefined ? { kind: 'url' as const, url: uri } : { kind: 'data' as const, data: standard(data ?? '') };
-  return {
-    type: 'media',
+  return compact({
+    type: 'media' as const,
     media: mediaKind(mime ?? ''),
-    ...optional('mime', mime),
+    mime,
     source,
-    ...optional('name', asString(pick(payload, 'displayName'))),
-    ...optional('detail', detail),
-    ...optional('signature', asString(pick(part, 'thoughtSignature'))),
-  };
+    name: asString(pick(payload, 'displayName')),
+    detail,
+    signature: asString(pick(part, 'thoughtSignature')),
+  });
 }
 
 /** Protobuf JSON takes base64url too and recorded clients send it; other APIs know standard base64 only. */

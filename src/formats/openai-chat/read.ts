@@ -1,6 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 
+export { compact } from '../compact.ts';
+
 /**
  * Typed reading of a caller's body. The schema has checked it in normal service; these keep the decoder total where it has
  * not (scanned pass-through bodies, overrides). `null` is what OpenAI's SDKs send for "not set", so it reads as absent.
@@ -69,27 +71,6 @@ export function invalidValue(path: string, message: string): RequestFault {
 /** The text of a field of a reply, where a wrong type means "not there": replies are read tolerantly. */
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/**
- * Without the keys whose value is undefined: a field that was not sent must not be there (`exactOptionalPropertyTypes`). A loop,
- * since every part of every request passes here (measured: 0.09 µs, against 0.3 to 0.9 µs for a list of entries).
- */
-export function compact<T extends object>(fields: T): Compact<T>;
-export function compact(fields: Readonly<JsonObject>): JsonObject {
-  const kept: JsonObject = {};
-  for (const key of Object.keys(fields)) {
-    const value = fields[key];
-    if (value === undefined) continue;
-    // Assigned, this key would change the prototype instead.
-    if (key === '__proto__') Object.defineProperty(kept, key, { value, enumerable: true });
-    else kept[key] = value;
-  }
-  return kept;
 }
 
 /** Some servers fill a silence with chunks of no choice; Azure's filter results before the answer look the same. */
