@@ -1,6 +1,7 @@
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
 import type { Origins } from './origins.ts';
+import type { Path } from './place.ts';
 import type { MediaByUrl, RemoteMedia } from './remote-media.ts';
 import type { LossNotes } from './reply-losses.ts';
 
@@ -9,10 +10,10 @@ export class RequestFault extends Error {
   override readonly name = 'RequestFault';
   readonly param: string | null;
   readonly code: RequestFaultCode;
-  constructor(code: RequestFaultCode, message: string, param: string | null = null) {
+  constructor(code: RequestFaultCode, message: string, param: Path | null = null) {
     super(message);
     this.code = code;
-    this.param = param;
+    this.param = param === null ? null : String(param);
   }
 }
 export type RequestFaultCode =

@@ -20,7 +20,7 @@ export class OpenActions {
   readonly #declared: ReadonlySet<string> | undefined;
   /** Calls without a result, in their order; a call id may stand at several. */
   readonly #open = new Map<number, ToolCallPart>();
-  readonly #byId = new Map<string | undefined, number[]>();
+  readonly #byId = new Map<string, number[]>();
   #count = 0;
 
   constructor(tools: readonly Tool[] | undefined) {
@@ -65,7 +65,10 @@ export class OpenActions {
 }
 
 /** Ids may carry a thought signature (wire.md D9), which a client may leave out of the one and not of the other. */
-const plainId = (id: string): string | undefined => id.split('__thought__')[0];
+function plainId(id: string): string {
+  const mark = id.indexOf('__thought__');
+  return mark < 0 ? id : id.slice(0, mark);
+}
 
 export function isComputerUse(tool: Tool): boolean {
   if (tool.type === 'function') return COMPUTER_USE_NAMES.includes(tool.name);

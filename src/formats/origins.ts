@@ -1,4 +1,5 @@
 import type { Part, Tool, Turn } from './conversation.ts';
+import { Place, type Path } from './place.ts';
 
 type Thing = Turn | Part | Tool;
 
@@ -11,9 +12,9 @@ type Thing = Turn | Part | Tool;
 export class Origins {
   readonly #things: Thing[] = [];
   /** The place of each thing, or the thing it stands for. */
-  readonly #places: (string | Thing)[] = [];
+  readonly #places: (Path | Thing)[] = [];
 
-  note(thing: Thing, place: string): void {
+  note(thing: Thing, place: Path): void {
     this.#things.push(thing);
     this.#places.push(place);
   }
@@ -30,6 +31,7 @@ export class Origins {
     while (at !== undefined) {
       const place = this.#places[this.#things.indexOf(at)];
       if (place === undefined || typeof place === 'string') return place;
+      if (place instanceof Place) return String(place);
       at = place;
     }
     return undefined;

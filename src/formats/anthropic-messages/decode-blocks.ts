@@ -1,29 +1,33 @@
-import type { CacheMarker, JsonObject, MediaPart, Part, ToolResultPart } from '../conversation.ts';
+import type { CacheMarker, JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { Origins } from '../origins.ts';
+import { Place, type Path } from '../place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
 import { textSignature, unmarkThought } from './foreign-signatures.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
 
 /** Content of a message, a result or `system`: a string says the same as one text block. */
-export function decodeContent(content: unknown, path: string, origins?: Origins): Part[] {
+export function decodeContent(content: unknown, path: Path, origins?: Origins): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [wholeText(content, path, origins)];
   if (!Array.isArray(content)) throw invalid(path, 'must be a string or a list of content blocks');
   const parts: Part[] = [];
-  content.forEach((block: unknown, at) => {
-    if (!isObject(block)) throw invalid(`${path}[${at}]`, 'must be an object');
-    const here = `${path}[${at}]`;
+  for (let at = 0; at < content.length; at += 1) {
+    const block: unknown = content[at];
+    const here = Place.item(path, at);
+    if (!isObject(block)) throw invalid(here, 'must be an object');
     const signed = textSignature(block);
     const decoded = signed === undefined ? decodeBlock(block, here, origins) : signText(parts, signed, origins);
-    for (const part of decoded) origins?.note(part, here);
-    parts.push(...decoded);
-  });
+    for (const part of decoded) {
+      origins?.note(part, here);
+      parts.push(part);
+    }
+  }
   return parts;
 }
 
-function wholeText(text: string, path: string, origins: Origins | undefined): Part {
+function wholeText(text: string, path: Path, origins: Origins | undefined): Part {
   const part: Part = { type: 'text', text };
   origins?.note(part, path);
   return part;
@@ -45,10 +49,10 @@ function isSignable(part: Part): part is Extract<Part, { type: 'text' | 'media' 
   return part.type === 'text' || part.type === 'media';
 }
 
-function decodeBlock(block: JsonObject, path: string, origins: Origins | undefined): Part[] {
+function decodeBlock(block: JsonObject, path: Place, origins: Origins | undefined): Part[] {
   switch (block.type) {
     case 'text': {
-      const part: Part = { type: 'text', text: text(block, 'text', path), ...cache(block) };
+      const part: Part = cached({ type: 'text', text: text(block, 'text', path) }, block);
       const { citations } = block;
       const own = Array.isArray(citations) ? { ...block, citations: ownCitations(citations) } : block;
       return withFields(part, own, KNOWN.text);
@@ -65,7 +69,7 @@ function decodeBlock(block: JsonObject, path: string, origins: Origins | undefin
     case 'document':
       return decodeMedia(block, path);
     default:
-      if (typeof block.type !== 'string') throw invalid(`${path}.type`, 'must be a string');
+      if (typeof block.type !== 'string') throw invalid(Place.field(path, 'type'), 'must be a string');
       // Server tools and their results, search results, uploads: verbatim (B3: never drop on /v1/messages).
       return [opaque(block)];
   }
@@ -77,46 +81,44 @@ function ownCitations(citations: readonly unknown[]): unknown {
   return kept.length > 0 || citations.length === 0 ? kept : undefined;
 }
 
-function decodeToolUse(block: JsonObject, path: string): Part[] {
+function decodeToolUse(block: JsonObject, path: Place): Part[] {
   const { id, signature } = splitSignature(text(block, 'id', path));
-  const call: Part = {
+  const call: ToolCallPart = {
     type: 'tool_call',
     id,
     name: text(block, 'name', path),
     arguments: JSON.stringify(objectOf(block.input) ?? {}),
-    ...(signature !== undefined && { signature }),
-    ...cache(block),
   };
-  return withFields(call, withoutDirectCaller(block), KNOWN.call);
+  const part = cached(signature === undefined ? call : { ...call, signature }, block);
+  return withFields(part, withoutDirectCaller(block), KNOWN.call);
 }
 
-function decodeResult(block: JsonObject, path: string, origins: Origins | undefined): ToolResultPart {
+function decodeResult(block: JsonObject, path: Place, origins: Origins | undefined): ToolResultPart {
   const isError = booleanOf(block.is_error);
-  return {
-    type: 'tool_result',
-    callId: splitSignature(text(block, 'tool_use_id', path)).id,
-    content: decodeContent(block.content, `${path}.content`, origins),
-    ...(isError !== undefined && { isError }),
-    ...cache(block),
-  };
+  const { id: callId } = splitSignature(text(block, 'tool_use_id', path));
+  const content = decodeContent(block.content, Place.field(path, 'content'), origins);
+  const result: ToolResultPart = { type: 'tool_result', callId, content };
+  return cached(isError === undefined ? result : { ...result, isError }, block);
 }
 
-function decodeMedia(block: JsonObject, path: string): Part[] {
+function decodeMedia(block: JsonObject, path: Place): Part[] {
   const source = objectOf(block.source);
-  if (!source) throw invalid(`${path}.source`, 'must be an object');
+  const sourcePath = Place.field(path, 'source');
+  if (!source) throw invalid(sourcePath, 'must be an object');
   const media = block.type === 'image' ? 'image' : 'document';
-  const place = mediaSource(source, media, `${path}.source`);
+  const place = mediaSource(source, media, sourcePath);
   // `content` sources are blocks of their own, which only this format knows.
   if (!place) return [opaque(block)];
   const name = media === 'document' ? stringOf(block.title) : undefined;
-  const part: MediaPart = { type: 'media', media, ...place, ...(name !== undefined && { name }), ...cache(block) };
+  const plain: MediaPart = { type: 'media', media, ...place };
+  const part = cached(name === undefined ? plain : { ...plain, name }, block);
   return withFields(part, block, name === undefined ? KNOWN.media : KNOWN.titledMedia);
 }
 
 function mediaSource(
   source: JsonObject,
   media: 'image' | 'document',
-  path: string,
+  path: Place,
 ): Pick<MediaPart, 'source' | 'mime'> | undefined {
   const mime = stringOf(source.media_type);
   switch (source.type) {
@@ -148,6 +150,11 @@ function signature(block: JsonObject): { signature?: string } {
   return value ? { signature: value } : {};
 }
 
+/** The same part where the block has no marker. */
+function cached<P extends Part>(part: P, block: JsonObject): P {
+  return block.cache_control === undefined ? part : { ...part, ...cache(block) };
+}
+
 export function cache(block: JsonObject): { cache?: CacheMarker } {
   const marker = objectOf(block.cache_control);
   if (!marker) return {};
@@ -155,12 +162,12 @@ export function cache(block: JsonObject): { cache?: CacheMarker } {
   return { cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }) } };
 }
 
-function text(block: JsonObject, key: string, path: string): string {
+function text(block: JsonObject, key: string, path: Place): string {
   const value = block[key];
-  if (typeof value !== 'string') throw invalid(`${path}.${key}`, 'must be a string');
+  if (typeof value !== 'string') throw invalid(Place.field(path, key), 'must be a string');
   return value;
 }
 
-export function invalid(path: string, what: string): RequestFault {
-  return new RequestFault('invalid_request', `\`${path}\` ${what}.`, path);
+export function invalid(path: Path, what: string): RequestFault {
+  return new RequestFault('invalid_request', `\`${String(path)}\` ${what}.`, path);
 }

@@ -2,12 +2,13 @@ import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { bareMime, shownParameters } from '../media.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
+import { Place } from '../place.ts';
 import type { Block, RequestContext } from './request-context.ts';
 
 /** wire.md D4. What Claude cannot read at all is a 400 that names the part: an answer without the picture would be a guess. */
-export function encodeMedia(part: MediaPart, path: string, context: RequestContext): Block {
+export function encodeMedia(part: MediaPart, path: Place, context: RequestContext): Block {
   if (part.detail !== undefined && part.detail !== 'auto') {
-    context.losses.dropped(`${path}.image_url.detail`, 'Claude has no image detail setting');
+    context.losses.dropped(Place.field(path, 'image_url.detail'), 'Claude has no image detail setting');
   }
   const parameters = parametersOf(part);
   if (parameters !== undefined && !CHARSET.test(parameters)) {
@@ -29,18 +30,20 @@ export function encodeMedia(part: MediaPart, path: string, context: RequestConte
   }
 }
 
-interface Place {
-  readonly path: string;
+interface Destination {
+  readonly path: Place;
   readonly context: RequestContext;
 }
 
-function encodeData(part: MediaPart, data: string, { path, context }: Place): Block {
+function encodeData(part: MediaPart, data: string, { path, context }: Destination): Block {
   const told = part.mime === undefined ? undefined : bareMime(part.mime);
-  if (told === undefined) throw new RequestFault('invalid_value', `\`${path}\` does not say its media type.`, path);
+  if (told === undefined)
+    throw new RequestFault('invalid_value', `\`${String(path)}\` does not say its media type.`, path);
   // No registered type, but clients make it of the extension.
   const mime = told === 'image/jpg' ? 'image/jpeg' : told;
   if (IMAGE_TYPES.has(mime)) {
-    if (part.name !== undefined) context.losses.dropped(`${path}.file.filename`, 'Claude takes no names of images');
+    if (part.name !== undefined)
+      context.losses.dropped(Place.field(path, 'file.filename'), 'Claude takes no names of images');
     return { type: 'image', source: { type: 'base64', media_type: mime, data } };
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
@@ -65,31 +68,35 @@ const UTF8 = 'utf-8';
 /** One for all: making it takes longer than most texts (measured). */
 const utf8 = new TextDecoder(UTF8, { ignoreBOM: true });
 
-function textIn(data: string, parameters: string | undefined, path: string): string {
+function textIn(data: string, parameters: string | undefined, path: Place): string {
   const [, charset = UTF8] = CHARSET.exec(parameters ?? '') ?? [];
   try {
     const decoder = charset === UTF8 ? utf8 : new TextDecoder(charset, { ignoreBOM: true });
     return decoder.decode(Buffer.from(data, 'base64'));
   } catch {
-    throw new RequestFault('invalid_value', `\`${path}\` is text in \`${charset}\`, which cannot be read.`, path);
+    throw new RequestFault(
+      'invalid_value',
+      `\`${String(path)}\` is text in \`${charset}\`, which cannot be read.`,
+      path,
+    );
   }
 }
 
 /** Vertex has no Files API (wire.md C3). */
-function refuseFile(path: string, { target }: RequestContext): void {
+function refuseFile(path: Place, { target }: RequestContext): void {
   if (target.host !== 'vertex') return;
-  const message = `\`${path}\` is the id of a file, and Claude on Vertex AI has no files: send it as a data URI.`;
+  const message = `\`${String(path)}\` is the id of a file, and Claude on Vertex AI has no files: send it as a data URI.`;
   throw new RequestFault('invalid_value', message, path);
 }
 
-function encodeUrl(part: MediaPart, url: string, { path, context }: Place): Block {
+function encodeUrl(part: MediaPart, url: string, { path, context }: Destination): Block {
   if (mediaByUrl.fetches({ ...part, mime: part.mime, url }, { host: context.target.host, native: context.native })) {
     const source = { type: 'url', url };
     return part.media === 'image' ? { type: 'image', source } : document(part, source);
   }
   throw new RequestFault(
     'invalid_value',
-    `\`${path}\` is a URL that Claude cannot be given: send a data URI (\`data:<type>;base64,…\`).`,
+    `\`${String(path)}\` is a URL that Claude cannot be given: send a data URI (\`data:<type>;base64,…\`).`,
     path,
   );
 }
@@ -98,10 +105,10 @@ function document(part: MediaPart, source: Block): Block {
   return { type: 'document', source, ...(part.name !== undefined && { title: part.name }) };
 }
 
-function unsupported(path: string, mime: string): RequestFault {
+function unsupported(path: Place, mime: string): RequestFault {
   return new RequestFault(
     'invalid_value',
-    `\`${path}\` is ${mime}. Claude reads JPEG, PNG, GIF and WebP images, PDF and plain text.`,
+    `\`${String(path)}\` is ${mime}. Claude reads JPEG, PNG, GIF and WebP images, PDF and plain text.`,
     path,
   );
 }

@@ -2,6 +2,7 @@ import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '
 import { RequestFault } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
 import { JsonText } from '../json-text.ts';
+import { Place } from '../place.ts';
 import { losesDigits } from '../rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
@@ -10,10 +11,10 @@ import type { LossReport } from '../losses.ts';
 import type { Block, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signature-maker.ts';
 
-type Place = 'system' | 'user' | 'assistant' | 'tool_result';
+type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
 /** Parts of one turn → blocks. `path` is the turn's place (places.ts). */
-export function encodeParts(parts: readonly Part[], path: string, place: Place, context: RequestContext): Block[] {
+export function encodeParts(parts: readonly Part[], path: Place, role: Role, context: RequestContext): Block[] {
   const blocks: Block[] = [];
   // Whether the part before made the last block, which may get further fields then.
   let made = false;
@@ -26,7 +27,7 @@ export function encodeParts(parts: readonly Part[], path: string, place: Place, 
       else context.losses.dropped(here, 'the block these fields belong to is not in the message');
       continue;
     }
-    const block = encodePart(part, here, place, context);
+    const block = encodePart(part, here, role, context);
     if (!isAttached(part)) made = block !== undefined;
     if (block) blocks.push(block);
   }
@@ -38,19 +39,19 @@ function isAttached(part: Part): boolean {
 }
 
 /** A result is a message of its own in OpenAI's API, and a block of one here. */
-function placeOf(part: Part, path: string, index: number, { native }: RequestContext): string {
-  if (part.type === 'tool_call') return `${path}.tool_calls[${index}]`;
-  return part.type === 'tool_result' && !native ? path : `${path}.content[${index}]`;
+function placeOf(part: Part, path: Place, index: number, { native }: RequestContext): Place {
+  if (part.type === 'tool_call') return Place.item(Place.field(path, 'tool_calls'), index);
+  return part.type === 'tool_result' && !native ? path : Place.item(Place.field(path, 'content'), index);
 }
 
-function encodePart(part: Part, path: string, place: Place, context: RequestContext): Block | undefined {
+function encodePart(part: Part, path: Place, role: Role, context: RequestContext): Block | undefined {
   const { losses } = context;
   switch (part.type) {
     case 'text':
-      return encodeText(part, path, place, context);
+      return encodeText(part, path, role, context);
     case 'refusal':
       // All that a refusal says is its text, and Claude's own are ordinary text with a reason to stop (D10): nothing is lost.
-      return encodeText({ text: part.text }, path, place, context);
+      return encodeText({ text: part.text }, path, role, context);
     case 'tool_result':
       return encodeResult(part, path, context);
     case 'code':
@@ -60,22 +61,22 @@ function encodePart(part: Part, path: string, place: Place, context: RequestCont
       losses.downgraded(path, 'Claude reads the result of code another provider ran as text');
       return { type: 'text', text: `\`\`\`\n${part.output}\n\`\`\`` };
     case 'media':
-      if (place === 'user' || place === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
-      return drop(path, `Claude takes no media in ${place} messages`, context);
+      if (role === 'user' || role === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
+      return drop(path, `Claude takes no media in ${role} messages`, context);
     case 'opaque':
       if (isOwnOpaque(part)) return isReplyFields(part.value) ? undefined : part.value;
       return drop(path, `only ${part.format} understands this block`, context);
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_call':
-      if (place !== 'assistant') return drop(path, `Claude takes no ${part.type} in ${place} messages`, context);
+      if (role !== 'assistant') return drop(path, `Claude takes no ${part.type} in ${role} messages`, context);
       return encodeAssistantPart(part, path, context);
   }
 }
 
 type AssistantPart = Extract<Part, { type: 'thinking' | 'redacted_thinking' | 'tool_call' }>;
 
-function encodeAssistantPart(part: AssistantPart, path: string, context: RequestContext): Block | undefined {
+function encodeAssistantPart(part: AssistantPart, path: Place, context: RequestContext): Block | undefined {
   switch (part.type) {
     case 'thinking':
       // Thinking that was never Claude's, or has lost its proof, is a 400 (B3): such blocks are dropped (D13).
@@ -98,42 +99,42 @@ function encodeAssistantPart(part: AssistantPart, path: string, context: Request
  */
 function encodeText(
   { text, cache }: Pick<TextPart, 'text' | 'cache'>,
-  path: string,
-  place: Place,
+  path: Place,
+  role: Role,
   context: RequestContext,
 ): Block | undefined {
   if (text.trim() !== '') return cached({ type: 'text', text }, cache);
-  if (cache) context.losses.dropped(`${path}.cache_control`, 'Claude takes no cache marker without a text');
-  if (text === '' || place === 'assistant') return undefined;
+  if (cache) context.losses.dropped(Place.field(path, 'cache_control'), 'Claude takes no cache marker without a text');
+  if (text === '' || role === 'assistant') return undefined;
   return drop(path, 'Claude refuses text that is only white space', context);
 }
 
-function encodeCall(part: ToolCallPart, path: string, context: RequestContext): Block {
+function encodeCall(part: ToolCallPart, path: Place, context: RequestContext): Block {
   const input = part.custom ? { input: part.arguments } : parseArguments(part.arguments, path, context);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }
 
 /** wire.md D2.5, which holds for Claude too: its `input` is an object. */
-function parseArguments(text: string, path: string, { losses }: RequestContext): Block | JsonText {
-  const param = `${path}.function.arguments`;
+function parseArguments(text: string, path: Place, { losses }: RequestContext): Block | JsonText {
+  const param = Place.field(path, 'function.arguments');
   const value = JsonText.of(text) ?? parsedArguments(text, param, losses);
   if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
   losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
   return { value };
 }
 
-function parsedArguments(text: string, param: string, losses: LossReport): unknown {
+function parsedArguments(text: string, param: Place, losses: LossReport): unknown {
   if (text.trim() === '') return {};
   if (nestsTooDeep(text)) {
-    throw new RequestFault('invalid_value', `\`${param}\` nests deeper than ${MAX_DEPTH} levels.`, param);
+    throw new RequestFault('invalid_value', `\`${String(param)}\` nests deeper than ${MAX_DEPTH} levels.`, param);
   }
   const value = parseJson(text);
-  if (value === undefined) throw new RequestFault('invalid_value', `\`${param}\` is not valid JSON.`, param);
+  if (value === undefined) throw new RequestFault('invalid_value', `\`${String(param)}\` is not valid JSON.`, param);
   if (losesDigits(text, value)) losses.clamped(param, 'whole numbers beyond 2^53 are rounded');
   return value;
 }
 
-export function encodeResult(part: ToolResultPart, path: string, context: RequestContext): Block {
+export function encodeResult(part: ToolResultPart, path: Place, context: RequestContext): Block {
   const content = encodeParts(part.content, path, 'tool_result', context);
   return cached(
     {
@@ -150,7 +151,7 @@ function cached(block: Block, cache: CacheMarker | undefined): Block {
   return cache ? { ...block, cache_control: cache } : block;
 }
 
-function drop(path: string, reason: string, { losses }: RequestContext): undefined {
+function drop(path: Place, reason: string, { losses }: RequestContext): undefined {
   losses.dropped(path, reason);
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Turn } from '../conversation.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
+import { Place } from '../place.ts';
 import { messagesOf } from '../places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
@@ -21,10 +22,11 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
   let at = 0;
   for (const turn of context.conversation.turns) {
     const from = at;
-    const path = `messages[${from}]`;
+    const path = Place.item('messages', from);
     at += messagesOf(turn);
     const answers = answersIn(turn, path, actions, context);
-    if (turn.name !== undefined) context.losses.dropped(`${path}.name`, 'Claude knows no names of participants');
+    if (turn.name !== undefined)
+      context.losses.dropped(Place.field(path, 'name'), 'Claude knows no names of participants');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
@@ -33,9 +35,9 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
         append(system, blocks);
       }
     } else if (turn.role === 'tool' && !context.native) {
-      turn.parts.forEach((part, index) => {
-        add(messages, 'user', encodeParts([part], `messages[${from + index}]`, 'user', context));
-      });
+      for (const [index, part] of turn.parts.entries()) {
+        add(messages, 'user', encodeParts([part], Place.item('messages', from + index), 'user', context));
+      }
     } else if (turn.role === 'assistant') {
       add(messages, 'assistant', encodeParts(turn.parts, path, 'assistant', context));
     } else add(messages, 'user', answers ?? encodeParts(turn.parts, path, 'user', context));
@@ -53,7 +55,7 @@ function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: 
 }
 
 /** What the user says to actions of computer use that no result has answered: their results, which the API demands (B3). */
-function answersIn(turn: Turn, path: string, actions: OpenActions, context: RequestContext): Block[] | undefined {
+function answersIn(turn: Turn, path: Place, actions: OpenActions, context: RequestContext): Block[] | undefined {
   const answers = actions.answeredBy(turn);
   for (const part of turn.parts) {
     if (part.type === 'tool_result') actions.answered(part);

@@ -16,7 +16,8 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
   const turns: Turn[] = [];
   let at = 0;
   for (const turn of conversation.turns) {
-    turns.push(...portableTurn(turn, at, { told: new Set(), losses, origins }));
+    if (turn.parts.every(isPortable)) turns.push(turn);
+    else turns.push(...portableTurn(turn, at, { told: new Set(), losses, origins }));
     at += messagesOf(turn);
   }
   const { responseFormat } = conversation;
@@ -47,7 +48,6 @@ interface Notes {
 
 /** A turn of nothing but left-out thoughts says nothing, and other APIs refuse empty ones. */
 function portableTurn(turn: Turn, at: number, notes: Notes): Turn[] {
-  if (turn.parts.every(isPortable)) return [turn];
   const placeOf =
     turn.role === 'tool'
       ? (index: number) => `messages[${at + index}]`

@@ -2,9 +2,21 @@ import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conve
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media.ts';
 import type { Origins } from '../origins.ts';
+import { Place, type Path } from '../place.ts';
 import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
-import { asList, asString, isObject, leftover, objectsOf, optional, pick } from './wire.ts';
+import {
+  asList,
+  asObject,
+  asString,
+  bothSpellings,
+  compact,
+  hasOthers,
+  isObject,
+  objectsOf,
+  optional,
+  pick,
+} from './wire.ts';
 
 /** `systemInstruction` and `contents` → turns. */
 export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): Turn[] {
@@ -16,8 +28,8 @@ export function decodeContents(systemInstruction: unknown, contents: unknown, or
     turns.push(system);
   }
   asList(contents).forEach((content, index) => {
-    const param = `contents[${index}]`;
-    if (!isObject(content)) throw new RequestFault('invalid_request', `${param} is not an object.`, param);
+    const param = Place.item('contents', index);
+    if (!isObject(content)) throw new RequestFault('invalid_request', `${String(param)} is not an object.`, param);
     const decoded = decoder.content(content, param);
     for (const turn of decoded) origins?.note(turn, param);
     turns.push(...decoded);
@@ -42,35 +54,39 @@ class ContentsDecoder {
   }
 
   /** A content with function responses becomes a tool turn, and a user turn for what stands beside them. */
-  content(content: JsonObject, param: string): Turn[] {
+  content(content: JsonObject, param: Place): Turn[] {
     const role = roleOf(content, param);
     const parts = this.#parts(pick(content, 'parts'), param);
     if (role === 'assistant') return [{ role, parts }];
-    const results = parts.filter((part) => part.type === 'tool_result');
-    if (results.length === 0) return [{ role, parts }];
-    const others = parts.filter((part) => part.type !== 'tool_result');
+    if (!parts.some(isResult)) return [{ role, parts }];
+    const results = parts.filter(isResult);
+    const others = parts.filter((part) => !isResult(part));
     const turns: Turn[] = [{ role: 'tool', parts: results }];
     return others.length > 0 ? [...turns, { role: 'user', parts: others }] : turns;
   }
 
-  #parts(parts: unknown, param: string): Part[] {
+  #parts(parts: unknown, param: Path): Part[] {
+    const list = Place.field(param, 'parts');
     return asList(parts).map((part, index) => {
-      const place = `${param}.parts[${index}]`;
+      const place = Place.item(list, index);
       if (isObject(part)) {
         const decoded = this.#part(part, place);
         this.#origins?.note(decoded, place);
         return decoded;
       }
-      throw new RequestFault('invalid_request', `${place} is not an object.`, place);
+      throw new RequestFault('invalid_request', `${String(place)} is not an object.`, place);
     });
   }
 
-  #part(part: JsonObject, place: string): Part {
+  #part(part: JsonObject, place: Place): Part {
+    // Most parts are one of these two, and have no fields but theirs.
+    const plain = decodeWords(part) ?? decodeMedia(part);
+    if (plain) return plain;
     const signed = optional('signature', asString(pick(part, 'thoughtSignature')));
     const call = pick(part, 'functionCall');
-    if (isObject(call)) return { ...this.#call(call, `${place}.functionCall`), ...signed };
+    if (isObject(call)) return { ...this.#call(call, Place.field(place, 'functionCall')), ...signed };
     const response = pick(part, 'functionResponse');
-    if (isObject(response)) return this.#result(response, `${place}.functionResponse`);
+    if (isObject(response)) return this.#result(response, Place.field(place, 'functionResponse'));
     const code = pick(part, 'executableCode');
     if (isObject(code)) {
       const { language, code: text, id } = code;
@@ -87,17 +103,17 @@ class ContentsDecoder {
       };
       return { type: 'code_result', ...came, ...signed };
     }
-    return decodeMedia(part) ?? decodeWords(part) ?? { type: 'opaque', format: 'gemini', value: part };
+    return { type: 'opaque', format: 'gemini', value: part };
   }
 
-  #call(call: JsonObject, place: string): Extract<Part, { type: 'tool_call' }> {
+  #call(call: JsonObject, place: Place): Extract<Part, { type: 'tool_call' }> {
     const name = asString(pick(call, 'name')) || unnamed(place);
     const id = asString(pick(call, 'id')) || this.#newId();
     this.#open.add({ id, name });
     return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
   }
 
-  #result(response: JsonObject, place: string): ToolResultPart {
+  #result(response: JsonObject, place: Place): ToolResultPart {
     const id = asString(pick(response, 'id'));
     const known = id === undefined ? undefined : this.#open.byId(id);
     const name = asString(pick(response, 'name')) || (known?.name ?? unnamed(place));
@@ -119,30 +135,35 @@ class ContentsDecoder {
   }
 }
 
-function unnamed(place: string): never {
-  throw new RequestFault('missing_required_parameter', `${place}.name is missing.`, `${place}.name`);
+const isResult = ({ type }: Part): boolean => type === 'tool_result';
+
+function unnamed(place: Place): never {
+  const name = Place.field(place, 'name');
+  throw new RequestFault('missing_required_parameter', `${String(name)} is missing.`, name);
 }
 
-function roleOf(content: JsonObject, param: string): 'user' | 'assistant' {
+function roleOf(content: JsonObject, param: Place): 'user' | 'assistant' {
   const role = content['role'];
   if (role === 'model') return 'assistant';
   // Responses to calls came under this role in the first versions of the API.
   if (role === undefined || role === 'user' || role === 'function') return 'user';
-  throw new RequestFault('invalid_value', `${param}.role must be "user" or "model".`, `${param}.role`);
+  const place = Place.field(param, 'role');
+  throw new RequestFault('invalid_value', `${String(place)} must be "user" or "model".`, place);
 }
 
-const WORD_FIELDS = new Set(['text', 'thought', 'thoughtSignature']);
+const WORD_FIELDS = bothSpellings('text', 'thought', 'thoughtSignature');
 
 /** Text, a thought, or a part that holds nothing but a signature. */
 function decodeWords(part: JsonObject): Part | undefined {
+  if (hasOthers(part, WORD_FIELDS)) return undefined;
   const text = asString(part['text']);
   const signature = asString(pick(part, 'thoughtSignature'));
-  if (leftover(part, WORD_FIELDS) || (text === undefined && signature === undefined)) return undefined;
+  if (text === undefined && signature === undefined) return undefined;
   const type = part['thought'] === true ? 'thinking' : 'text';
-  return { type, text: text ?? '', ...optional('signature', signature) };
+  return signature === undefined ? { type, text: text ?? '' } : { type, text: text ?? '', signature };
 }
 
-const MEDIA_FIELDS = new Set(['inlineData', 'fileData', 'thoughtSignature', 'mediaResolution']);
+const MEDIA_FIELDS = bothSpellings('inlineData', 'fileData', 'thoughtSignature', 'mediaResolution');
 const DETAILS = new Map<unknown, string>([
   ['MEDIA_RESOLUTION_LOW', 'low'],
   ['MEDIA_RESOLUTION_HIGH', 'high'],
@@ -150,10 +171,10 @@ const DETAILS = new Map<unknown, string>([
 
 /** Undefined for media with modifiers no other format has (`videoMetadata`): those stay verbatim. */
 function decodeMedia(part: JsonObject): MediaPart | undefined {
+  if (hasOthers(part, MEDIA_FIELDS)) return undefined;
   const inline = pick(part, 'inlineData');
-  const file = pick(part, 'fileData');
-  const payload = isObject(inline) ? inline : isObject(file) ? file : undefined;
-  if (!payload || leftover(part, MEDIA_FIELDS)) return undefined;
+  const payload = isObject(inline) ? inline : asObject(pick(part, 'fileData'));
+  if (!payload) return undefined;
   const resolution = pick(part, 'mediaResolution');
   const detail = isObject(resolution) ? DETAILS.get(resolution['level']) : undefined;
   if (resolution !== undefined && detail === undefined) return undefined;
@@ -162,15 +183,15 @@ function decodeMedia(part: JsonObject): MediaPart | undefined {
   const data = asString(pick(payload, 'data'));
   const source =
     uri !== undefined ? { kind: 'url' as const, url: uri } : { kind: 'data' as const, data: standard(data ?? '') };
-  return {
-    type: 'media',
+  return compact({
+    type: 'media' as const,
     media: mediaKind(mime ?? ''),
-    ...optional('mime', mime),
+    mime,
     source,
-    ...optional('name', asString(pick(payload, 'displayName'))),
-    ...optional('detail', detail),
-    ...optional('signature', asString(pick(part, 'thoughtSignature'))),
-  };
+    name: asString(pick(payload, 'displayName')),
+    detail,
+    signature: asString(pick(part, 'thoughtSignature')),
+  });
 }
 
 /** Protobuf JSON takes base64url too and recorded clients send it; other APIs know standard base64 only. */

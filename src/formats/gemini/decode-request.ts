@@ -1,3 +1,4 @@
+import { absorb } from '../absorb.ts';
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { Origins } from '../origins.ts';
 import { decodeConfig } from './decode-config.ts';
@@ -29,7 +30,8 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   const tier = pick(body, 'serviceTier');
   const serviceTier = TIERS.get(typeof tier === 'string' ? tier.toLowerCase() : tier);
   const known = serviceTier === undefined ? KNOWN : new Set([...KNOWN, 'serviceTier']);
-  const extras: JsonObject = { ...leftover(body, known), ...toolExtras, ...optional('generationConfig', rest) };
+  const extras = leftover(body, known) ?? {};
+  absorb(extras, { ...toolExtras, ...optional('generationConfig', rest) });
   const safetySettings = pick(body, 'safetySettings');
   return {
     model: (asString(body['model']) ?? '').replace(/^models\//, ''),

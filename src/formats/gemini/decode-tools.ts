@@ -19,14 +19,14 @@ export function decodeTools(
   const mode = isObject(calling) ? asString(calling['mode'])?.toUpperCase() : undefined;
   const strict = mode === 'VALIDATED';
   const rests: JsonObject = {};
-  const decoded = objectsOf(tools).flatMap((tool, at) => {
-    const offered = decodeTool(tool, strict, rests);
-    const names = offered.some(({ type }) => type === 'builtin') ? namesIn(tool) : undefined;
-    offered.forEach((one, index) => {
-      const place = one.type !== 'builtin' ? `functionDeclarations[${index}]` : names?.get(fieldOf(one));
-      origins?.note(one, place === undefined ? `tools[${at}]` : `tools[${at}].${place}`);
-    });
-    return offered;
+  const decoded: Tool[] = [];
+  objectsOf(tools).forEach((tool, at) => {
+    const note = (one: Tool, place: string): void => {
+      origins?.note(one, `tools[${at}].${place}`);
+      decoded.push(one);
+    };
+    decodeFunctions(tool, { strict, rests, note });
+    decodeBuiltins(tool, note);
   });
   const toolChoice = isObject(calling) ? decodeChoice(mode, calling) : undefined;
   const config = isObject(toolConfig) ? restOfConfig(toolConfig) : undefined;
@@ -40,39 +40,53 @@ export function decodeTools(
   };
 }
 
-/** The field of a Tool object that a tool Google runs was read from, in camelCase. */
-function fieldOf({ kind, options }: Extract<Tool, { type: 'builtin' }>): string | undefined {
-  return kind === 'opaque' ? Object.keys(options ?? {})[0] : BUILTINS[kind].field;
+/** Takes a tool, and where in its Tool object it stands. */
+type Note = (tool: Tool, place: string) => void;
+
+interface FunctionsReading {
+  readonly strict: boolean;
+  readonly rests: JsonObject;
+  readonly note: Note;
 }
 
-/** Names as the caller spelled them by their camelCase: the object may have as many fields as a body has room for. */
-function namesIn(tool: JsonObject): ReadonlyMap<string | undefined, string> {
-  const names = new Map<string | undefined, string>();
-  for (const name of Object.keys(tool)) {
-    const field = toCamel(name);
-    if (!names.has(field)) names.set(field, name);
-  }
-  return names;
-}
-
-/** One kind per Tool object is the rule of the wire; a client that puts several into one is understood. */
-function decodeTool(tool: JsonObject, strict: boolean, rests: JsonObject): Tool[] {
-  const tools: Tool[] = [];
-  for (const declaration of objectsOf(pick(tool, 'functionDeclarations'))) {
+function decodeFunctions(tool: JsonObject, { strict, rests, note }: FunctionsReading): void {
+  objectsOf(pick(tool, 'functionDeclarations')).forEach((declaration, index) => {
     const decoded = decodeFunction(declaration, strict);
     const rest = leftover(declaration, FUNCTION_FIELDS);
     if (rest) rests[decoded.name] = rest;
-    tools.push(decoded);
-  }
-  for (const [field, value] of Object.entries(leftover(tool, new Set(['functionDeclarations'])) ?? {})) {
-    const kind = BUILTIN_KINDS.find((known) => BUILTINS[known].field === field);
-    const options = isObject(value) ? value : {};
-    const known = kind && !leftover(options, new Set(BUILTINS[kind].options));
-    if (known) tools.push({ type: 'builtin', kind, ...(Object.keys(options).length > 0 && { options }) });
-    else tools.push({ type: 'builtin', kind: 'opaque', format: 'gemini', options: { [field]: value } });
-  }
-  return tools;
+    note(decoded, `functionDeclarations[${index}]`);
+  });
 }
+
+interface Field {
+  /** As the caller spelled it. */
+  readonly name: string;
+  value: unknown;
+}
+
+/** One kind per Tool object is the rule of the wire; a client that puts several into one is understood. */
+function decodeBuiltins(tool: JsonObject, note: Note): void {
+  const fields = new Map<string, Field>();
+  for (const name of Object.keys(tool)) {
+    const value = tool[name];
+    const field = toCamel(name);
+    if (value === null || value === undefined || field === 'functionDeclarations') continue;
+    const known = fields.get(field);
+    if (known) known.value = value;
+    else fields.set(field, { name, value });
+  }
+  for (const [field, { name, value }] of fields) note(decodeBuiltin(field, value), name);
+}
+
+function decodeBuiltin(field: string, value: unknown): Tool {
+  const kind = KINDS_BY_FIELD.get(field);
+  const options = isObject(value) ? value : {};
+  if (kind && !leftover(options, new Set(BUILTINS[kind].options)))
+    return { type: 'builtin', kind, ...(Object.keys(options).length > 0 && { options }) };
+  return { type: 'builtin', kind: 'opaque', format: 'gemini', options: { [field]: value } };
+}
+
+const KINDS_BY_FIELD = new Map(BUILTIN_KINDS.map((kind) => [BUILTINS[kind].field, kind]));
 
 const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
 

@@ -14,6 +14,7 @@ import { JsonText } from '../json-text.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../places.ts';
+import { Place } from '../place.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
@@ -30,8 +31,7 @@ export interface EncodedContents {
 }
 
 interface Content {
-  readonly role: 'user' | 'model';
-  readonly parts: JsonObject[];
+  readonly content: { readonly role: 'user' | 'model'; readonly parts: JsonObject[] };
   /** Function responses stand alone: Gemini 3 refuses siblings beside them (wire.md D2.3). */
   readonly alone: boolean;
 }
@@ -79,14 +79,14 @@ class ContentsEncoder {
     this.#flushResults();
     this.#placeSystem();
     for (const content of this.#contents) this.#complete(content);
-    const contents = this.#contents.map(({ role, parts }) => ({ role, parts }));
+    const contents = this.#contents.map(({ content }) => content);
     return this.#system.length > 0 ? { contents, systemInstruction: { parts: this.#system } } : { contents };
   }
 
   #turn(turn: Turn, at: number): void {
-    const param = `messages[${at}]`;
+    const param = Place.item('messages', at);
     if (turn.name !== undefined && turn.role !== 'tool') {
-      this.#losses.dropped(`${param}.name`, 'Gemini has no names of participants');
+      this.#losses.dropped(Place.field(param, 'name'), 'Gemini has no names of participants');
     }
     if (turn.role === 'system') return this.#systemTurn(turn, param);
     // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
@@ -94,113 +94,125 @@ class ContentsEncoder {
     const answers = this.#answersOf(turn, param);
     if (answers) append(this.#pending, answers);
     const encoded: JsonObject[] = [];
+    const [content, toolCalls] = [Place.field(param, 'content'), Place.field(param, 'tool_calls')];
     let calls = 0;
-    turn.parts.forEach((part, index) => {
-      const place = part.type === 'tool_call' ? `${param}.tool_calls[${calls++}]` : `${param}.content[${index}]`;
+    for (const [index, part] of turn.parts.entries()) {
       if (part.type === 'tool_result') {
-        this.#pending.push({ part, param: turn.role === 'tool' ? `messages[${at + index}]` : place });
-      } else if (!answers) append(encoded, this.#part(part, place));
-    });
+        const place = turn.role === 'tool' ? Place.item('messages', at + index) : Place.item(content, index);
+        this.#pending.push({ part, param: place });
+        continue;
+      }
+      const place = part.type === 'tool_call' ? Place.item(toolCalls, calls++) : Place.item(content, index);
+      const written = answers ? undefined : this.#part(part, place);
+      if (written) encoded.push(written);
+    }
     if (encoded.length === 0) return;
     this.#flushResults();
     this.#append(turn.role === 'assistant' ? 'model' : 'user', encoded);
   }
 
   /** What the user says to actions of computer use that no result has answered: their results. */
-  #answersOf(turn: Turn, param: string): readonly PendingResult[] | undefined {
+  #answersOf(turn: Turn, param: Place): readonly PendingResult[] | undefined {
     for (const part of turn.parts) if (part.type === 'tool_result') this.#actions.answered(part);
     return this.#actions.answeredBy(turn)?.map((result) => ({ ...result, param }));
   }
 
-  #systemTurn(turn: Turn, param: string): void {
+  #systemTurn(turn: Turn, param: Place): void {
     // All of them, in order: other gateways read the first one only, or fail on later ones (wire.md D2.1).
     if (this.#contents.length > 0 || this.#pending.length > 0) {
       this.#losses.downgraded(param, 'Gemini has one system instruction, before all turns');
     } else if (!this.#traits.system)
       this.#losses.downgraded(param, 'this model has no system field: sent as user text');
-    turn.parts.forEach((part, index) => {
-      const place = `${param}.content[${index}]`;
+    const content = Place.field(param, 'content');
+    for (const [index, part] of turn.parts.entries()) {
+      const place = Place.item(content, index);
       if (part.type !== 'text') this.#losses.dropped(place, 'the system instruction is text only');
-      else append(this.#system, this.#part(part, place));
-    });
+      const written = part.type === 'text' ? this.#part(part, place) : undefined;
+      if (written) this.#system.push(written);
+    }
   }
 
-  /** Zero or one part; `place` is its path in the caller's body. */
-  #part(part: Exclude<Part, { type: 'tool_result' }>, place: string): JsonObject[] {
-    if ('cache' in part && part.cache) this.#losses.dropped(`${place}.cache_control`, 'Gemini has no cache markers');
+  /** `place` is its path in the caller's body. */
+  #part(part: Exclude<Part, { type: 'tool_result' }>, place: Place): JsonObject | undefined {
+    if ('cache' in part && part.cache) {
+      this.#losses.dropped(Place.field(place, 'cache_control'), 'Gemini has no cache markers');
+    }
     switch (part.type) {
       case 'text':
-        return part.text === '' && part.signature === undefined ? [] : [signed({ text: part.text }, part.signature)];
+        return part.text === '' && part.signature === undefined
+          ? undefined
+          : signed({ text: part.text }, part.signature);
       case 'thinking':
         return this.#thinking(part, place);
       case 'redacted_thinking':
         return this.#drop(place, 'encrypted reasoning of another provider');
       case 'refusal':
         this.#losses.downgraded(place, 'Gemini has no refusal part: sent as text');
-        return part.text === '' ? [] : [{ text: part.text }];
+        return part.text === '' ? undefined : { text: part.text };
       case 'media':
-        return [this.#media(part, place)];
+        return this.#media(part, place);
       case 'tool_call':
-        return [this.#call(part, place)];
+        return this.#call(part, place);
       case 'code': {
         const id = optional('id', this.#direct ? part.id : undefined);
-        return [signed({ executableCode: { language: part.language, code: part.code, ...id } }, part.signature)];
+        return signed({ executableCode: { language: part.language, code: part.code, ...id } }, part.signature);
       }
       case 'code_result': {
         const id = optional('id', this.#direct ? part.id : undefined);
-        return [signed({ codeExecutionResult: { outcome: part.outcome, output: part.output, ...id } }, part.signature)];
+        return signed({ codeExecutionResult: { outcome: part.outcome, output: part.output, ...id } }, part.signature);
       }
       case 'opaque':
         return this.#opaque(part, place);
     }
   }
 
-  #opaque({ format, value }: OpaquePart, place: string): JsonObject[] {
+  #opaque({ format, value }: OpaquePart, place: Place): JsonObject | undefined {
     if (format !== 'gemini') return this.#drop(place, `only ${format} understands this part`);
     // Grounding and ratings describe a reply; they are no parts and were never the model's input.
-    if (isCandidateMetadata(value)) return [];
+    if (isCandidateMetadata(value)) return undefined;
     const part = isPartBlock(value) ? fromPartBlock(value) : value;
     if (!part) return this.#drop(place, 'it could not be read when it came');
     if (!this.#direct && DEVELOPER_PARTS.some((name) => name in part)) {
       return this.#drop(place, 'only the Gemini Developer API runs tools on its side');
     }
-    return [part];
+    return part;
   }
 
   /**
    * Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). No loss: Gemini does
    * without those of earlier turns (service.md 4.1).
    */
-  #thinking({ signature, unnamed }: ThinkingPart, place: string): JsonObject[] {
+  #thinking({ signature, unnamed }: ThinkingPart, place: Place): JsonObject | undefined {
     if (signature !== undefined && isFromClaude(signature)) return this.#drop(place, 'a thought of another provider');
     if (unnamed) return this.#drop(place, 'Gemini takes no thoughts of earlier turns');
-    if (signature === undefined) return [];
-    return [{ thought: true, text: '', thoughtSignature: signature }];
+    if (signature === undefined) return undefined;
+    return { thought: true, text: '', thoughtSignature: signature };
   }
 
-  #media(part: MediaPart, place: string): JsonObject {
+  #media(part: MediaPart, place: Place): JsonObject {
     const encoded = signed(encodeMedia(part, place), part.signature);
     reportUnsaid(part, place, this.#losses);
     const { detail } = part;
     if (detail === undefined || detail === 'auto') return encoded;
     const level = detail === 'low' ? 'LOW' : detail === 'high' ? 'HIGH' : undefined;
     if (level && this.#traits.third) return { ...encoded, mediaResolution: { level: `MEDIA_RESOLUTION_${level}` } };
-    this.#losses.dropped(`${place}.image_url.detail`, 'this model has no such resolution for one part');
+    this.#losses.dropped(Place.field(place, 'image_url.detail'), 'this model has no such resolution for one part');
     return encoded;
   }
 
-  #call(part: ToolCallPart, place: string): JsonObject {
+  #call(part: ToolCallPart, place: Place): JsonObject {
     const { id, signature } = splitCallId(part.id);
     this.#calls.add(id, part.name);
     this.#actions.called(part);
     const args = part.custom ? { input: part.arguments } : parseArguments(part, place, this.#losses);
-    const functionCall = { ...optional('id', this.#direct ? id : undefined), name: part.name, args };
+    const { name } = part;
+    const functionCall = this.#direct ? { id, name, args } : { name, args };
     return signed({ functionCall }, part.signature ?? signature);
   }
 
-  #drop(place: string, reason: string): [] {
+  #drop(place: Place, reason: string): undefined {
     this.#losses.dropped(place, reason);
-    return [];
+    return undefined;
   }
 
   #flushResults(): void {
@@ -212,27 +224,27 @@ class ContentsEncoder {
       mediaInside: this.#traits.mediaInResponses,
     });
     this.#pending = [];
-    this.#contents.push({ role: 'user', parts: responses, alone: true });
+    this.#contents.push({ content: { role: 'user', parts: responses }, alone: true });
     if (following.length > 0) this.#append('user', following);
   }
 
   #append(role: 'user' | 'model', parts: JsonObject[]): void {
     const last = this.#contents.at(-1);
-    if (last && last.role === role && !last.alone) append(last.parts, parts);
-    else this.#contents.push({ role, parts, alone: false });
+    if (last && last.content.role === role && !last.alone) append(last.content.parts, parts);
+    else this.#contents.push({ content: { role, parts }, alone: false });
   }
 
   /** Where there is no system field, or nothing but system text, that text opens the conversation (wire.md D2.1). */
   #placeSystem(): void {
     if (this.#system.length === 0 || (this.#traits.system && this.#contents.length > 0)) return;
-    const first = this.#contents[0];
+    const [first] = this.#contents;
     const parts = this.#system.splice(0);
-    if (first?.role === 'user' && !first.alone) this.#contents[0] = { ...first, parts: [...parts, ...first.parts] };
-    else this.#contents.unshift({ role: 'user', parts, alone: false });
+    if (first?.content.role === 'user' && !first.alone) append(parts, this.#contents.shift()?.content.parts ?? []);
+    this.#contents.unshift({ content: { role: 'user', parts }, alone: false });
   }
 
-  #complete(content: Content): void {
-    const { role, parts, alone } = content;
+  #complete({ content, alone }: Content): void {
+    const { role, parts } = content;
     if (role === 'model') {
       // Only the first call of a turn is checked; the later ones of parallel calls carry none (wire.md finding 9, D9).
       const call = this.#traits.third ? parts.findIndex((part) => 'functionCall' in part) : -1;
@@ -256,25 +268,25 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
 }
 
 /** `''` means no arguments; the wire has an object for them (wire.md D2.5). */
-function parseArguments(part: ToolCallPart, place: string, losses: LossReport): JsonObject | JsonText {
-  const param = `${place}.function.arguments`;
+function parseArguments(part: ToolCallPart, place: Place, losses: LossReport): JsonObject | JsonText {
+  const param = Place.field(place, 'function.arguments');
   const value = JsonText.of(part.arguments) ?? parsedArguments(part, param, losses);
   if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
   losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
   return { value };
 }
 
-function parsedArguments(part: ToolCallPart, param: string, losses: LossReport): unknown {
+function parsedArguments(part: ToolCallPart, param: Place, losses: LossReport): unknown {
   if (part.arguments.trim() === '') return {};
   if (nestsTooDeep(part.arguments)) {
-    const message = `${param}: the arguments of the call "${part.name}" nest deeper than ${MAX_DEPTH} levels.`;
+    const message = `${String(param)}: the arguments of the call "${part.name}" nest deeper than ${MAX_DEPTH} levels.`;
     throw new RequestFault('invalid_value', message, param);
   }
   let value: unknown;
   try {
     value = JSON.parse(part.arguments);
   } catch {
-    const message = `${param}: the arguments of the call "${part.name}" are not valid JSON.`;
+    const message = `${String(param)}: the arguments of the call "${part.name}" are not valid JSON.`;
     throw new RequestFault('invalid_value', message, param);
   }
   if (losesDigits(part.arguments, value)) {

@@ -5,8 +5,9 @@ import { JsonText } from '../json-text.ts';
 import { losesDigits } from '../rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import type { LossReport } from '../losses.ts';
+import { Place } from '../place.ts';
 import { splitCallId } from './thought-signature.ts';
-import { isObject, optional } from './wire.ts';
+import { isObject } from './wire.ts';
 
 /** Calls of earlier assistant turns by id: functionResponse needs the name, and the order of the calls (wire.md D2.6). */
 export class CallIndex {
@@ -30,7 +31,7 @@ export class CallIndex {
 export interface PendingResult {
   readonly part: ToolResultPart;
   /** Path of the result in the caller's body. */
-  readonly param: string;
+  readonly param: Place;
   /** Its media go with another result. */
   readonly textOnly?: boolean;
 }
@@ -51,12 +52,17 @@ export interface EncodedResults {
 }
 
 export function encodeResults(pending: readonly PendingResult[], options: ResultOptions): EncodedResults {
-  const sorted = pending
-    .map((result) => ({ result, order: options.calls.order(splitCallId(result.part.callId).id) }))
-    .sort((a, b) => a.order - b.order);
   const following: JsonObject[] = [];
-  const responses = sorted.map(({ result }) => encodeResult(result, options, following));
+  const ordered = pending.length === 1 ? pending : inCallOrder(pending, options.calls);
+  const responses = ordered.map((result) => encodeResult(result, options, following));
   return { responses, following };
+}
+
+function inCallOrder(pending: readonly PendingResult[], calls: CallIndex): readonly PendingResult[] {
+  return pending
+    .map((result) => ({ result, order: calls.order(splitCallId(result.part.callId).id) }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ result }) => result);
 }
 
 /** Media types of `functionResponse.parts` (wire.md C4). */
@@ -70,31 +76,24 @@ function encodeResult(
   const { id } = splitCallId(part.callId);
   const name = options.calls.name(id) ?? part.name;
   if (name === undefined) {
-    const message = `${param} answers the tool call "${id}", which no earlier assistant message makes, and names no tool; Gemini needs the name.`;
+    const message = `${String(param)} answers the tool call "${id}", which no earlier assistant message makes, and names no tool; Gemini needs the name.`;
     throw new RequestFault('missing_required_parameter', message, param);
   }
-  if (part.cache) options.losses.dropped(`${param}.cache_control`, 'Gemini has no cache markers');
+  if (part.cache) options.losses.dropped(Place.field(param, 'cache_control'), 'Gemini has no cache markers');
   const inside: JsonObject[] = [];
-  part.content.forEach((item, index) => {
-    if (item.type !== 'media' || textOnly) return;
-    const place = `${param}.content[${index}]`;
+  for (const [index, item] of part.content.entries()) {
+    if (item.type !== 'media' || textOnly) continue;
+    const place = Place.item(Place.field(param, 'content'), index);
     const encoded = encodeMedia(item, place);
     reportUnsaid(item, place, options.losses);
     if (item.detail !== undefined && item.detail !== 'auto') {
-      options.losses.dropped(`${place}.image_url.detail`, 'media of a function response have no resolution');
+      options.losses.dropped(Place.field(place, 'image_url.detail'), 'media of a function response have no resolution');
     }
     (options.mediaInside && INSIDE.has(item.mime ?? mimeIn(encoded)) ? inside : following).push(encoded);
-  });
+  }
   const response = responseOf(part, param, options.losses);
-  const parts = inside.length > 0 ? inside : undefined;
-  return {
-    functionResponse: {
-      ...optional('id', options.keepIds ? id : undefined),
-      name,
-      response,
-      ...optional('parts', parts),
-    },
-  };
+  const named = options.keepIds ? { id, name, response } : { name, response };
+  return { functionResponse: inside.length > 0 ? { ...named, parts: inside } : named };
 }
 
 function mimeIn(encoded: JsonObject): string {
@@ -103,11 +102,13 @@ function mimeIn(encoded: JsonObject): string {
 }
 
 /** The keys `output` and `error` are the ones Gemini knows; any other object is the output as a whole (wire.md C4). */
-function responseOf(part: ToolResultPart, param: string, losses: LossReport): JsonObject | JsonText {
+function responseOf(part: ToolResultPart, param: Place, losses: LossReport): JsonObject | JsonText {
   const texts: string[] = [];
+  const list = Place.field(param, 'content');
   for (const [index, item] of part.content.entries()) {
-    const place = `${param}.content[${index}]`;
-    if ('cache' in item && item.cache) losses.dropped(`${place}.cache_control`, 'Gemini has no cache markers');
+    const place = Place.item(list, index);
+    if ('cache' in item && item.cache)
+      losses.dropped(Place.field(place, 'cache_control'), 'Gemini has no cache markers');
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
     else if (item.type !== 'media') {

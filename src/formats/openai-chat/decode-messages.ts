@@ -1,5 +1,6 @@
 import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
 import type { Origins } from '../origins.ts';
+import { Place, type Path } from '../place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 
@@ -10,7 +11,7 @@ export function decodeMessages(messages: readonly unknown[], origins?: Origins):
   /** Parts of the tool turn that is being collected: one list, as there may be thousands of results. */
   let results: Part[] | undefined;
   messages.forEach((item, at) => {
-    const path = `messages[${at}]`;
+    const path = Place.item('messages', at);
     const turn = decodeMessage(required(readObject(item, path), path), path, { legacy, origins });
     if (turn.role === 'tool' && results) {
       results.push(...turn.parts);
@@ -48,16 +49,15 @@ interface Reading {
   readonly origins: Origins | undefined;
 }
 
-function decodeMessage(message: JsonObject, path: string, reading: Reading): Turn {
+function decodeMessage(message: JsonObject, path: Place, reading: Reading): Turn {
   const { legacy, origins } = reading;
-  const contentOf = (): Part[] => decodeContent(message.content, `${path}.content`, origins);
   const role = required(readString(message.role, path, 'role'), path, 'role');
   switch (role) {
     case 'developer':
     case 'system':
-      return turn({ role: 'system', parts: contentOf() }, message, path, origins);
+      return turn({ role: 'system', parts: contentOf(message, path, origins) }, message, path, origins);
     case 'user':
-      return turn({ role: 'user', parts: contentOf() }, message, path, origins);
+      return turn({ role: 'user', parts: contentOf(message, path, origins) }, message, path, origins);
     case 'assistant':
       return turn({ role: 'assistant', parts: decodeAssistant(message, path, reading) }, message, path, origins);
     case 'tool': {
@@ -70,13 +70,17 @@ function decodeMessage(message: JsonObject, path: string, reading: Reading): Tur
     }
     default:
       throw invalidValue(
-        `${path}.role`,
-        `\`${path}.role\` must be one of developer, system, user, assistant, tool, function.`,
+        Place.field(path, 'role'),
+        `\`${String(path)}.role\` must be one of developer, system, user, assistant, tool, function.`,
       );
   }
 }
 
-function turn({ role, parts }: Turn, message: JsonObject, path: string, origins: Origins | undefined): Turn {
+function contentOf({ content }: JsonObject, path: Place, origins: Origins | undefined): Part[] {
+  return decodeContent(content, Place.field(path, 'content'), origins);
+}
+
+function turn({ role, parts }: Turn, message: JsonObject, path: Place, origins: Origins | undefined): Turn {
   const cache = decodeCache(message, path);
   const marked = cache ? markLast(parts, cache, origins) : parts;
   const name = readString(message.name, path, 'name');
@@ -94,40 +98,42 @@ function markLast(parts: readonly Part[], cache: CacheMarker, origins: Origins |
   });
 }
 
-function decodeResult(message: JsonObject, callId: string, path: string, origins: Origins | undefined): Part {
+function decodeResult(message: JsonObject, callId: string, path: Place, origins: Origins | undefined): Part {
   const name = readString(message.name, path, 'name');
-  const content = decodeContent(message.content, `${path}.content`, origins);
+  const content = contentOf(message, path, origins);
   const cache = decodeCache(message, path);
-  const result: Part = {
-    type: 'tool_result',
-    callId,
-    ...(name !== undefined && { name }),
-    content,
-    ...(cache && { cache }),
-  };
+  const result: Part = cache
+    ? compact({ type: 'tool_result' as const, callId, name, content, cache })
+    : name === undefined
+      ? { type: 'tool_result', callId, content }
+      : { type: 'tool_result', callId, name, content };
   origins?.note(result, path);
   return result;
 }
 
-function decodeAssistant(message: JsonObject, path: string, { legacy, origins }: Reading): Part[] {
+function decodeAssistant(message: JsonObject, path: Place, { legacy, origins }: Reading): Part[] {
   const parts = decodeSpoken(message, path, origins);
-  const add = <P extends Part>(part: P, place: string): P => {
+  const add = (part: Part, place: Path): void => {
     origins?.note(part, place);
     parts.push(part);
-    return part;
   };
   const refusal = readString(message.refusal, path, 'refusal');
-  if (refusal) add({ type: 'refusal', text: refusal }, `${path}.refusal`);
+  if (refusal) add({ type: 'refusal', text: refusal }, Place.field(path, 'refusal'));
   const audio = readObject(message.audio, path, 'audio');
   // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
-  if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, `${path}.audio`);
-  const calls = (readArray(message.tool_calls, path, 'tool_calls') ?? []).map((item, at) => {
-    const place = `${path}.tool_calls[${at}]`;
-    return add(decodeCall(required(readObject(item, place), place), place), place);
-  });
-  for (const [place, call] of blockCalls(message, path, calls)) add(call, place);
+  if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, Place.field(path, 'audio'));
+  const calls = readArray(message.tool_calls, path, 'tool_calls') ?? [];
+  const list = Place.field(path, 'tool_calls');
+  for (let at = 0; at < calls.length; at += 1) {
+    const place = Place.item(list, at);
+    add(decodeCall(required(readObject(calls[at], place), place), place), place);
+  }
+  if (isSet(message.content_blocks)) for (const [place, call] of blockCalls(message, path, parts)) add(call, place);
   const call = readObject(message.function_call, path, 'function_call');
-  if (call) add(decodeLegacyCall(call, `${path}.function_call`, legacy), `${path}.function_call`);
+  if (call) {
+    const place = Place.field(path, 'function_call');
+    add(decodeLegacyCall(call, place, legacy), place);
+  }
   return parts;
 }
 
@@ -137,13 +143,13 @@ function decodeAssistant(message: JsonObject, path: string, { legacy, origins }:
  * `reasoning_content` (DeepSeek, vLLM) is unsigned thinking: kept only when there is no better, as a part, so that a target
  * that cannot take it back reports the loss.
  */
-function decodeSpoken(message: JsonObject, path: string, origins: Origins | undefined): Part[] {
-  const content = decodeContent(message.content, `${path}.content`, origins);
+function decodeSpoken(message: JsonObject, path: Place, origins: Origins | undefined): Part[] {
+  const content = contentOf(message, path, origins);
   const spoken = hasRichContent(message) ? decodeRich(message, path, content, origins) : content;
   const reasoning = readString(message.reasoning_content, path, 'reasoning_content');
   if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
   const thought: Part = { type: 'thinking', text: reasoning, unnamed: true };
-  origins?.note(thought, `${path}.reasoning_content`);
+  origins?.note(thought, Place.field(path, 'reasoning_content'));
   return [thought, ...spoken];
 }
 
@@ -151,25 +157,28 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 
 const hasRichContent = (message: JsonObject): boolean => isSet(message.content_blocks) || isSet(message.content_parts);
 
-function decodeRich(message: JsonObject, path: string, content: Part[], origins: Origins | undefined): Part[] {
+function decodeRich(message: JsonObject, path: Place, content: Part[], origins: Origins | undefined): Part[] {
+  const [blockList, partList] = [Place.field(path, 'content_blocks'), Place.field(path, 'content_parts')];
   // Calls come after what was said: decodeAssistant reads them.
-  const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`)?.filter((item) => !isToolUse(item));
-  const items = optionalParts(message.content_parts, `${path}.content_parts`) ?? [];
+  const blocks = optionalParts(message.content_blocks, blockList)?.filter((item) => !isToolUse(item));
+  const items = optionalParts(message.content_parts, partList) ?? [];
   const note = origins && noteItems(message, path, origins);
   const rich = blocks
-    ? decodeParts(interleave(blocks, items), `${path}.content_blocks`, { owner: 'anthropic-messages', note })
-    : decodeParts(items, `${path}.content_parts`, { owner: 'openai-chat', note });
+    ? decodeParts(interleave(blocks, items), blockList, { owner: 'anthropic-messages', note })
+    : decodeParts(items, partList, { owner: 'openai-chat', note });
   return rich.some((part) => part.type === 'text') ? rich : withContent(rich, content);
 }
 
 /** `content_blocks` and `content_parts` are read as one list: each item is where it is in its own. */
-function noteItems(message: JsonObject, path: string, origins: Origins): (part: Part, item: JsonObject) => void {
-  const places = new Map<unknown, string>();
+function noteItems(message: JsonObject, path: Place, origins: Origins): (part: Part, item: JsonObject) => void {
+  const places = new Map<unknown, Place>();
   for (const list of ['content_blocks', 'content_parts'] as const) {
-    readArray(message[list], path, list)?.forEach((item, at) => places.set(item, `${path}.${list}[${at}]`));
+    const place = Place.field(path, list);
+    readArray(message[list], path, list)?.forEach((item, at) => places.set(item, Place.item(place, at)));
   }
   // What was put together of fragments is in no single one of them.
-  return (part, item) => origins.note(part, places.get(item) ?? `${path}.content_blocks`);
+  const whole = Place.field(path, 'content_blocks');
+  return (part, item) => origins.note(part, places.get(item) ?? whole);
 }
 
 function isToolUse(block: unknown): block is JsonObject {
@@ -183,10 +192,10 @@ function withContent(rich: readonly Part[], content: readonly Part[]): Part[] {
   return [...rich.slice(0, at), ...content, ...rich.slice(at)];
 }
 
-function decodeCall(call: JsonObject, path: string): ToolCallPart {
+function decodeCall(call: JsonObject, path: Place): ToolCallPart {
   const custom = call.type === 'custom';
   const key = custom ? 'custom' : 'function';
-  const place = `${path}.${key}`;
+  const place = Place.field(path, key);
   const body = required(readObject(call[key], place), place);
   const field = custom ? 'input' : 'arguments';
   const part: ToolCallPart = {
@@ -204,26 +213,29 @@ function decodeCall(call: JsonObject, path: string): ToolCallPart {
 /** The places clients put a Gemini thought signature back (wire.md D9), in order. */
 export function callSignature(call: JsonObject, body: JsonObject): string | undefined {
   const extra = isObject(call.extra_content) ? call.extra_content.google : undefined;
-  const candidates = [
-    body.thought_signature,
-    call.thought_signature,
-    isObject(extra) ? extra.thought_signature : undefined,
-  ];
-  return candidates.find((value): value is string => typeof value === 'string' && value.length > 0);
+  return (
+    signatureOf(body.thought_signature) ??
+    signatureOf(call.thought_signature) ??
+    (isObject(extra) ? signatureOf(extra.thought_signature) : undefined)
+  );
+}
+
+function signatureOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** Calls that stand only in `content_blocks`: clients that replay Anthropic's blocks whole. `tool_calls` has the others. */
 function blockCalls(
   message: JsonObject,
-  path: string,
-  calls: readonly ToolCallPart[],
-): (readonly [place: string, call: ToolCallPart])[] {
-  if (!isSet(message.content_blocks)) return [];
-  const blocks = optionalParts(message.content_blocks, `${path}.content_blocks`) ?? [];
-  const known = new Set(calls.map((call) => call.id));
+  path: Place,
+  parts: readonly Part[],
+): (readonly [place: Place, call: ToolCallPart])[] {
+  const list = Place.field(path, 'content_blocks');
+  const blocks = optionalParts(message.content_blocks, list) ?? [];
+  const known = new Set(parts.map((part) => (part.type === 'tool_call' ? part.id : undefined)));
   return blocks.flatMap((block, at) => {
     if (!isToolUse(block)) return [];
-    const place = `${path}.content_blocks[${at}]`;
+    const place = Place.item(list, at);
     const id = required(readString(block.id, place, 'id'), place, 'id');
     if (known.has(id)) return [];
     const name = required(readString(block.name, place, 'name'), place, 'name');
@@ -232,7 +244,7 @@ function blockCalls(
   });
 }
 
-function decodeLegacyCall(call: JsonObject, path: string, legacy: LegacyCalls): ToolCallPart {
+function decodeLegacyCall(call: JsonObject, path: Place, legacy: LegacyCalls): ToolCallPart {
   const name = required(readString(call.name, path, 'name'), path, 'name');
   return {
     type: 'tool_call',

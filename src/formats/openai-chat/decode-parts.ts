@@ -9,20 +9,21 @@ import type {
   TextPart,
 } from '../conversation.ts';
 import type { Origins } from '../origins.ts';
+import { Place, type Path } from '../place.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 
 /** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
-export function decodeContent(content: unknown, path: string, origins?: Origins): Part[] {
+export function decodeContent(content: unknown, path: Path, origins?: Origins): Part[] {
   if (content === undefined || content === null || content === '') return [];
   if (typeof content === 'string') {
     const part: Part = { type: 'text', text: content };
     origins?.note(part, path);
     return [part];
   }
-  if (!Array.isArray(content)) throw invalidValue(path, `\`${path}\` must be a string or an array of parts.`);
-  const note = origins && ((part: Part, _: JsonObject, place: string) => origins.note(part, place));
+  if (!Array.isArray(content)) throw invalidValue(path, `\`${String(path)}\` must be a string or an array of parts.`);
+  const note = origins && ((part: Part, _: JsonObject, place: Place) => origins.note(part, place));
   return decodeParts(content, path, { owner: 'openai-chat', note });
 }
 
@@ -30,18 +31,23 @@ interface PartsReading {
   /** The format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
   readonly owner: FormatName;
   /** Is told of every part, the item it was read from, and the place of that in the list. */
-  readonly note?: ((part: Part, item: JsonObject, place: string) => void) | undefined;
+  readonly note?: ((part: Part, item: JsonObject, place: Place) => void) | undefined;
 }
 
-export function decodeParts(items: readonly unknown[], path: string, { owner, note }: PartsReading): Part[] {
-  return items.flatMap((item, at) => {
-    const place = `${path}[${at}]`;
-    const part = required(readObject(item, place), place);
-    const decoded = [decodePart(part, place, owner)];
-    if (decoded[0]!.type === 'text' && Array.isArray(part.citations)) decoded.push(citationsOf(part.citations));
-    if (note) for (const one of decoded) note(one, part, place);
-    return decoded;
-  });
+export function decodeParts(items: readonly unknown[], path: Path, { owner, note }: PartsReading): Part[] {
+  const parts: Part[] = [];
+  const add = (part: Part, item: JsonObject, place: Place): void => {
+    note?.(part, item, place);
+    parts.push(part);
+  };
+  for (let at = 0; at < items.length; at += 1) {
+    const place = Place.item(path, at);
+    const item = required(readObject(items[at], place), place);
+    const part = decodePart(item, place, owner);
+    add(part, item, place);
+    if (part.type === 'text' && Array.isArray(item.citations)) add(citationsOf(item.citations), item, place);
+  }
+  return parts;
 }
 
 /** Claude's citations stand in the text block they are of (wire.md D9), in `content_blocks` or among the parts of `content`. */
@@ -49,7 +55,7 @@ export function citationsOf(citations: readonly unknown[]): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value: { type: 'text', citations }, attached: true };
 }
 
-function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
+function decodePart(part: JsonObject, path: Place, owner: FormatName): Part {
   const type = required(readString(part.type, path, 'type'), path, 'type');
   switch (type) {
     case 'text':
@@ -83,7 +89,7 @@ function decodePart(part: JsonObject, path: string, owner: FormatName): Part {
   }
 }
 
-function decodeText(part: JsonObject, path: string): TextPart {
+function decodeText(part: JsonObject, path: Place): TextPart {
   const text = required(readString(part.text, path, 'text'), path, 'text');
   const signature = readString(part.signature, path, 'signature');
   const cache = decodeCache(part, path);
@@ -92,7 +98,7 @@ function decodeText(part: JsonObject, path: string): TextPart {
 }
 
 /** Code that ran on the provider's side, as the not strict reply shows it (content-blocks.ts). */
-function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: string): Part {
+function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: Place): Part {
   const field = (name: string): string => required(readString(part[name], path, name), path, name);
   const shared = { id: readString(part.id, path, 'id'), signature: readString(part.signature, path, 'signature') };
   return type === 'code'
@@ -104,7 +110,7 @@ function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: string
  * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}` (wire.md A3), which has no time to live of its
  * own.
  */
-export function decodeCache(holder: JsonObject, path: string): CacheMarker | undefined {
+export function decodeCache(holder: JsonObject, path: Path): CacheMarker | undefined {
   const marker = readObject(holder.cache_control, path, 'cache_control');
   if (marker) return compact({ type: 'ephemeral' as const, ttl: readString(marker.ttl, path, 'cache_control.ttl') });
   const breakpoint = readObject(holder.prompt_cache_breakpoint, path, 'prompt_cache_breakpoint');
@@ -112,18 +118,18 @@ export function decodeCache(holder: JsonObject, path: string): CacheMarker | und
 }
 
 /** What any media part may carry beside its source. */
-function decorations(part: JsonObject, path: string) {
+function decorations(part: JsonObject, path: Place) {
   return { signature: readString(part.signature, path, 'signature'), cache: decodeCache(part, path) };
 }
 
 /** `image_url` carries images, films, sound and documents here (service.md 2.4): the MIME type says which. */
-function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: string): MediaPart {
-  const place = `${path}.${type}`;
+function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: Place): MediaPart {
+  const place = Place.field(path, type);
   const inner = part[type];
   // The bare string is an old spelling that vLLM and LiteLLM clients still send.
   const holder = typeof inner === 'string' ? { url: inner } : required(readObject(inner, place), place);
   const url = required(readString(holder.url, place, 'url'), place, 'url');
-  const { source, mime, parameters } = locate(url, explicitMime(holder, place), `${place}.url`);
+  const { source, mime, parameters } = locate(url, explicitMime(holder, place), Place.field(place, 'url'));
   const named = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
   return compact({
     type: 'media' as const,
@@ -137,7 +143,7 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
 }
 
 /** `mime_type`, or `format` as a type or as an extension. First in the order of wire.md D4. */
-function explicitMime(holder: JsonObject, path: string): string | undefined {
+function explicitMime(holder: JsonObject, path: Place): string | undefined {
   const mime = readString(holder.mime_type, path, 'mime_type');
   if (mime) return mime;
   const format = readString(holder.format, path, 'format');
@@ -151,12 +157,12 @@ interface Located {
   readonly parameters?: string | undefined;
 }
 
-function locate(url: string, explicit: string | undefined, path: string): Located {
+function locate(url: string, explicit: string | undefined, path: Place): Located {
   const inline = parseDataUri(url);
   if (inline) return { source: { kind: 'data', data: inline.data }, ...typeOf(inline, explicit) };
   // Anything else is no address: assuming JPEG bytes, as others do, hides the caller's mistake (wire.md D4).
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
-    throw invalidValue(path, `\`${path}\` must be a data URI, or an http, https or gs URL.`);
+    throw invalidValue(path, `\`${String(path)}\` must be a data URI, or an http, https or gs URL.`);
   }
   return { source: { kind: 'url', url }, mime: explicit ?? mimeOfUrl(url) };
 }
@@ -166,8 +172,8 @@ function typeOf(inline: DataUri, explicit: string | undefined): Pick<Located, 'm
   return explicit === undefined ? { mime: inline.mime, parameters: inline.parameters } : { mime: explicit };
 }
 
-function decodeAudio(part: JsonObject, path: string): MediaPart {
-  const place = `${path}.input_audio`;
+function decodeAudio(part: JsonObject, path: Place): MediaPart {
+  const place = Place.field(path, 'input_audio');
   const audio = required(readObject(part.input_audio, place), place);
   const data = required(readString(audio.data, place, 'data'), place, 'data');
   const format = readString(audio.format, place, 'format');
@@ -182,8 +188,8 @@ function decodeAudio(part: JsonObject, path: string): MediaPart {
   });
 }
 
-function decodeFile(part: JsonObject, path: string): MediaPart {
-  const place = `${path}.file`;
+function decodeFile(part: JsonObject, path: Place): MediaPart {
+  const place = Place.field(path, 'file');
   const file = required(readObject(part.file, place), place);
   const name = readString(file.filename, place, 'filename');
   const { source, mime, parameters } = locateFile(file, name, place);
@@ -198,7 +204,7 @@ function decodeFile(part: JsonObject, path: string): MediaPart {
   });
 }
 
-function locateFile(file: JsonObject, name: string | undefined, path: string): Located {
+function locateFile(file: JsonObject, name: string | undefined, path: Place): Located {
   const explicit = explicitMime(file, path);
   const byName = name === undefined ? undefined : mimeOfName(name);
   const data = readString(file.file_data, path, 'file_data');
@@ -213,7 +219,7 @@ function locateFile(file: JsonObject, name: string | undefined, path: string): L
   }
   const url = readString(file.file_url, path, 'file_url');
   if (url !== undefined) {
-    const found = locate(url, explicit, `${path}.file_url`);
+    const found = locate(url, explicit, Place.field(path, 'file_url'));
     return { ...found, mime: found.mime ?? byName };
   }
   const id = required(readString(file.file_id, path, 'file_id'), path, 'file_data');
@@ -247,7 +253,7 @@ function isText(item: unknown): item is JsonObject {
   return isObject(item) && item.type === 'text';
 }
 
-export function optionalParts(value: unknown, path: string): readonly unknown[] | undefined {
+export function optionalParts(value: unknown, path: Path): readonly unknown[] | undefined {
   const given = readArray(value, path);
   const items = given && assembleBlocks(given);
   return items && items.length > 0 ? items : undefined;

@@ -1,12 +1,13 @@
-import type { JsonObject, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
+import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
+import { Place } from '../place.ts';
 import { messagesOf } from '../places.ts';
 import type { LossReport } from '../losses.ts';
 import { compact, isObject } from './read.ts';
 
-interface Place {
-  readonly path: string;
+interface Destination {
+  readonly path: Place;
   readonly at: number;
   readonly target: RequestTarget;
   readonly report: LossReport;
@@ -15,7 +16,7 @@ interface Place {
 export function encodeMessages(turns: readonly Turn[], target: RequestTarget, report: LossReport): JsonObject[] {
   let at = 0;
   return turns.flatMap((turn) => {
-    const place: Place = { path: `messages[${at}]`, at, target, report };
+    const place: Destination = { path: Place.item('messages', at), at, target, report };
     at += messagesOf(turn);
     switch (turn.role) {
       case 'system':
@@ -30,12 +31,13 @@ export function encodeMessages(turns: readonly Turn[], target: RequestTarget, re
 }
 
 /** One plain text is a string, the form every server knows; the empty string stands for no parts. */
-function encodeContent(turn: Turn, place: Place): string | JsonObject[] {
-  const parts = turn.parts.flatMap((part, at) => {
-    const path = `${place.path}.content[${at}]`;
-    const encoded = encodeInput(part, path, turn.role, place);
-    return encoded ? [encoded] : [];
-  });
+function encodeContent(turn: Turn, place: Destination): string | JsonObject[] {
+  const parts: JsonObject[] = [];
+  const content = Place.field(place.path, 'content');
+  for (const [at, part] of turn.parts.entries()) {
+    const encoded = encodeInput(part, Place.item(content, at), turn.role, place);
+    if (encoded) parts.push(encoded);
+  }
   return plainText(parts) ?? parts;
 }
 
@@ -55,14 +57,14 @@ function plainText(parts: readonly JsonObject[]): string | undefined {
 }
 
 /** A part of a system or user message. */
-function encodeInput(part: Part, path: string, role: Turn['role'], place: Place): JsonObject | undefined {
+function encodeInput(part: Part, path: Place, role: Turn['role'], place: Destination): JsonObject | undefined {
   const { report } = place;
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: textOf(part, path, report), ...marker(part, path, role, place) };
+      return marked({ type: 'text', text: textOf(part, path, report) }, part, { path, role, place });
     case 'media':
-      if (part.signature) report.dropped(`${path}.signature`, 'OpenAI chat has no signatures on media.');
-      return { ...encodeMedia(part, path, report), ...marker(part, path, role, place) };
+      if (part.signature) report.dropped(Place.field(path, 'signature'), 'OpenAI chat has no signatures on media.');
+      return marked(encodeMedia(part, path, report), part, { path, role, place });
     case 'opaque':
       if (part.format === 'openai-chat') return part.value;
       report.dropped(path, `A block only ${part.format} understands.`);
@@ -73,41 +75,49 @@ function encodeInput(part: Part, path: string, role: Turn['role'], place: Place)
   }
 }
 
-function textOf(part: TextPart, path: string, report: LossReport): string {
-  if (part.signature) report.dropped(`${path}.signature`, 'OpenAI chat has no signatures on text.');
+function textOf(part: TextPart, path: Place, report: LossReport): string {
+  if (part.signature) report.dropped(Place.field(path, 'signature'), 'OpenAI chat has no signatures on text.');
   return part.text;
 }
 
-/** Cache markers exist on the parts of user messages only, without a time to live (wire.md A3), and only at OpenAI. */
-function marker(part: Part, path: string, role: Turn['role'], { target, report }: Place): JsonObject {
-  const cache = 'cache' in part ? part.cache : undefined;
-  if (!cache) return {};
-  if (role !== 'user' || target.host === 'vertex') {
-    report.dropped(`${path}.cache_control`, `No cache markers in ${role} messages of this target.`);
-    return {};
-  }
-  if (cache.ttl) report.downgraded(`${path}.cache_control.ttl`, 'OpenAI sets the time to live for the whole request.');
-  return { prompt_cache_breakpoint: { mode: 'explicit' } };
+interface Marking {
+  readonly path: Place;
+  readonly role: Turn['role'];
+  readonly place: Destination;
 }
 
-function encodeAssistant(turn: Turn, place: Place): JsonObject {
+/** Cache markers exist on the parts of user messages only, without a time to live (wire.md A3), and only at OpenAI. */
+function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role, place }: Marking): JsonObject {
+  if (!cache) return block;
+  const { target, report } = place;
+  if (role !== 'user' || target.host === 'vertex') {
+    report.dropped(Place.field(path, 'cache_control'), `No cache markers in ${role} messages of this target.`);
+    return block;
+  }
+  if (cache.ttl)
+    report.downgraded(Place.field(path, 'cache_control.ttl'), 'OpenAI sets the time to live for the whole request.');
+  return { ...block, prompt_cache_breakpoint: { mode: 'explicit' } };
+}
+
+function encodeAssistant(turn: Turn, place: Destination): JsonObject {
   const calls: JsonObject[] = [];
   const spoken: JsonObject[] = [];
+  const [list, toolCalls] = [Place.field(place.path, 'content'), Place.field(place.path, 'tool_calls')];
   let audio: unknown;
-  turn.parts.forEach((part, at) => {
+  for (const [at, part] of turn.parts.entries()) {
     if (part.type === 'tool_call') {
-      calls.push(encodeCall(part, `${place.path}.tool_calls[${calls.length}]`, place));
-      return;
+      calls.push(encodeCall(part, Place.item(toolCalls, calls.length), place));
+      continue;
     }
-    const path = `${place.path}.content[${at}]`;
+    const path = Place.item(list, at);
     const sound = audioOf(part);
-    const said = sound === undefined ? encodeSpoken(part, path, place) : [];
+    const said = sound === undefined ? encodeSpoken(part, path, place) : undefined;
     // What is not sent has no order to lose.
-    if (calls.length > 0 && (said.length > 0 || sound !== undefined))
+    if (calls.length > 0 && (said ?? sound))
       place.report.downgraded(path, 'OpenAI chat puts tool calls after everything that was said.');
     audio = sound ?? audio;
-    spoken.push(...said);
-  });
+    if (said) spoken.push(said);
+  }
   const { content, refusal } = splitRefusal(spoken);
   const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
   return compact({
@@ -127,20 +137,20 @@ function audioOf(part: Part): JsonObject | undefined {
   return isObject(audio) ? audio : undefined;
 }
 
-function encodeSpoken(part: Part, path: string, { report }: Place): JsonObject[] {
+function encodeSpoken(part: Part, path: Place, { report }: Destination): JsonObject | undefined {
   switch (part.type) {
     case 'text':
-      if (part.cache) report.dropped(`${path}.cache_control`, 'No cache markers in assistant messages.');
-      return [{ type: 'text', text: textOf(part, path, report) }];
+      if (part.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers in assistant messages.');
+      return { type: 'text', text: textOf(part, path, report) };
     case 'refusal':
-      return [{ type: 'refusal', refusal: part.text }];
+      return { type: 'refusal', refusal: part.text };
     case 'opaque':
-      if (part.format === 'openai-chat') return [part.value];
+      if (part.format === 'openai-chat') return part.value;
       report.dropped(path, `A block only ${part.format} understands.`);
-      return [];
+      return undefined;
     default:
       report.dropped(path, `OpenAI chat cannot take ${part.type} back in an assistant message.`);
-      return [];
+      return undefined;
   }
 }
 
@@ -152,13 +162,13 @@ function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonOb
   return { content: spoken.slice(0, -1), refusal: last.refusal };
 }
 
-function encodeCall(part: ToolCallPart, path: string, { target, report }: Place): JsonObject {
+function encodeCall(part: ToolCallPart, path: Place, { target, report }: Destination): JsonObject {
   const { id, name, signature } = part;
-  if (part.cache) report.dropped(`${path}.cache_control`, 'No cache markers on tool calls.');
+  if (part.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers on tool calls.');
   // Google's OpenAI layer takes signatures here (wire.md D9); anyone else would refuse the field, or the foreign proof.
   const google = target.host === 'vertex';
   if (signature && !google)
-    report.dropped(`${path}.function.thought_signature`, 'OpenAI chat has no thought signatures.');
+    report.dropped(Place.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
   const extra = signature && google ? { extra_content: { google: { thought_signature: signature } } } : {};
   if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments (wire.md A3); servers that parse them refuse the empty string.
@@ -169,10 +179,10 @@ function encodeCall(part: ToolCallPart, path: string, { target, report }: Place)
  * One message for each result. Only text may stand in a tool message: media goes right after, as the user's (wire.md D13), and
  * a failure is said in words.
  */
-function encodeResults(turn: Turn, place: Place): JsonObject[] {
+function encodeResults(turn: Turn, place: Destination): JsonObject[] {
   const attached: JsonObject[] = [];
   const messages = turn.parts.flatMap((part, at) => {
-    const path = `messages[${place.at + at}]`;
+    const path = Place.item('messages', place.at + at);
     if (part.type !== 'tool_result') {
       place.report.dropped(path, `OpenAI chat has no ${part.type} part in a tool message.`);
       return [];
@@ -182,22 +192,30 @@ function encodeResults(turn: Turn, place: Place): JsonObject[] {
   return attached.length > 0 ? [...messages, { role: 'user', content: attached }] : messages;
 }
 
-function encodeResult(result: ToolResultPart, path: string, to: { place: Place; attached: JsonObject[] }): JsonObject {
+function encodeResult(
+  result: ToolResultPart,
+  path: Place,
+  to: { place: Destination; attached: JsonObject[] },
+): JsonObject {
   const { report } = to.place;
-  if (result.cache) report.dropped(`${path}.cache_control`, 'No cache markers on tool results.');
+  if (result.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers on tool results.');
   const texts: JsonObject[] = [];
-  result.content.forEach((part, at) => {
-    const inner = `${path}.content[${at}]`;
+  const list = Place.field(path, 'content');
+  for (const [at, part] of result.content.entries()) {
+    const inner = Place.item(list, at);
     const encoded = encodeInput(part, inner, 'tool', to.place);
-    if (!encoded) return;
+    if (!encoded) continue;
     if (part.type !== 'media') texts.push(encoded);
     else {
       report.downgraded(inner, 'Media of a tool result is sent in a user message after it.');
       to.attached.push(encoded);
     }
-  });
+  }
   if (result.isError) {
-    report.downgraded(`${path}.is_error`, 'OpenAI chat has no failed results: the text begins with "Error: ".');
+    report.downgraded(
+      Place.field(path, 'is_error'),
+      'OpenAI chat has no failed results: the text begins with "Error: ".',
+    );
     const [first] = texts;
     const said = first?.type === 'text' && typeof first.text === 'string' ? first.text : undefined;
     texts.splice(0, said === undefined ? 0 : 1, { type: 'text', text: `Error: ${said ?? ''}` });

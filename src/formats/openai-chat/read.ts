@@ -1,5 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
+import { Place, type Path } from '../place.ts';
+
+export { compact } from '../compact.ts';
 
 /**
  * Typed reading of a caller's body. The schema has checked it in normal service; these keep the decoder total where it has
@@ -14,82 +17,64 @@ export function isObject(value: unknown): value is JsonObject {
  * `field` of what stands at `path`. Readers take the two apart: a body has tens of thousands of fields, and only a fault needs the
  * place of one.
  */
-function placeOf(path: string, field: string | undefined): string {
-  return field === undefined ? path : `${path}.${field}`;
+function placeOf(path: Path, field: string | undefined): Path {
+  return field === undefined ? path : Place.field(path, field);
 }
 
-function wrongType(path: string, expected: string): RequestFault {
-  return new RequestFault('invalid_request', `\`${path}\` must be ${expected}.`, path);
+function wrongType(path: Path, expected: string): RequestFault {
+  return new RequestFault('invalid_request', `\`${String(path)}\` must be ${expected}.`, path);
 }
 
-export function readString(value: unknown, path: string, field?: string): string | undefined {
+export function readString(value: unknown, path: Path, field?: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw wrongType(placeOf(path, field), 'a string');
   return value;
 }
 
-export function readNumber(value: unknown, path: string, field?: string): number | undefined {
+export function readNumber(value: unknown, path: Path, field?: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') throw wrongType(placeOf(path, field), 'a number');
   return value;
 }
 
-export function readBoolean(value: unknown, path: string, field?: string): boolean | undefined {
+export function readBoolean(value: unknown, path: Path, field?: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw wrongType(placeOf(path, field), 'a boolean');
   return value;
 }
 
-export function readObject(value: unknown, path: string, field?: string): JsonObject | undefined {
+export function readObject(value: unknown, path: Path, field?: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) throw wrongType(placeOf(path, field), 'an object');
   return value;
 }
 
-export function readArray(value: unknown, path: string, field?: string): readonly unknown[] | undefined {
+export function readArray(value: unknown, path: Path, field?: string): readonly unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw wrongType(placeOf(path, field), 'an array');
   return value;
 }
 
-export function readStrings(value: unknown, path: string): readonly string[] | undefined {
-  return readArray(value, path)?.map((item, at) => required(readString(item, `${path}[${at}]`), `${path}[${at}]`));
+export function readStrings(value: unknown, path: Path): readonly string[] | undefined {
+  return readArray(value, path)?.map((item, at) => {
+    const place = Place.item(path, at);
+    return required(readString(item, place), place);
+  });
 }
 
-export function required<T>(value: T | undefined, path: string, field?: string): T {
+export function required<T>(value: T | undefined, path: Path, field?: string): T {
   if (value !== undefined) return value;
   const place = placeOf(path, field);
-  throw new RequestFault('missing_required_parameter', `\`${place}\` is required.`, place);
+  throw new RequestFault('missing_required_parameter', `\`${String(place)}\` is required.`, place);
 }
 
-export function invalidValue(path: string, message: string): RequestFault {
+export function invalidValue(path: Path, message: string): RequestFault {
   return new RequestFault('invalid_value', message, path);
 }
 
 /** The text of a field of a reply, where a wrong type means "not there": replies are read tolerantly. */
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/**
- * Without the keys whose value is undefined: a field that was not sent must not be there (`exactOptionalPropertyTypes`). A loop,
- * since every part of every request passes here (measured: 0.09 µs, against 0.3 to 0.9 µs for a list of entries).
- */
-export function compact<T extends object>(fields: T): Compact<T>;
-export function compact(fields: Readonly<JsonObject>): JsonObject {
-  const kept: JsonObject = {};
-  for (const key of Object.keys(fields)) {
-    const value = fields[key];
-    if (value === undefined) continue;
-    // Assigned, this key would change the prototype instead.
-    if (key === '__proto__') Object.defineProperty(kept, key, { value, enumerable: true });
-    else kept[key] = value;
-  }
-  return kept;
 }
 
 /** Some servers fill a silence with chunks of no choice; Azure's filter results before the answer look the same. */

@@ -1,5 +1,6 @@
 import type { JsonObject, Loss } from '../conversation.ts';
 import { LossReport } from '../losses.ts';
+import { Place, type Path } from '../place.ts';
 import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from './read.ts';
 
@@ -100,45 +101,31 @@ function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
 /** Places in the caller's body, as OpenAI writes `param`. */
 export function unreadFields(body: JsonObject): readonly Loss[] {
   const found = new LossReport();
-  each(body.messages, (message, at) => {
+  each(body.messages, 'messages', (message, path) => {
     const shape = MESSAGES.get(message.role);
-    const path: Path = { before: undefined, step: 'messages', at };
     compare(message, shape, path, found);
     for (const list of PART_LISTS) {
-      if (shape?.[list] !== true) continue;
-      each(message[list], (part, index) =>
-        compare(part, PARTS.get(part.type), { before: path, step: list, at: index }, found),
-      );
+      const parts = message[list];
+      if (shape?.[list] !== true || !Array.isArray(parts)) continue;
+      each(parts, Place.field(path, list), (part, place) => compare(part, PARTS.get(part.type), place, found));
     }
   });
-  each(body.tools, (tool, at) => compare(tool, TOOLS.get(tool.type), { before: undefined, step: 'tools', at }, found));
-  each(body.functions, (fn, at) => compare(fn, FUNCTION, { before: undefined, step: 'functions', at }, found));
+  each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
+  each(body.functions, 'functions', (fn, path) => compare(fn, FUNCTION, path, found));
   for (const [field, shapeOf] of OPTIONS) {
     const option = body[field];
-    if (isObject(option)) compare(option, shapeOf(option), { before: undefined, step: field, at: undefined }, found);
+    if (isObject(option)) compare(option, shapeOf(option), field, found);
   }
   return found.list();
 }
 
 const PART_LISTS = ['content', 'content_blocks', 'content_parts'] as const;
 
-/** A place, written out for the fields that are named and no others. */
-interface Path {
-  readonly before: Path | undefined;
-  readonly step: string;
-  readonly at: number | undefined;
-}
-
-function written({ before, step, at }: Path): string {
-  const name = at === undefined ? step : `${step}[${at}]`;
-  return before ? `${written(before)}.${name}` : name;
-}
-
-function each(list: unknown, visit: (item: JsonObject, at: number) => void): void {
+function each(list: unknown, place: Path, visit: (item: JsonObject, place: Place) => void): void {
   if (!Array.isArray(list)) return;
   for (let at = 0; at < list.length; at += 1) {
     const item: unknown = list[at];
-    if (isObject(item)) visit(item, at);
+    if (isObject(item)) visit(item, Place.item(place, at));
   }
 }
 
@@ -152,10 +139,10 @@ function compare(object: JsonObject, shape: Shape | undefined, path: Path, found
     if (value === undefined || value === null) continue;
     if (known === undefined) {
       if (found.isFull) found.count('dropped', 1);
-      else found.dropped(`${written(path)}.${key}`, 'No field of this name is known here.');
+      else found.dropped(Place.field(path, key), 'No field of this name is known here.');
     } else if (isList(known)) {
-      each(value, (item, at) => compare(item, known[0], { before: path, step: key, at }, found));
-    } else if (isObject(value)) compare(value, known, { before: path, step: key, at: undefined }, found);
+      each(value, Place.field(path, key), (item, place) => compare(item, known[0], place, found));
+    } else if (isObject(value)) compare(value, known, Place.field(path, key), found);
   }
 }
 

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { Place } from './place.ts';
+
+describe('A place', () => {
+  it('is written as OpenAI writes `param`', () => {
+    const part = Place.item(Place.field(Place.item('messages', 2), 'content'), 0);
+    expect(String(part)).toBe('messages[2].content[0]');
+    expect(String(Place.field(part, 'cache_control'))).toBe('messages[2].content[0].cache_control');
+  });
+
+  it('may begin with a text', () => {
+    expect(String(Place.field('tools[1]', 'function'))).toBe('tools[1].function');
+  });
+});
