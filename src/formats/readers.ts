@@ -4,7 +4,7 @@ import type { ClientContext, ReplyContext } from './format.ts';
 import type { LossNotes } from './reply-losses.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
-import { MAX_EVENT_BYTES } from './sse.ts';
+import { MAX_EVENT_BYTES } from './held-bytes.ts';
 import { StreamStart, textOf } from './stream-start.ts';
 
 /** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventTooLarge, eventEnds, MAX_EVENT_BYTES, readSse, SseCutter, type SseEvent } from './sse.ts';
+import { EventTooLarge, MAX_EVENT_BYTES } from './held-bytes.ts';
+import { eventEnds, readSse, SseCutter, type SseEvent } from './sse.ts';
 
 /** Cuts `bytes` at the given lengths and reads what comes out whole. */
 function readInPieces(bytes: Buffer, lengths: readonly number[]): { events: SseEvent[]; rest: string } {

@@ -1,3 +1,4 @@
+import { HeldBytes } from './held-bytes.ts';
 import { withoutMark } from './stream-start.ts';
 
 /**
@@ -9,68 +10,32 @@ import { withoutMark } from './stream-start.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Largest event held while waiting for its end. Inline images arrive as one event; ops.md 4.3 sets 16 MiB. */
-export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
-
-export class EventTooLarge extends Error {
-  override readonly name = 'EventTooLarge';
-}
-
-const NOTHING = Buffer.alloc(0);
-/** The first bytes that are held get so much room; a larger room than the last is let go with its event. */
-const LEAST_ROOM = 256;
-const MOST_KEPT_ROOM = 64 * 1024;
-
-/**
- * Cuts a byte stream at event ends (blank lines). Only the new bytes are searched. Bytes that wait for the end of their event are copied
- * into one room, which doubles when it is full: a read of one byte costs little more than the copy of that byte.
- */
+/** Cuts a byte stream at event ends (blank lines). Only the new bytes are searched. */
 export class SseCutter {
-  #room: Buffer = NOTHING;
-  #held = 0;
+  readonly #held = new HeldBytes();
   #begun = false;
 
   /** Bytes up to the last event end seen, or undefined. The byte order mark of the stream is not among them. */
   push(bytes: Buffer): Buffer | undefined {
     const cut = this.#lastEnd(bytes);
     if (cut < 0) {
-      this.#hold(bytes, 0);
+      this.#held.add(bytes, 0);
       return undefined;
     }
-    const whole = this.#take(bytes, cut);
-    if (cut < bytes.length) this.#hold(bytes, cut);
+    const whole = this.#begin(this.#held.take(bytes, cut));
+    if (cut < bytes.length) this.#held.add(bytes, cut);
     return whole;
   }
 
   /** What is held back: an event whose blank line never came. */
   rest(): Buffer {
-    return this.#take(NOTHING, 0);
+    return this.#begin(this.#held.take());
   }
 
-  /** What is held, and the bytes before `to`. */
-  #take(bytes: Buffer, to: number): Buffer {
-    const head = to === bytes.length ? bytes : bytes.subarray(0, to);
-    const whole = this.#held === 0 ? head : Buffer.concat([this.#room.subarray(0, this.#held), head]);
-    this.#held = 0;
-    if (this.#room.length > MOST_KEPT_ROOM) this.#room = NOTHING;
+  #begin(whole: Buffer): Buffer {
     if (this.#begun) return whole;
     this.#begun = true;
     return withoutMark(whole);
-  }
-
-  #hold(bytes: Buffer, from: number): void {
-    const held = this.#held + bytes.length - from;
-    if (held > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of the reply exceeds ${MAX_EVENT_BYTES} bytes`);
-    if (held > this.#room.length) this.#grow(held);
-    if (bytes.length === 1) this.#room[this.#held] = bytes[0]!;
-    else bytes.copy(this.#room, this.#held, from);
-    this.#held = held;
-  }
-
-  #grow(least: number): void {
-    const room = Buffer.allocUnsafe(Math.min(MAX_EVENT_BYTES, Math.max(LEAST_ROOM, least * 2)));
-    this.#room.copy(room, 0, 0, this.#held);
-    this.#room = room;
   }
 
   /** Index just past the last blank line in `bytes`, counting what is held before it; -1 when there is none. */
@@ -79,8 +44,8 @@ export class SseCutter {
     let cr = lastOf(bytes, CR, bytes.length - 1);
     while (lf >= 0 || cr >= 0) {
       if (lf > cr) {
-        const previous = this.#at(bytes, lf - 1);
-        if (previous === LF || (previous === CR && isLineEnd(this.#at(bytes, lf - 2)))) return lf + 1;
+        const previous = this.#held.at(lf - 1, bytes);
+        if (previous === LF || (previous === CR && isLineEnd(this.#held.at(lf - 2, bytes)))) return lf + 1;
         lf = lastOf(bytes, LF, lf - 1);
       } else {
         if (this.#endsBlankLine(bytes, cr)) return cr + 1;
@@ -97,13 +62,8 @@ export class SseCutter {
   #endsBlankLine(bytes: Buffer, cr: number): boolean {
     const next = bytes[cr + 1];
     if (next === LF) return false;
-    const previous = this.#at(bytes, cr - 1);
+    const previous = this.#held.at(cr - 1, bytes);
     return previous === CR || (previous === LF && next !== undefined);
-  }
-
-  #at(bytes: Buffer, index: number): number | undefined {
-    if (index >= 0) return bytes[index];
-    return this.#held + index >= 0 ? this.#room[this.#held + index] : undefined;
   }
 }
 

@@ -40,7 +40,7 @@ export const worstReplyRatio = (): ReplyRatio => replyRatios()[0]!;
  * has little JSON (comments, blank lines, an event that never ends) is compared with a JSON list of its lines, a string each: its
  * reader has to look at each line as a JSON parser has to look at each string.
  */
-function leastWork(reads: readonly Buffer[], shape: ReplyShape): () => void {
+export function leastWork(reads: readonly Buffer[], shape: ReplyShape): () => void {
   const reply = Buffer.concat(reads);
   const events = jsonOf(reply, shape) ?? [linesOf(reply)];
   return () => {

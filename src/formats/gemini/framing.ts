@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
 import { parseReplyText } from '../rounding.ts';
-import { eventEnds, EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { EventTooLarge } from '../held-bytes.ts';
+import { eventEnds, readSse, SseCutter } from '../sse.ts';
 import { StreamStart } from '../stream-start.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
@@ -105,23 +106,14 @@ function isJson(text: string): boolean {
 
 class ArrayFramer implements Framer {
   readonly #cutter = new JsonElementCutter();
-  #held: Buffer[] = [];
 
   push(bytes: Buffer): Framed {
-    const { elements, ends } = this.#cutter.push(bytes);
-    const boundary = ends.at(-1);
-    if (boundary === undefined) {
-      this.#held.push(bytes);
-      return { whole: undefined, texts: elements };
-    }
-    const whole = Buffer.concat([...this.#held, bytes.subarray(0, boundary)]);
-    this.#held = boundary < bytes.length ? [bytes.subarray(boundary)] : [];
-    return { whole, texts: elements };
+    return this.#cutter.push(bytes);
   }
 
   end(): LastFramed {
     const cut = this.#cutter.open;
-    const rest = Buffer.concat(this.#held);
+    const rest = this.#cutter.rest();
     return { whole: cut || rest.length === 0 ? undefined : rest, texts: [], cut };
   }
 
