@@ -1,3 +1,4 @@
+import { absorb } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import { nestsTooDeep } from '../json-depth.ts';
 import { WrittenText } from '../written-text.ts';
@@ -138,7 +139,10 @@ export class PlainSink implements MessageSink {
 
   finish({ delta, beside, usage }: MessageEnd): void {
     const earlier = isObject(this.message.usage) ? this.message.usage : {};
-    this.message = { ...this.message, ...delta, ...beside, usage: { ...earlier, ...usage } };
+    // In place: a delta may have a hundred thousand fields, which a spread copies one by one.
+    absorb(this.message, delta);
+    absorb(this.message, beside);
+    this.message.usage = { ...earlier, ...usage };
   }
 
   ping(): void {}
