@@ -36,9 +36,11 @@ type Draft = Mutable<Choice> & {
   citations: UrlCitation[];
   logprobs: LogprobToken[];
   refusalLogprobs: LogprobToken[];
-  /** Part index by block number and by call number. */
-  blocks: Map<string, number>;
+  /** Part index by block number, or by call number. */
+  blocks: Readonly<Record<Fragmented, Map<number, number>>>;
 };
+/** Parts that come in fragments. */
+type Fragmented = 'tool_call' | 'text' | 'thinking';
 
 /** A plain body is this fold of the events, so a stream and a plain reply cannot disagree. */
 export function fold(events: readonly GenerationEvent[]): Generation {
@@ -85,7 +87,7 @@ function draftOf(drafts: Map<number, Draft>, index: number): Draft {
       citations: [],
       logprobs: [],
       refusalLogprobs: [],
-      blocks: new Map(),
+      blocks: { tool_call: new Map(), text: new Map(), thinking: new Map() },
     };
     drafts.set(index, draft);
   }
@@ -119,7 +121,7 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
         ...(legacy && { legacy }),
         ...(signature && { signature }),
       };
-      return begin(draft, `call ${event.call}`, part);
+      return begin(draft, event.call, part);
     }
     case 'tool_arguments':
       return mergeArguments(draft, event);
@@ -142,22 +144,20 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
 }
 
 function mergeArguments(draft: Draft, { call, text }: Extract<ChoiceEvent, { type: 'tool_arguments' }>): void {
-  const part = partAt(draft, `call ${call}`);
+  const part = partAt(draft, 'tool_call', call);
   if (part?.type === 'tool_call') part.arguments += text;
 }
 
 function mergeText(draft: Draft, { block, text, spoken }: Extract<ChoiceEvent, { type: 'text' }>): void {
-  const key = `text ${block}`;
-  const part = partAt(draft, key);
+  const part = partAt(draft, 'text', block);
   if (part?.type === 'text') part.text += text;
-  else begin(draft, key, { type: 'text', text, ...(spoken && { spoken }) });
+  else begin(draft, block, { type: 'text', text, ...(spoken && { spoken }) });
 }
 
 function mergeThinking(draft: Draft, { block, text, inline }: Extract<ChoiceEvent, { type: 'thinking' }>): void {
-  const key = `thinking ${block}`;
-  const part = partAt(draft, key);
+  const part = partAt(draft, 'thinking', block);
   if (part?.type === 'thinking') part.text += text;
-  else begin(draft, key, { type: 'thinking', text, ...(inline && { inline }) });
+  else begin(draft, block, { type: 'thinking', text, ...(inline && { inline }) });
 }
 
 /** Events that carry a whole part each. */
@@ -204,24 +204,19 @@ function mediaKind(mime: string): 'image' | 'audio' | 'video' | 'document' {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
-/** The part its key names, which was made here: fragments are joined to it in place, for a copy for each of them costs more than they do. */
-function partAt(draft: Draft, key: string): Mutable<Part> | undefined {
-  const at = draft.blocks.get(key);
+/** The part of a block or call, which was made here: fragments are joined to it in place, for a copy for each of them costs more than they do. */
+function partAt(draft: Draft, kind: Fragmented, number: number): Mutable<Part> | undefined {
+  const at = draft.blocks[kind].get(number);
   return at === undefined ? undefined : draft.parts[at];
 }
 
-function begin(draft: Draft, key: string, part: Part): void {
-  draft.blocks.set(key, draft.parts.push(part) - 1);
+function begin(draft: Draft, number: number, part: Extract<Part, { type: Fragmented }>): void {
+  draft.blocks[part.type].set(number, draft.parts.push(part) - 1);
 }
 
 /** A signature belongs to the thinking or text of its block; alone it makes an empty text part that only carries it. */
 function sign(draft: Draft, block: number, signature: string): void {
-  for (const kind of ['thinking', 'text'] as const) {
-    const at = draft.blocks.get(`${kind} ${block}`);
-    if (at === undefined) continue;
-    const part = draft.parts[at]!;
-    if (part.type === kind) draft.parts[at] = { ...part, signature };
-    return;
-  }
-  begin(draft, `text ${block}`, { type: 'text', text: '', signature });
+  const part = partAt(draft, 'thinking', block) ?? partAt(draft, 'text', block);
+  if (part?.type === 'thinking' || part?.type === 'text') part.signature = signature;
+  else begin(draft, block, { type: 'text', text: '', signature });
 }

@@ -224,9 +224,9 @@ export interface Format {
   /** Upstream side: conversation → wire body. Throws RequestFault for what must be refused. Never changes its input. */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
 
-  /** Upstream side: a plain 2xx reply, parsed → events with the terminal one. Throws ReplyFault. */
-  decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[];
-  decodeStream(reply: ReplyContext): StreamDecoder;
+  /** Upstream side: a plain 2xx reply, parsed → events with the terminal one. What is left out is named in `notes`. Throws ReplyFault. */
+  decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[];
+  decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder;
   /** Upstream side: a reply that is not 2xx. `text` is the body, whatever it is: JSON, an array, HTML, nothing. */
   decodeError(status: number, text: string): UpstreamFailure;
 

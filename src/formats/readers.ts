@@ -4,7 +4,7 @@ import type { ClientContext, ReplyContext } from './format.ts';
 import type { LossNotes } from './reply-losses.ts';
 import { parseReplyText } from './rounding.ts';
 import { observe } from './signals.ts';
-import { MAX_EVENT_BYTES } from './sse.ts';
+import { MAX_EVENT_BYTES } from './held-bytes.ts';
 import { StreamStart, textOf } from './stream-start.ts';
 
 /** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
@@ -39,7 +39,7 @@ class StreamReader implements PassThrough {
 
   constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
     this.signals = signals;
-    this.#decoder = upstream.decodeStream(reply);
+    this.#decoder = upstream.decodeStream(reply, signals);
     this.#encoder = client.encodeStream(context, signals);
   }
 
@@ -88,7 +88,8 @@ class WholeReader implements PassThrough {
   }
 
   end(): Buffer | undefined {
-    const events = this.#translation.upstream.decodeReply(parseReply(this.#pieces), this.#translation.reply);
+    const { upstream, reply } = this.#translation;
+    const events = upstream.decodeReply(parseReply(this.#pieces), reply, this.signals);
     observe(this.signals, events);
     return this.signals.failure ? undefined : Buffer.from(this.#write(events, this.#translation, this.signals));
   }

@@ -125,3 +125,45 @@ describe('pictures in `images`, as OpenRouter tells them', () => {
     expect(reader.signals.losses).toBeUndefined();
   });
 });
+
+describe('Citations beyond 1 MiB', () => {
+  const source = { web: { uri: `https://e.org/${'a'.repeat(1000)}`, title: 't' } };
+  const answer = (supports: number) => ({
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'Hello' }] },
+        finishReason: 'STOP',
+        groundingMetadata: {
+          groundingChunks: [source],
+          groundingSupports: Array.from({ length: supports }, () => ({
+            segment: { endIndex: 5 },
+            groundingChunkIndices: [0],
+          })),
+        },
+      },
+    ],
+  });
+  const read = (supports: number, client: keyof typeof formats, stream: boolean) => {
+    const body = JSON.stringify(answer(supports));
+    const reader = translatingReader(
+      { upstream: formats.gemini, client: formats[client], reply: replyContext(), context: clientContext() },
+      stream,
+      stream ? 'text/event-stream' : 'application/json',
+    );
+    reader.push(Buffer.from(stream ? `data: ${body}\r\n\r\n` : body));
+    reader.end();
+    return reader.signals.losses;
+  };
+
+  it.each([
+    ['openai-chat', true],
+    ['openai-chat', false],
+    ['anthropic-messages', true],
+    ['anthropic-messages', false],
+  ] as const)('are told as lost (%s, stream: %s)', (client, stream) => {
+    expect(read(900, client, stream)).toBeUndefined();
+    expect(read(1000, client, stream)).toEqual([
+      { param: 'reply.citations', action: 'dropped', reason: 'The citations of an answer are cut at 1 MiB.' },
+    ]);
+  });
+});

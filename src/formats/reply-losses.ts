@@ -29,9 +29,12 @@ const paramOf = (part: ReplyPart): string => `reply.${part}`;
 
 export const REPLY_LOSSES: readonly string[] = (Object.keys(REASONS) as ReplyPart[]).map(paramOf);
 
-export function lose(notes: LossNotes, part: ReplyPart): void {
+/** Why citations are missing that the API of the client does have a field for. */
+export const TOO_MANY_CITATIONS = 'The citations of an answer are cut at 1 MiB.';
+
+export function lose(notes: LossNotes, part: ReplyPart, reason: string = REASONS[part]): void {
   const param = paramOf(part);
   const { losses = [] } = notes;
   if (losses.some((loss) => loss.param === param)) return;
-  notes.losses = [...losses, { param, action: 'dropped', reason: REASONS[part] }];
+  notes.losses = [...losses, { param, action: 'dropped', reason }];
 }

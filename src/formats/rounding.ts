@@ -29,7 +29,7 @@ function hasChanged(text: string): boolean {
 /** Of the digits of a whole number: parsed and written, they are others. */
 export function isChanged(digits: string): boolean {
   const number = Number(digits);
-  if (String(number) === digits) return false;
+  if (Number.isSafeInteger(number) || String(number) === digits) return false;
   // Exact below 1e21 (ECMA-262, Number.prototype.toFixed).
   if (Math.abs(number) < 1e21) return number.toFixed(0) !== digits;
   return digits.length > MAX_DIGITS || !Number.isFinite(number) || BigInt(digits) !== BigInt(number);

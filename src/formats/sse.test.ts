@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventTooLarge, MAX_EVENT_BYTES, readSse, SseCutter, type SseEvent } from './sse.ts';
+import { EventTooLarge, MAX_EVENT_BYTES } from './held-bytes.ts';
+import { eventEnds, readSse, SseCutter, type SseEvent } from './sse.ts';
 
 /** Cuts `bytes` at the given lengths and reads what comes out whole. */
 function readInPieces(bytes: Buffer, lengths: readonly number[]): { events: SseEvent[]; rest: string } {
@@ -27,6 +28,23 @@ describe('server-sent events', () => {
         { event: undefined, data: 'b' },
       ],
     ],
+    [
+      'CR alone, which ends a line too',
+      'event: x\rdata: a\r\rdata: b\r\r',
+      [
+        { event: 'x', data: 'a' },
+        { event: undefined, data: 'b' },
+      ],
+    ],
+    [
+      'all three line ends in one stream',
+      'data: a\r\ndata: b\r\r\ndata: c\n\rdata: d\n\n',
+      [
+        { event: undefined, data: 'a\nb' },
+        { event: undefined, data: 'c' },
+        { event: undefined, data: 'd' },
+      ],
+    ],
     ['named events', 'event: ping\ndata: {}\n\n', [{ event: 'ping', data: '{}' }]],
     ['several data lines, joined', 'data: a\ndata: b\n\n', [{ event: undefined, data: 'a\nb' }]],
     ['comments and blank runs', ': hello\n\n\n\ndata: a\n\n', [{ event: undefined, data: 'a' }]],
@@ -48,7 +66,7 @@ describe('server-sent events', () => {
     fc.assert(
       fc.property(
         fc.array(event),
-        fc.constantFrom('\n', '\r\n'),
+        fc.constantFrom('\n', '\r\n', '\r'),
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
         (list, eol, lengths) => {
           const text = list
@@ -62,6 +80,25 @@ describe('server-sent events', () => {
         },
       ),
     );
+  });
+
+  it('are read at once where a read ends with the blank line of a stream that has CR alone', () => {
+    const cutter = new SseCutter();
+    expect(cutter.push(Buffer.from('data: a\r\r'))?.toString()).toBe('data: a\r\r');
+    expect(cutter.push(Buffer.from('data: b\r'))).toBeUndefined();
+    expect(cutter.push(Buffer.from('\r'))?.toString()).toBe('data: b\r\r');
+  });
+
+  it('are not cut between the CR and the LF of a blank line', () => {
+    const cutter = new SseCutter();
+    expect(cutter.push(Buffer.from('data: a\r\n\r'))).toBeUndefined();
+    expect(cutter.push(Buffer.from('\ndata: b'))?.toString()).toBe('data: a\r\n\r\n');
+  });
+
+  it.each(['\n', '\r\n', '\r'])('are found one by one in whole bytes, with %j', (eol) => {
+    const events = [': c', 'data: a', 'event: x'].map((line) => `${line}${eol}${eol}`);
+    const ends = [...eventEnds(Buffer.from(events.join('')))];
+    expect(ends).toEqual(events.map((_, at) => events.slice(0, at + 1).join('').length));
   });
 
   it('hold back the tail of an event that was cut', () => {

@@ -1,86 +1,113 @@
+import { HeldBytes } from './held-bytes.ts';
+import { withoutMark } from './stream-start.ts';
+
 /**
  * Server-sent events on bytes. Cutting and reading are apart: a pass-through only cuts, a decoder reads what was cut.
- * Tolerates any split of the bytes, LF and CRLF (all Gemini recordings use CRLF, all Anthropic ones LF), comments,
+ * Tolerates any split of the bytes, lines that end in LF, CRLF or CR (all Gemini recordings use CRLF, all Anthropic ones LF), comments,
  * several `data:` lines and a byte order mark (WHATWG HTML, section 9.2).
  */
 
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Largest event held while waiting for its end. Inline images arrive as one event; ops.md 4.3 sets 16 MiB. */
-export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
-
-export class EventTooLarge extends Error {
-  override readonly name = 'EventTooLarge';
-}
-
-/**
- * Cuts a byte stream at event ends (blank lines). Only the new bytes are searched, and they are copied together once per
- * whole event, so that a large event in small pieces does not cost its square.
- */
+/** Cuts a byte stream at event ends (blank lines). Only the new bytes are searched. */
 export class SseCutter {
-  #pieces: Buffer[] = [];
-  #held = 0;
-  /** The last two bytes held: a blank line can be split between reads. */
-  #last = 0;
-  #beforeLast = 0;
+  readonly #held = new HeldBytes();
+  #begun = false;
 
-  /** Bytes up to the last event end seen, or undefined. */
+  /** Bytes up to the last event end seen, or undefined. The byte order mark of the stream is not among them. */
   push(bytes: Buffer): Buffer | undefined {
     const cut = this.#lastEnd(bytes);
     if (cut < 0) {
-      this.#hold(bytes);
+      this.#held.add(bytes, 0);
       return undefined;
     }
-    const head = bytes.subarray(0, cut);
-    const whole = this.#held === 0 ? head : Buffer.concat([...this.#pieces, head]);
-    this.#pieces = [];
-    this.#held = 0;
-    this.#last = this.#beforeLast = 0;
-    if (cut < bytes.length) this.#hold(bytes.subarray(cut));
+    const whole = this.#begin(this.#held.take(bytes, cut));
+    if (cut < bytes.length) this.#held.add(bytes, cut);
     return whole;
   }
 
   /** What is held back: an event whose blank line never came. */
   rest(): Buffer {
-    const rest = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
-    this.#pieces = [];
-    this.#held = 0;
-    this.#last = this.#beforeLast = 0;
-    return rest;
+    return this.#begin(this.#held.take());
   }
 
-  #hold(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    this.#held += bytes.length;
-    if (this.#held > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of the reply exceeds ${MAX_EVENT_BYTES} bytes`);
-    this.#pieces.push(bytes);
-    this.#beforeLast = bytes.length > 1 ? bytes[bytes.length - 2]! : this.#last;
-    this.#last = bytes[bytes.length - 1]!;
+  #begin(whole: Buffer): Buffer {
+    if (this.#begun) return whole;
+    this.#begun = true;
+    return withoutMark(whole);
   }
 
   /** Index just past the last blank line in `bytes`, counting what is held before it; -1 when there is none. */
   #lastEnd(bytes: Buffer): number {
-    for (let at = bytes.lastIndexOf(LF); at >= 0; at = at > 0 ? bytes.lastIndexOf(LF, at - 1) : -1) {
-      const previous = this.#at(bytes, at - 1);
-      if (previous === LF || (previous === CR && this.#at(bytes, at - 2) === LF)) return at + 1;
+    let lf = lastOf(bytes, LF, bytes.length - 1);
+    let cr = lastOf(bytes, CR, bytes.length - 1);
+    while (lf >= 0 || cr >= 0) {
+      if (lf > cr) {
+        const previous = this.#held.at(lf - 1, bytes);
+        if (previous === LF || (previous === CR && isLineEnd(this.#held.at(lf - 2, bytes)))) return lf + 1;
+        lf = lastOf(bytes, LF, lf - 1);
+      } else {
+        if (this.#endsBlankLine(bytes, cr)) return cr + 1;
+        cr = lastOf(bytes, CR, cr - 1);
+      }
     }
     return -1;
   }
 
-  #at(bytes: Buffer, index: number): number {
-    if (index >= 0) return bytes[index]!;
-    return index === -1 ? this.#last : index === -2 ? this.#beforeLast : 0;
+  /**
+   * Of a CR that no LF follows. At the end of a read an LF may still come: where lines end in LF or CRLF it is waited for; behind a line
+   * that ends in CR alone it is not, since the event would wait for the one behind it.
+   */
+  #endsBlankLine(bytes: Buffer, cr: number): boolean {
+    const next = bytes[cr + 1];
+    if (next === LF) return false;
+    const previous = this.#held.at(cr - 1, bytes);
+    return previous === CR || (previous === LF && next !== undefined);
   }
 }
 
+function isLineEnd(code: number | undefined): boolean {
+  return code === LF || code === CR;
+}
+
+/** A call into the engine costs as much as looking at so many bytes here. */
+const SHORT = 32;
+
+/** Index of the last such byte at or before `from`, or -1. */
+function lastOf(bytes: Buffer, code: number, from: number): number {
+  if (from > SHORT) return bytes.lastIndexOf(code, from);
+  let at = from;
+  while (at >= 0 && bytes[at] !== code) at -= 1;
+  return at;
+}
+
+/** The end of a line and an empty line. A CR before an LF is half of one end. */
+const BLANK_LINE = /(?:\r\n|\n|\r(?!\n))(?:\r\n?|\n)/g;
+
+/**
+ * Index behind the blank line that ends the event at `from`, or the end. `text` has a character per byte (latin1), so that positions in
+ * it are positions in the bytes. Recorded OpenAI and Anthropic streams have LF alone: no pattern for those.
+ */
+export function eventEnd(text: string, from: number, returns: boolean): number {
+  if (!returns) {
+    const at = text.indexOf('\n\n', from);
+    return at < 0 ? text.length : at + 2;
+  }
+  BLANK_LINE.lastIndex = from;
+  return BLANK_LINE.test(text) ? BLANK_LINE.lastIndex : text.length;
+}
+
+/** True where some line of the text may end in CR: what `eventEnd` has to know of the whole text. */
+export const hasReturns = (text: string): boolean => text.includes('\r');
+
 /** Indexes just past each blank line of whole events, and the end. */
 export function* eventEnds(bytes: Buffer): Generator<number> {
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
-    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
-    if (bytes[next] === LF) yield next + 1;
-  }
-  yield bytes.length;
+  const text = bytes.toString('latin1');
+  const returns = hasReturns(text);
+  let at = 0;
+  do yield (at = eventEnd(text, at, returns));
+  while (at < text.length);
 }
 
 export interface SseEvent {
@@ -95,10 +122,13 @@ export function readSse(bytes: Buffer): SseEvent[] {
   let data: string | undefined;
   const text = bytes.toString('utf8');
   let from = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  // Each is looked for again when the reading has passed it: a text may have one sort of line end alone.
+  let lf = indexFrom(text, '\n', from);
+  let cr = indexFrom(text, '\r', from);
   while (from < text.length) {
-    let to = text.indexOf('\n', from);
-    if (to < 0) to = text.length;
-    const end = to > from && text.charCodeAt(to - 1) === CR ? to - 1 : to;
+    if (lf < from) lf = indexFrom(text, '\n', from);
+    if (cr < from) cr = indexFrom(text, '\r', from);
+    const end = lf < cr ? lf : cr;
     if (end === from) {
       if (data !== undefined) events.push({ event, data });
       event = data = undefined;
@@ -108,8 +138,14 @@ export function readSse(bytes: Buffer): SseEvent[] {
     } else if (text.startsWith('event:', from)) {
       event = text.slice(from + 6, end).trim();
     }
-    from = to + 1;
+    from = lf === cr + 1 ? end + 2 : end + 1;
   }
   if (data !== undefined) events.push({ event, data });
   return events;
+}
+
+/** The end of the text stands for a character that it does not have. */
+function indexFrom(text: string, character: string, from: number): number {
+  const at = text.indexOf(character, from);
+  return at < 0 ? text.length : at;
 }

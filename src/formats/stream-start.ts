@@ -4,7 +4,7 @@ const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const NOTHING = Buffer.alloc(0);
 
 export interface Opened {
-  /** All bytes that have come and were not given before. */
+  /** All bytes that have come and were not given before, without the mark. */
   readonly bytes: Buffer;
   /** Index of the first byte that is neither white space nor a part of the mark; undefined until it has come. */
   readonly first: number | undefined;
@@ -25,18 +25,20 @@ export class StreamStart {
       this.#held = bytes;
       return { bytes: NOTHING, first: undefined };
     }
-    const from = !this.#begun && hasMark(bytes) ? MARK.length : 0;
+    const text = this.#begun ? bytes : withoutMark(bytes);
     this.#begun = true;
-    const at = bytes.subarray(from).findIndex((byte) => !BLANK.has(byte));
-    return { bytes, first: at < 0 ? undefined : from + at };
+    const at = text.findIndex((byte) => !BLANK.has(byte));
+    return { bytes: text, first: at < 0 ? undefined : at };
   }
 }
 
-function hasMark(bytes: Buffer): boolean {
-  return bytes.subarray(0, MARK.length).equals(MARK);
+/** Clients of a stream need not know the mark: one that does not reads a first line of another name, and loses its event. */
+export function withoutMark(bytes: Buffer): Buffer {
+  const marked = bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2];
+  return marked ? bytes.subarray(MARK.length) : bytes;
 }
 
 /** The text of a whole body: JSON.parse refuses the mark. */
 export function textOf(bytes: Buffer): string {
-  return (hasMark(bytes) ? bytes.subarray(MARK.length) : bytes).toString('utf8');
+  return withoutMark(bytes).toString('utf8');
 }

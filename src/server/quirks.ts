@@ -1,6 +1,6 @@
 import type { Format, ModelFeatures } from '../formats/format.ts';
 import { LossReport, joinLosses } from '../formats/losses.ts';
-import { MAX_EVENT_BYTES } from '../formats/sse.ts';
+import { MAX_EVENT_BYTES } from '../formats/held-bytes.ts';
 import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
 import type { BodyLimit, Envelope, Quirks } from '../providers/quirks.ts';
 import { lostFeature } from './caller-headers.ts';

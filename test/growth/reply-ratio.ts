@@ -1,59 +1,75 @@
-import { LARGE_BYTES } from './measure.ts';
 import { readSse } from '../../src/formats/sse.ts';
+import { cpuOf, LARGE_BYTES } from './measure.ts';
 import { CLIENTS, NAMES, pairOf, readReply, readsOf, SHAPES } from './replies-run.ts';
 import type { ReplyShape } from './replies-build.ts';
+import { parseAndWrite } from './request-run.ts';
 
-export interface Ratio {
-  /** Cost of reading and translating a reply, in costs of JSON.parse and JSON.stringify of the same bytes. */
-  readonly ratio: number;
+/** Cheaper pairs are measured once: they are far from the rule of the bench. */
+const CHEAP = 3;
+
+export interface ReplyRatio {
+  readonly form: 'stream' | 'plain';
   readonly shape: string;
   readonly pair: string;
+  readonly milliseconds: number;
+  /** Cost of reading and translating a reply, in costs of the least that can be done with the same bytes. */
+  readonly ratio: number;
 }
 
-function best(task: () => void, times = 3): number {
-  let least = Infinity;
-  for (let time = 0; time < times; time += 1) {
-    const from = performance.now();
-    task();
-    least = Math.min(least, performance.now() - from);
-  }
-  return least;
+/** Over every shape and every pair, the dearest first. */
+export function replyRatios(bytes = LARGE_BYTES): readonly ReplyRatio[] {
+  const ratios = NAMES.flatMap((upstream) =>
+    SHAPES[upstream].flatMap((shape) => {
+      const reads = readsOf(shape, bytes);
+      const least = cpuOf(leastWork(reads, shape));
+      return CLIENTS.map(({ client, strict }): ReplyRatio => {
+        const one = { upstream, client, strict, shape };
+        const cost = cpuOf(() => void readReply(one, reads), { enough: least * CHEAP });
+        const form = shape.stream ? 'stream' : 'plain';
+        return { form, shape: shape.name, pair: pairOf(one), milliseconds: cost / 1000, ratio: cost / least };
+      });
+    }),
+  );
+  return ratios.toSorted((a, b) => b.ratio - a.ratio);
 }
 
-/** The JSON in a reply: the body, or the data of each event. Undefined where there is little of it, or it is none. */
-function jsonOf(reply: Buffer, { stream }: ReplyShape): readonly string[] | undefined {
-  const isArray = reply[0] === 0x5b;
-  const texts = stream && !isArray ? readSse(reply).map(({ data }) => data) : [reply.toString()];
-  const readable = texts.filter((text) => text !== '[DONE]' && text !== '');
-  const length = readable.reduce((sum, text) => sum + text.length, 0);
-  if (length < reply.length / 2) return undefined;
+export const worstReplyRatio = (): ReplyRatio => replyRatios()[0]!;
+
+/**
+ * The least that any reader does with a reply: it puts the reads together, and parses and writes the JSON of each event. A reply that
+ * has little JSON (comments, blank lines, an event that never ends) is compared with a JSON list of its lines, a string each: its
+ * reader has to look at each line as a JSON parser has to look at each string.
+ */
+export function leastWork(reads: readonly Buffer[], shape: ReplyShape): () => void {
+  const reply = Buffer.concat(reads);
+  const events = jsonOf(reply, shape) ?? [linesOf(reply)];
+  return () => {
+    if (reads.length > 1) Buffer.concat(reads);
+    for (const event of events) work(event);
+  };
+}
+
+function work(json: Buffer): void {
   try {
-    for (const text of readable) JSON.stringify(JSON.parse(text));
+    parseAndWrite(json);
+  } catch (error) {
+    // What nests deeper than the stack cannot be written, by anybody.
+    if (!(error instanceof RangeError)) throw error;
+  }
+}
+
+/** The body, or the data of each event. Undefined where there is little of it, or it is no JSON. */
+function jsonOf(reply: Buffer, { stream }: ReplyShape): readonly Buffer[] | undefined {
+  const isBody = !stream || reply[0] === 0x5b;
+  const texts = isBody ? [reply.toString()] : readSse(reply).map(({ data }) => data);
+  const readable = texts.filter((text) => text !== '[DONE]' && text !== '').map((text) => Buffer.from(text));
+  if (readable.reduce((sum, text) => sum + text.length, 0) < reply.length / 2) return undefined;
+  try {
+    for (const text of readable) work(text);
     return readable;
   } catch {
     return undefined;
   }
 }
 
-/** Over every shape and every pair, the costliest first. */
-export function replyRatios(bytes = LARGE_BYTES): Ratio[] {
-  const found: Ratio[] = [];
-  for (const upstream of NAMES) {
-    for (const shape of SHAPES[upstream]) {
-      const reads = readsOf(shape, bytes);
-      const json = jsonOf(Buffer.concat(reads), shape);
-      if (!json) continue;
-      const base = best(() => {
-        for (const text of json) JSON.stringify(JSON.parse(text));
-      });
-      for (const { client, strict } of CLIENTS) {
-        const one = { upstream, client, strict, shape };
-        const ratio = best(() => void readReply(one, reads)) / base;
-        found.push({ ratio, shape: `${shape.stream ? 'stream' : 'plain'}: ${shape.name}`, pair: pairOf(one) });
-      }
-    }
-  }
-  return found.sort((a, b) => b.ratio - a.ratio);
-}
-
-export const worstReplyRatio = (): Ratio => replyRatios()[0]!;
+const linesOf = (reply: Buffer): Buffer => Buffer.from(JSON.stringify(reply.toString().split(/\r\n?|\n/)));

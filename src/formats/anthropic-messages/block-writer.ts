@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
 import { markText, markThought } from './foreign-signatures.ts';
 import { listOf } from './json.ts';
-import type { MessageSink } from './message-sink.ts';
+import { EMPTY_TEXT, EMPTY_THINKING, type MessageSink } from './message-sink.ts';
 
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'tool';
@@ -16,6 +16,9 @@ interface OpenBlock {
   /** Its citations came in this format's own words; the neutral ones say the same again. */
   cited: boolean;
 }
+
+/** Of all blocks that are no calls: nothing is added to it. */
+const NO_ARGUMENTS = new GrowingArguments();
 
 /** Keeps the rules of B6: indices count up, one block is open at a time, each is closed before the next. */
 export class BlockWriter {
@@ -35,12 +38,12 @@ export class BlockWriter {
 
   text(source: number, text: string): void {
     // `citations` only where there are some, as in all recorded replies; the AI SDK refuses the `null` the types allow.
-    const open = this.#enter('text', source, { type: 'text', text: '' });
+    const open = this.#enter('text', source, EMPTY_TEXT);
     if (text !== '') this.#sink.delta(open.index, { type: 'text_delta', text });
   }
 
   thinking(source: number, thinking: string): void {
-    const open = this.#enter('thinking', source, { type: 'thinking', thinking: '', signature: '' });
+    const open = this.#enter('thinking', source, EMPTY_THINKING);
     if (thinking !== '') this.#sink.delta(open.index, { type: 'thinking_delta', thinking });
   }
 
@@ -52,7 +55,7 @@ export class BlockWriter {
       return;
     }
     this.settle();
-    const { index } = this.#enter('thinking', source, { type: 'thinking', thinking: '', signature: '' });
+    const { index } = this.#enter('thinking', source, EMPTY_THINKING);
     this.#sink.delta(index, { type: 'signature_delta', signature: markText(signature) });
     this.settle();
   }
@@ -128,7 +131,7 @@ export class BlockWriter {
       source,
       index: this.#next++,
       start: block,
-      arguments: new GrowingArguments(),
+      arguments: NO_ARGUMENTS,
       custom: false,
       cited: false,
     };

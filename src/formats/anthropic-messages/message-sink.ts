@@ -1,5 +1,7 @@
+import { absorb } from '../absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import { nestsTooDeep } from '../json-depth.ts';
+import { WrittenText } from '../written-text.ts';
 import { isObject, parseJson, stringOf } from './json.ts';
 
 /** Takes the steps of a message as the Messages API streams them (wire.md B6). */
@@ -19,14 +21,31 @@ export interface MessageEnd {
   readonly usage: JsonObject;
 }
 
+/** How blocks of words begin. Shared, so that their JSON is made once. */
+export const EMPTY_TEXT: JsonObject = { type: 'text', text: '' };
+export const EMPTY_THINKING: JsonObject = { type: 'thinking', thinking: '', signature: '' };
+const EMPTY_JSON = new Map([EMPTY_TEXT, EMPTY_THINKING].map((block) => [block, JSON.stringify(block)]));
+
+/** What a delta of each type adds. Most of them are short: JSON of the object costs three times that of its text. */
+const ADDS: ReadonlyMap<unknown, string> = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+  ['signature_delta', 'signature'],
+  ['input_json_delta', 'partial_json'],
+]);
+
+function deltaJson(delta: JsonObject): string {
+  const field = ADDS.get(delta.type);
+  if (field === undefined) return JSON.stringify(delta);
+  return `{"type":"${String(delta.type)}","${field}":${JSON.stringify(delta[field])}}`;
+}
+
 /** Writes the steps as SSE. Always with the event line: SDKs skip records without one (B6). */
 export class StreamSink implements MessageSink {
-  #text = '';
+  readonly #text = new WrittenText();
 
   take(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
+    return this.#text.take();
   }
 
   start(message: JsonObject): void {
@@ -35,15 +54,13 @@ export class StreamSink implements MessageSink {
   }
 
   open(index: number, content_block: JsonObject): void {
-    this.#write('content_block_start', JSON.stringify({ type: 'content_block_start', index, content_block }));
+    const block = EMPTY_JSON.get(content_block) ?? JSON.stringify(content_block);
+    this.#write('content_block_start', `{"type":"content_block_start","index":${index},"content_block":${block}}`);
   }
 
   /** The hot path: only what changes is turned into JSON. */
   delta(index: number, delta: JsonObject): void {
-    this.#write(
-      'content_block_delta',
-      `{"type":"content_block_delta","index":${index},"delta":${JSON.stringify(delta)}}`,
-    );
+    this.#write('content_block_delta', `{"type":"content_block_delta","index":${index},"delta":${deltaJson(delta)}}`);
   }
 
   close(index: number): void {
@@ -60,7 +77,7 @@ export class StreamSink implements MessageSink {
   }
 
   #write(event: string, data: string): void {
-    this.#text += `event: ${event}\ndata: ${data}\n\n`;
+    this.#text.add(`event: ${event}\ndata: ${data}\n\n`);
   }
 }
 
@@ -122,7 +139,10 @@ export class PlainSink implements MessageSink {
 
   finish({ delta, beside, usage }: MessageEnd): void {
     const earlier = isObject(this.message.usage) ? this.message.usage : {};
-    this.message = { ...this.message, ...delta, ...beside, usage: { ...earlier, ...usage } };
+    // In place: a delta may have a hundred thousand fields, which a spread copies one by one.
+    absorb(this.message, delta);
+    absorb(this.message, beside);
+    this.message.usage = { ...earlier, ...usage };
   }
 
   ping(): void {}

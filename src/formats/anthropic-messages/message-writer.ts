@@ -188,14 +188,15 @@ export class MessageWriter {
       this.#blocks.text(0, '');
       this.#blocks.settle();
     }
-    const delta = {
+    const ending = {
       stop_reason: this.#stopReason(),
       stop_sequence: this.#finish?.stopSequence ?? null,
       stop_details: this.#stopDetails(),
       container: null,
-      ...rest(this.#fields, ['stop_details', ...BESIDE_DELTA]),
     };
-    const beside = Object.fromEntries(Object.entries(this.#fields).filter(([key]) => BESIDE_DELTA.includes(key)));
+    const delta = rest(this.#fields, ['stop_details', ...BESIDE_DELTA], ending) ?? ending;
+    const beside: JsonObject = {};
+    for (const key of BESIDE_DELTA) if (Object.hasOwn(this.#fields, key)) beside[key] = this.#fields[key];
     this.#sink.finish({ delta, beside, usage: fromUsageDelta(this.#usage, this.#ownUsage) });
   }
 

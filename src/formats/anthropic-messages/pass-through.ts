@@ -2,7 +2,8 @@ import { createSignals, type Signals } from '../events.ts';
 import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
 import { PlainPassThrough } from '../plain-pass-through.ts';
 import { observe } from '../signals.ts';
-import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { EventTooLarge } from '../held-bytes.ts';
+import { eventEnd, hasReturns, readSse, SseCutter } from '../sse.ts';
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
@@ -14,7 +15,6 @@ export function passThrough(client: ClientContext, stream: boolean): PassThrough
     : new PlainPassThrough(decodeReply, client.model);
 }
 
-const CRLF_END = /\r?\n\r?\n/g;
 const LF = 0x0a;
 const CR = 0x0d;
 const BRACE = 0x7d;
@@ -67,19 +67,19 @@ class StreamPass implements PassThrough {
 
   /** Nothing but comments goes as it is (recorded); an event whole but for its blank line gets that line, which parsers need. */
   #last(rest: Buffer, records: number): Buffer | undefined {
-    if (records === 0) return rest.at(-1) === LF ? rest : undefined;
+    if (records === 0) return rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined;
     return this.#scan(Buffer.concat([rest, Buffer.from('\n\n')]));
   }
 
   /** Latin-1 keeps one character per byte, so positions in the text are positions in the bytes. */
   #scan(bytes: Buffer): Buffer | undefined {
     const text = bytes.toString('latin1');
-    const returns = text.includes('\r');
+    const returns = hasReturns(text);
     const kept: Buffer[] = [];
     let from = 0;
     let clean = 0;
     while (from < text.length) {
-      const to = recordEnd(text, from, returns);
+      const to = eventEnd(text, from, returns);
       const passed = this.#keep(bytes, from, to, text);
       if (!passed) {
         kept.push(bytes.subarray(clean, from));
@@ -115,7 +115,7 @@ class StreamPass implements PassThrough {
 }
 
 /** How the data of a record begins: with the first member of an object. */
-const OBJECT = /\r?\ndata: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/y;
+const OBJECT = /(?:\r\n?|\n)data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/y;
 
 /** The data from `start` begins as an object, and the record before `end` closes one. Half of one is no event, and is read to say so. */
 function isObject(text: string, start: number, end: number): boolean {
@@ -124,15 +124,4 @@ function isObject(text: string, start: number, end: number): boolean {
   let last = end - 1;
   while (text.charCodeAt(last) === LF || text.charCodeAt(last) === CR) last -= 1;
   return text.charCodeAt(last) === BRACE;
-}
-
-/** Index behind the blank line that ends the record at `from`. Recorded Anthropic streams have LF alone: no regex for those. */
-function recordEnd(text: string, from: number, returns: boolean): number {
-  if (!returns) {
-    const at = text.indexOf('\n\n', from);
-    return at < 0 ? text.length : at + 2;
-  }
-  CRLF_END.lastIndex = from;
-  const match = CRLF_END.exec(text);
-  return match ? match.index + match[0].length : text.length;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
+import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../reply-losses.ts';
 import { CallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
@@ -30,6 +31,7 @@ const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
  */
 export class CandidateReader {
   readonly #choice: number;
+  readonly #notes: LossNotes;
   readonly #calls: CallReader;
   readonly #inline: { readonly inline?: true };
   #nextBlock = 0;
@@ -45,8 +47,9 @@ export class CandidateReader {
   #finish: string | undefined;
   #finishMessage: string | undefined;
 
-  constructor(choice: number, reply: ReplyContext) {
+  constructor(choice: number, reply: ReplyContext, notes: LossNotes) {
     this.#choice = choice;
+    this.#notes = notes;
     this.#inline = INLINE_THINKER.test(reply.model) ? { inline: true } : {};
     this.#calls = new CallReader({ choice, newBlock: () => this.#newBlock() }, reply);
   }
@@ -90,9 +93,9 @@ export class CandidateReader {
     const metadata = this.#metadata.value;
     const grounding = metadata['groundingMetadata'];
     if (isObject(grounding)) {
-      for (const citation of citationsOf(grounding, this.#text, this.#partStarts)) {
-        events.push({ type: 'citation', choice, citation });
-      }
+      const { citations, cut } = citationsOf(grounding, this.#text, this.#partStarts);
+      for (const citation of citations) events.push({ type: 'citation', choice, citation });
+      if (cut) lose(this.#notes, 'citations', TOO_MANY_CITATIONS);
     }
     const notes = Object.keys(metadata).length > 0 ? [...this.#unplaced, metadata] : this.#unplaced;
     for (const value of notes)

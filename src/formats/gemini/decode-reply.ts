@@ -3,6 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { CandidateReader, type Block } from './candidate.ts';
+import { noLosses, type LossNotes } from '../reply-losses.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
 import { asList, asNumber, asString, isObject, optional } from './wire.ts';
@@ -21,12 +22,14 @@ const MAX_CANDIDATES = 8;
 /** Reads GenerateContentResponse objects, one (plain) or many (streamed), into events. */
 export class ReplyReader {
   readonly #reply: ReplyContext;
+  readonly #notes: LossNotes;
   readonly #candidates = new Map<number, CandidateReader>();
   #started = false;
   readonly #usage = new UsageReader();
   #blocked: Block | undefined;
 
-  constructor(reply: ReplyContext) {
+  constructor(reply: ReplyContext, notes: LossNotes = noLosses()) {
+    this.#notes = notes;
     this.#reply = reply;
   }
 
@@ -80,7 +83,7 @@ export class ReplyReader {
     let candidate = this.#candidates.get(index);
     if (!candidate) {
       if (this.#candidates.size === MAX_CHOICES) throw new ReplyFault(TOO_MANY_CHOICES);
-      candidate = new CandidateReader(index, this.#reply);
+      candidate = new CandidateReader(index, this.#reply, this.#notes);
       this.#candidates.set(index, candidate);
     }
     return candidate;
@@ -135,11 +138,11 @@ function indexesOf(candidates: readonly JsonObject[]): number[] {
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'error'];
 
 /** A plain 2xx reply. A missing finish reason is a plain end here: the body is known to be whole (wire.md D10). */
-export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
+export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
   if (!isObject(body) || !REPLY_FIELDS.some((field) => field in body)) {
     throw new ReplyFault('the reply is not a GenerateContentResponse');
   }
-  const reader = new ReplyReader(reply);
+  const reader = new ReplyReader(reply, notes);
   const events = reader.read(body);
   return events.at(-1)?.type === 'error' ? events : [...events, ...reader.end()];
 }

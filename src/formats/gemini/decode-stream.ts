@@ -1,10 +1,11 @@
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
+import type { LossNotes } from '../reply-losses.ts';
 import { INTERRUPTED, ReplyReader } from './decode-reply.ts';
 import { chunksOf, Framing, unreadable } from './framing.ts';
 
-export function decodeStream(reply: ReplyContext): StreamDecoder {
-  return new GeminiStreamDecoder(reply);
+export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder {
+  return new GeminiStreamDecoder(reply, notes);
 }
 
 class GeminiStreamDecoder implements StreamDecoder {
@@ -13,8 +14,8 @@ class GeminiStreamDecoder implements StreamDecoder {
   progress = 0;
   #ended = false;
 
-  constructor(reply: ReplyContext) {
-    this.#reader = new ReplyReader(reply);
+  constructor(reply: ReplyContext, notes: LossNotes | undefined) {
+    this.#reader = new ReplyReader(reply, notes);
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
 import { parseReplyText } from '../rounding.ts';
-import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { EventTooLarge } from '../held-bytes.ts';
+import { eventEnds, readSse, SseCutter } from '../sse.ts';
 import { StreamStart } from '../stream-start.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
@@ -68,16 +69,13 @@ class SseFramer implements Framer {
     if (cut || rest.length === 0) return { whole: undefined, texts: [], cut };
     if (texts.length > 0) return { whole: Buffer.concat([rest, BLANK_LINE]), texts, cut };
     // Half a line would swallow the event that tells of the cut.
-    return { whole: rest.at(-1) === LF ? rest : undefined, texts, cut };
+    return { whole: rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined, texts, cut };
   }
 
   before(whole: Buffer, count: number): Buffer {
-    // Latin-1 keeps one character per byte, so positions in the text are positions in the bytes.
-    const text = whole.toString('latin1');
     let from = 0;
     let seen = 0;
-    for (const { index, 0: end } of text.matchAll(RECORD_END)) {
-      const to = index + end.length;
+    for (const to of eventEnds(whole)) {
       if (dataOf(whole.subarray(from, to)).length > 0) seen += 1;
       if (seen > count) break;
       from = to;
@@ -87,8 +85,8 @@ class SseFramer implements Framer {
 }
 
 const LF = 0x0a;
+const CR = 0x0d;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
-const RECORD_END = /\r?\n\r?\n/g;
 
 /** Empty data keeps a connection open; `[DONE]` is what proxies of the OpenAI world end every stream with. Neither says anything. */
 function dataOf(bytes: Buffer): string[] {
@@ -108,23 +106,14 @@ function isJson(text: string): boolean {
 
 class ArrayFramer implements Framer {
   readonly #cutter = new JsonElementCutter();
-  #held: Buffer[] = [];
 
   push(bytes: Buffer): Framed {
-    const { elements, ends } = this.#cutter.push(bytes);
-    const boundary = ends.at(-1);
-    if (boundary === undefined) {
-      this.#held.push(bytes);
-      return { whole: undefined, texts: elements };
-    }
-    const whole = Buffer.concat([...this.#held, bytes.subarray(0, boundary)]);
-    this.#held = boundary < bytes.length ? [bytes.subarray(boundary)] : [];
-    return { whole, texts: elements };
+    return this.#cutter.push(bytes);
   }
 
   end(): LastFramed {
     const cut = this.#cutter.open;
-    const rest = Buffer.concat(this.#held);
+    const rest = this.#cutter.rest();
     return { whole: cut || rest.length === 0 ? undefined : rest, texts: [], cut };
   }
 

@@ -3,6 +3,12 @@ import type { UrlCitation } from '../events.ts';
 import { TextOffsets } from './text-offsets.ts';
 import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 
+export interface Citations {
+  readonly citations: readonly UrlCitation[];
+  /** There were more. */
+  readonly cut: boolean;
+}
+
 /**
  * Grounding → citations (wire.md D9): one for each source of each support. Segments count UTF-8 bytes; measured on all
  * recordings, streamed or not: of the whole answer, its text parts joined and thoughts left out. `partIndex`, which none of
@@ -10,11 +16,11 @@ import { asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
  * @param partStarts where each text part begins in `text`; turned into bytes here and not while chunks arrive, which would cost
  * the square of the answer's length (measured: 130 µs per event at 32,000 events)
  */
-export function citationsOf(grounding: JsonObject, text: string, partStarts: readonly number[]): UrlCitation[] {
+export function citationsOf(grounding: JsonObject, text: string, partStarts: readonly number[]): Citations {
   const sources = objectsOf(grounding['groundingChunks']).map(sourceOf);
   const supports = objectsOf(grounding['groundingSupports']);
   if (supports.length === 0) {
-    return sources.flatMap((source) => (source ? [{ ...source, start: 0, end: 0 }] : []));
+    return { citations: sources.flatMap((source) => (source ? [{ ...source, start: 0, end: 0 }] : [])), cut: false };
   }
   const offsets = new TextOffsets(text);
   const citations: UrlCitation[] = [];
@@ -30,11 +36,11 @@ export function citationsOf(grounding: JsonObject, text: string, partStarts: rea
       const source = typeof index === 'number' ? sources[index] : undefined;
       if (!source) continue;
       room -= source.url.length + (source.title?.length ?? 0) + MARKUP_LENGTH;
-      if (room < 0) return citations;
+      if (room < 0) return { citations, cut: true };
       citations.push({ ...source, start, end });
     }
   }
-  return citations;
+  return { citations, cut: false };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { EventTooLarge, MAX_EVENT_BYTES } from '../sse.ts';
+import { HeldBytes } from '../held-bytes.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,35 +7,46 @@ const CLOSE = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
+/** Elements that are whole: the bytes up to the end of the last of them, the text of each, and where in the bytes each ends. */
+export interface CutElements {
+  readonly whole: Buffer | undefined;
+  readonly texts: readonly string[];
+  readonly ends: readonly number[];
+}
+
+const NONE: CutElements = { whole: undefined, texts: [], ends: [] };
+
 /**
  * Cuts a JSON array, arriving in any split, into its elements: what a Gemini stream is without `alt=sse` (10 recordings). A
  * single object counts as an array of one. Works on bytes: no byte of a multi-byte UTF-8 character is an ASCII one.
  */
 export class JsonElementCutter {
-  #pieces: Buffer[] = [];
-  #held = 0;
+  readonly #held = new HeldBytes();
   #depth = 0;
   #inString = false;
   #escaped = false;
+  /** Where the open element begins, counted from the first byte held. */
+  #start = 0;
 
-  /** Texts of the elements that are whole now, and where in `bytes` each of them ends. */
-  push(bytes: Buffer): { readonly elements: string[]; readonly ends: number[] } {
-    const elements: string[] = [];
+  push(bytes: Buffer): CutElements {
+    const starts: number[] = [];
     const ends: number[] = [];
-    let from = this.#depth > 0 ? 0 : -1;
-    for (let at = 0; at < bytes.length; at += 1) {
-      const change = this.#step(bytes[at]!);
-      if (change === 'start') from = at;
-      else if (change === 'end') {
-        elements.push(Buffer.concat([...this.#pieces, bytes.subarray(from, at + 1)]).toString('utf8'));
-        this.#pieces = [];
-        this.#held = 0;
-        from = -1;
-        ends.push(at + 1);
-      }
+    this.#scan(bytes, starts, ends);
+    if (ends.length === 0) {
+      this.#held.add(bytes, 0);
+      return NONE;
     }
-    if (from >= 0) this.#hold(bytes.subarray(from));
-    return { elements, ends };
+    const length = ends.at(-1)!;
+    const cut = length - this.#held.length;
+    const whole = this.#held.take(bytes, cut);
+    this.#held.add(bytes, cut);
+    this.#start -= length;
+    return { whole, texts: ends.map((end, at) => whole.toString('utf8', starts[at], end)), ends };
+  }
+
+  /** What is held behind the last whole element. */
+  rest(): Buffer {
+    return this.#held.take();
   }
 
   /** True inside an element: the stream was cut there. */
@@ -43,28 +54,35 @@ export class JsonElementCutter {
     return this.#depth > 0;
   }
 
-  /** Elements are objects; the array around them, its commas and white space are skipped. */
-  #step(byte: number): 'start' | 'end' | undefined {
-    if (this.#inString) {
-      if (this.#escaped) this.#escaped = false;
-      else if (byte === BACKSLASH) this.#escaped = true;
-      else if (byte === QUOTE) this.#inString = false;
-      return undefined;
+  /**
+   * Notes where elements begin and end, counted from the first byte held. Elements are objects; the array around them, its commas and
+   * white space are skipped. Each byte is looked at once, in one loop over local variables: it is all the work of a long read.
+   */
+  #scan(bytes: Buffer, starts: number[], ends: number[]): void {
+    const held = this.#held.length;
+    let depth = this.#depth;
+    let inString = this.#inString;
+    let start = this.#start;
+    let at = this.#escaped ? 1 : 0;
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at]!;
+      if (inString) {
+        if (byte === BACKSLASH) at += 1;
+        else if (byte === QUOTE) inString = false;
+      } else if (byte === QUOTE) inString = depth > 0;
+      else if (byte === OPEN || (byte === OPEN_LIST && depth > 0)) {
+        if (depth === 0) start = held + at;
+        depth += 1;
+      } else if (depth > 0 && (byte === CLOSE || byte === CLOSE_LIST)) {
+        depth -= 1;
+        if (depth > 0) continue;
+        starts.push(start);
+        ends.push(held + at + 1);
+      }
     }
-    if (byte === QUOTE) this.#inString = this.#depth > 0;
-    else if (byte === OPEN || (byte === OPEN_LIST && this.#depth > 0)) {
-      this.#depth += 1;
-      return this.#depth === 1 ? 'start' : undefined;
-    } else if (this.#depth > 0 && (byte === CLOSE || byte === CLOSE_LIST)) {
-      this.#depth -= 1;
-      return this.#depth === 0 ? 'end' : undefined;
-    }
-    return undefined;
-  }
-
-  #hold(bytes: Buffer): void {
-    this.#held += bytes.length;
-    if (this.#held > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of the reply exceeds ${MAX_EVENT_BYTES} bytes`);
-    this.#pieces.push(bytes);
+    this.#escaped = at > bytes.length;
+    this.#depth = depth;
+    this.#inString = inString;
+    this.#start = start;
   }
 }

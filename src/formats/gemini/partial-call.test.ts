@@ -52,6 +52,20 @@ describe('arguments that arrive in pieces', () => {
       { a: [[1, 2]] },
     ],
     [
+      'pieces beside one another, below and above',
+      [
+        { jsonPath: '$.a.b.c', numberValue: 1 },
+        { jsonPath: '$.a.b.d.e', numberValue: 2 },
+        { jsonPath: '$.a.b.d.f', numberValue: 3 },
+        { jsonPath: '$.a.bb', numberValue: 4 },
+        { jsonPath: '$.a.b.g', numberValue: 5 },
+        { jsonPath: '$.h', numberValue: 6 },
+        { jsonPath: '.a.i.j', numberValue: 7 },
+        { jsonPath: '.a.i.k', numberValue: 8 },
+      ],
+      { a: { b: { c: 1, d: { e: 2, f: 3 }, g: 5 }, bb: 4, i: { j: 7, k: 8 } }, h: 6 },
+    ],
+    [
       'quoted names',
       [
         { jsonPath: "$['a b']['c\\'d']", numberValue: 1 },
@@ -72,6 +86,18 @@ describe('arguments that arrive in pieces', () => {
 
   it.each(['$.a[99999999]', '$.a[', '$..a', '$.a[x]', '$.a[0'])('the path %s cannot be used', (jsonPath) => {
     expect(() => assemble({ jsonPath, numberValue: 1 })).toThrow(ReplyFault);
+  });
+
+  it('a path of more levels than JSON can be written with cannot be used, nor can two that come to it', () => {
+    const path = (levels: number) => `$${'.a'.repeat(levels)}`;
+    expect(() => assemble({ jsonPath: path(1000), numberValue: 1 })).not.toThrow();
+    expect(() => assemble({ jsonPath: path(5000), numberValue: 1 })).toThrow(ReplyFault);
+    expect(() =>
+      assemble(
+        { jsonPath: path(900), numberValue: 1 },
+        { jsonPath: `${path(899)}.b${path(900).slice(1)}`, numberValue: 1 },
+      ),
+    ).toThrow(ReplyFault);
   });
 
   it('a path through a value cannot be used', () => {

@@ -13,6 +13,13 @@ export class PartialArguments {
   #holes = 0;
   /** Path of the string that the next piece goes on with. */
   #growing: string | undefined;
+  /**
+   * The parent that was written to last, and the path to it. Most pieces stand beside the one before them, or go on with it: an
+   * upstream may send a path of hundreds of names for each, which are read and followed once.
+   */
+  #parentPath = '';
+  #parent: Node | unknown[] = this.#root;
+  #levels = 0;
 
   constructor(initial: unknown) {
     this.merge(initial);
@@ -20,15 +27,23 @@ export class PartialArguments {
 
   /** Arguments that come whole, beside those in pieces. */
   merge(args: unknown): void {
-    if (isObject(args)) for (const [name, value] of Object.entries(args)) this.#root[name] = value;
+    if (!isObject(args)) return;
+    for (const [name, value] of Object.entries(args)) this.#root[name] = value;
+    this.#forgetParent();
   }
 
   add(piece: JsonObject): void {
     const path = asString(piece['jsonPath']) ?? '$';
-    const keys = parsePath(path);
+    if (!this.#goesOnFromParent(path)) this.#forgetParent(path);
+    const { keys, lastFrom } = parsePath(path, this.#parentPath.length);
     const last = keys.pop();
     if (last === undefined) return;
-    const parent = this.#parentOf(keys, last, path);
+    this.#levels += keys.length;
+    if (this.#levels > MAX_LEVELS)
+      throw new ReplyFault(`the path ${path.slice(0, 256)} of a streamed argument has more than ${MAX_LEVELS} levels`);
+    const parent = this.#below(this.#parent, { keys, last, path });
+    this.#parent = parent;
+    this.#parentPath = path.slice(0, lastFrom);
     const value = valueOf(piece);
     const before = read(parent, last);
     const grows = this.#growing === path && typeof before === 'string' && typeof value === 'string';
@@ -38,6 +53,17 @@ export class PartialArguments {
 
   toJson(): string {
     return JSON.stringify(this.#root);
+  }
+
+  #goesOnFromParent(path: string): boolean {
+    const next = path.charCodeAt(this.#parentPath.length);
+    return path.startsWith(this.#parentPath) && (next === DOT || next === OPEN);
+  }
+
+  #forgetParent(path = ''): void {
+    this.#parentPath = path.startsWith('$') ? '$' : '';
+    this.#parent = this.#root;
+    this.#levels = 0;
   }
 
   #write(node: Node | unknown[], key: Key, value: unknown): void {
@@ -52,8 +78,8 @@ export class PartialArguments {
     node[key] = value;
   }
 
-  #parentOf(keys: readonly Key[], last: Key, path: string): Node | unknown[] {
-    let node: Node | unknown[] = this.#root;
+  #below(from: Node | unknown[], { keys, last, path }: Place): Node | unknown[] {
+    let node = from;
     for (const [index, key] of keys.entries()) {
       const next: unknown = read(node, key);
       if (isNode(next)) node = next;
@@ -68,6 +94,13 @@ export class PartialArguments {
     }
     return node;
   }
+}
+
+/** Where a piece goes, from some node of its path on. */
+interface Place {
+  readonly keys: readonly Key[];
+  readonly last: Key;
+  readonly path: string;
 }
 
 type Key = string | number;
@@ -97,30 +130,40 @@ function valueOf(piece: JsonObject): unknown {
 
 const DOT = 0x2e;
 const OPEN = 0x5b;
-/** What ends a name in the shorthand; `]` in one is no path. */
-const NAME_END = /[.[\]]/g;
+const CLOSE = 0x5d;
 const BRACKETED = /\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
+/** Deeper arguments cannot be written as JSON, which is done with recursion: some thousand levels end the stack (measured). */
+const MAX_LEVELS = 1000;
+
 /**
- * `$.operations[0].action`, `$['a b'][2]` (RFC 9535, normalized and shorthand child segments). The shorthand is cut by hand: a pattern for
- * each segment costs ten times as much, and an upstream may send a path of thousands.
+ * `$.operations[0].action`, `$['a b'][2]` (RFC 9535, normalized and shorthand child segments), from a segment on. The shorthand is cut by
+ * hand: a pattern for each segment costs ten times as much, and an upstream may send a path of thousands.
  */
-function parsePath(path: string): Key[] {
+function parsePath(path: string, from: number): { readonly keys: Key[]; readonly lastFrom: number } {
   const keys: Key[] = [];
-  for (let at = path.startsWith('$') ? 1 : 0; at < path.length;) {
+  let lastFrom = from;
+  for (let at = from; at < path.length;) {
     const code = path.charCodeAt(at);
     const end = code === DOT ? nameEnd(path, at + 1) : code === OPEN ? bracketEnd(path, at, keys) : at;
     if (end <= at + 1) throw new ReplyFault(`the path ${path.slice(0, 256)} of a streamed argument cannot be read`);
     if (code === DOT) keys.push(path.slice(at + 1, end));
+    if (keys.length > MAX_LEVELS + 1) break;
+    lastFrom = at;
     at = end;
   }
-  return keys;
+  return { keys, lastFrom };
 }
 
+/** Most names are short: a loop finds their end sooner than a pattern does. */
 function nameEnd(path: string, from: number): number {
-  NAME_END.lastIndex = from;
-  return NAME_END.exec(path)?.index ?? path.length;
+  let at = from;
+  while (at < path.length && !endsName(path.charCodeAt(at))) at += 1;
+  return at;
 }
+
+/** What ends a name in the shorthand; `]` in one is no path. */
+const endsName = (code: number): boolean => code === DOT || code === OPEN || code === CLOSE;
 
 function bracketEnd(path: string, from: number, keys: Key[]): number {
   BRACKETED.lastIndex = from;

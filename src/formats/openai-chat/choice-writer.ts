@@ -74,8 +74,8 @@ export class ChoiceWriter {
     const apart = this.#neighbour !== undefined && this.#neighbour !== block;
     this.#neighbour = block;
     if (this.#blocksShown || apart) {
-      const blocks = JSON.stringify([...this.#showBlocks(), { index: block, delta: { text } }]);
-      return `${role}${this.#textHead}${json},"content_blocks":${blocks}}${this.#tail}`;
+      const blocks = `${this.#showBlocks()}{"index":${block},"delta":{"text":${json}}}`;
+      return `${role}${this.#textHead}${json},"content_blocks":[${blocks}]}${this.#tail}`;
     }
     this.#remember(text, block);
     return `${role}${this.#textHead}${json}}${this.#tail}`;
@@ -153,12 +153,15 @@ export class ChoiceWriter {
   /** The first block brings with it the texts that had left as content alone, so that the list is whole. */
   #block(index: number, delta: JsonObject): string {
     if (this.#client.strict) return '';
-    return this.#delta({ content_blocks: [...this.#showBlocks(), { index, delta }] });
+    const blocks = `${this.#showBlocks()}{"index":${index},"delta":${JSON.stringify(delta)}}`;
+    return this.#chunk(`{"content_blocks":[${blocks}]}`);
   }
 
-  #showBlocks(): JsonObject[] {
-    const earlier = this.#unshown.map(({ index, text }) => ({ index, delta: { text } }));
+  /** JSON of the texts that were not shown as blocks yet, a comma behind each. */
+  #showBlocks(): string {
     this.#blocksShown = true;
+    if (this.#unshown.length === 0) return '';
+    const earlier = this.#unshown.map(({ index, text }) => `${JSON.stringify({ index, delta: { text } })},`).join('');
     this.#unshown = [];
     return earlier;
   }

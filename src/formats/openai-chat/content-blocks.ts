@@ -1,3 +1,4 @@
+import { absorb, setField } from '../absorb.ts';
 import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { toDataUri } from '../media.ts';
@@ -42,13 +43,15 @@ export function isBlock(value: JsonObject): boolean {
 /** Fields of a block that its part has no place for: the citations of a text. Those of calls are not shown, as calls are not. */
 export function attachedFields({ attached, value }: Pick<OpaquePart, 'attached' | 'value'>): JsonObject | undefined {
   if (!attached || value.type === 'tool_use') return undefined;
-  const { type: _, ...fields } = value;
+  // A block may have a hundred thousand fields: a rest pattern costs ten times as much (measured).
+  const fields: JsonObject = {};
+  for (const key of Object.keys(value)) if (key !== 'type') setField(fields, key, value[key]);
   return fields;
 }
 
 function isSpecial(part: Part): boolean {
   if (part.type === 'text') return part.signature !== undefined;
-  if (part.type === 'opaque' && part.attached) return attachedFields(part) !== undefined;
+  if (part.type === 'opaque' && part.attached) return part.value.type !== 'tool_use';
   return part.type !== 'media' && blockOf(part) !== undefined;
 }
 
@@ -64,7 +67,8 @@ export function contentBlocks(parts: readonly Part[]): JsonObject[] | undefined 
   for (const part of parts) {
     const fields = part.type === 'opaque' ? attachedFields(part) : undefined;
     const last = fields && blocks.pop();
-    const block = last ? { ...last, ...fields } : blockOf(part);
+    const block = last ? { ...last } : blockOf(part);
+    if (last && fields) absorb(block!, fields);
     if (block) blocks.push(block);
   }
   return blocks;

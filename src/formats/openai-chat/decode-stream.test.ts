@@ -13,7 +13,7 @@ import {
   replyContext,
   seed,
 } from '../laws.testkit.ts';
-import { MAX_EVENT_BYTES } from '../sse.ts';
+import { MAX_EVENT_BYTES } from '../held-bytes.ts';
 import { openaiChat } from './index.ts';
 
 const open = () => openaiChat.decodeStream(replyContext());

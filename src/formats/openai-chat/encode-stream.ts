@@ -7,6 +7,7 @@ import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, type Envelope } from './envelope.ts';
 import { repeatable } from '../repeated.ts';
 import { encodeUsage } from './usage.ts';
+import { WrittenText } from '../written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
   return new ChatStreamEncoder(client, notes);
@@ -25,6 +26,7 @@ class ChatStreamEncoder implements StreamEncoder {
   readonly #notes: LossNotes;
   /** A map: the index is the upstream's, and a list would be as long as the largest. */
   readonly #choices = new Map<number, ChoiceWriter>();
+  readonly #out = new WrittenText();
   #frame: ChunkFrame | undefined;
   #usage: Usage | undefined;
   #envelope: Envelope = {};
@@ -37,13 +39,13 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   push(events: readonly GenerationEvent[]): string {
-    let out = '';
     for (const event of events) {
-      if (this.#closed) return out;
-      if (event.type === 'text' && !event.spoken) out += this.#choice(event.choice).text(event.text, event.block);
-      else out += this.#write(event);
+      if (this.#closed) break;
+      if (event.type === 'text' && !event.spoken)
+        this.#out.add(this.#choice(event.choice).text(event.text, event.block));
+      else this.#out.add(this.#write(event));
     }
-    return out;
+    return this.#out.take();
   }
 
   #write(event: GenerationEvent): string {

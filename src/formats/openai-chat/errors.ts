@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
-import type { EventTooLarge } from '../sse.ts';
+import type { EventTooLarge } from '../held-bytes.ts';
 import { textOf } from '../stream-start.ts';
 import { compact, isObject, stringOf } from './read.ts';
 

@@ -4,7 +4,8 @@ import type { ClientContext, PassThrough } from '../format.ts';
 import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
 import { parseReplyText } from '../rounding.ts';
 import { noteAnswer, noteFinish } from '../signals.ts';
-import { EventTooLarge, readSse, SseCutter } from '../sse.ts';
+import { EventTooLarge } from '../held-bytes.ts';
+import { eventEnd, hasReturns, readSse, SseCutter } from '../sse.ts';
 import { textOf } from '../stream-start.ts';
 import { mapFinish } from './finish.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -97,10 +98,11 @@ export class StreamPassThrough implements PassThrough {
 
   #pass(whole: Buffer): Buffer | undefined {
     const text = whole.toString('latin1');
+    const returns = hasReturns(text);
     const pieces: Buffer[] = [];
     let kept = 0;
     for (let from = 0, to = 0; from < text.length && !this.#stopped; from = to) {
-      to = eventEnd(text, from);
+      to = eventEnd(text, from, returns);
       const event = text.slice(from, to);
       if (!isData(event)) continue;
       const before = this.#keepAlives;
@@ -237,21 +239,11 @@ function parseChunk(data: string): JsonObject | undefined {
   }
 }
 
-/** Index after the blank line that ends the event at `from`. */
-function eventEnd(text: string, from: number): number {
-  for (let at = text.indexOf('\n', from); at >= 0; at = text.indexOf('\n', at + 1)) {
-    const next = text.charCodeAt(at + 1);
-    if (next === LF) return at + 2;
-    if (next === CR && text.charCodeAt(at + 2) === LF) return at + 3;
-  }
-  return text.length;
-}
-
-/** A byte order mark may stand before the first line (WHATWG HTML, section 9.2.5); here it is three characters. */
-const MARKED_DATA = '\u00ef\u00bb\u00bfdata:';
+/** A line of data that is not the first of its event: a comment or the event's name may stand before it. */
+const DATA_LINE = /[\r\n]data:/;
 
 function isData(event: string): boolean {
-  return event.startsWith('data:') || event.includes('\ndata:') || event.startsWith(MARKED_DATA);
+  return event.startsWith('data:') || DATA_LINE.test(event);
 }
 
 /**
@@ -260,10 +252,11 @@ function isData(event: string): boolean {
  */
 function usageMember(event: string): Span | undefined {
   if (valueOf(event, '"usage"') < 0) return undefined;
-  const from = event.startsWith('data:') ? 0 : event.indexOf('\ndata:') + 1;
-  const to = event.indexOf('\n', from);
-  if (event.includes('\ndata:', to)) return undefined;
-  const member = topLevelMember(event.slice(from, to), '"usage"');
+  const from = event.startsWith('data:') ? 0 : event.search(DATA_LINE) + 1;
+  const line = /^[^\r\n]*/.exec(event.slice(from))![0];
+  const to = from + line.length;
+  if (DATA_LINE.test(event.slice(to))) return undefined;
+  const member = topLevelMember(line, '"usage"');
   return member && { from: from + member.from, to: from + member.to };
 }
 
@@ -289,7 +282,7 @@ function isChunk(event: string): boolean {
 const RARE = new RegExp(
   [
     '^data: ?[^{ ]',
-    '\\nevent:',
+    '[\\r\\n]event:',
     memberPattern('finish_reason|usage|error', 'n'),
     memberPattern('index', '0'),
     '"choices"[ \\t]*:[ \\t]*\\[[ \\t]*\\]',

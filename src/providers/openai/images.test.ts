@@ -81,10 +81,10 @@ describe('a stream of images', () => {
   it.each([
     ['with drafts', STREAM],
     ['with CRLF', event(draft, '\r\n') + event(complete, '\r\n')],
+    ['with CR alone', event(draft, '\r') + event(complete, '\r')],
     ['without names of events', `data: ${JSON.stringify(draft)}\n\ndata: ${JSON.stringify(complete)}\n\n`],
     ['with a mark at its end', `${STREAM}data: [DONE]\n\n`],
     ['with comments', `: ping\n\n${STREAM}`],
-    ['behind a byte order mark', `\uFEFF${STREAM}`],
   ])('%s leaves as it came, however it is split', (_, text) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (sizes) => {
@@ -95,6 +95,12 @@ describe('a stream of images', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it.each([60, 2, 1])('leaves without its byte order mark, in reads of %d', (size) => {
+    const { out, signals } = read(`\uFEFF${STREAM}`, { sizes: [size] });
+    expect(out).toBe(STREAM);
+    expect(signals).toMatchObject({ ended: true, failure: undefined });
   });
 
   it('of several images counts the tokens of each', () => {
