@@ -48,11 +48,11 @@ const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']
 /** A name, a list of names, objects with a `model`, or LiteLLM's lists by the model they stand in for. */
 class ModelLists {
   readonly found: NamedModel[] = [];
-  readonly #fields: ReadonlySet<string>;
+  readonly #fields: readonly string[];
 
   /** @param fields paths of the API's request fields: a fallback may set them for its own call */
   constructor(fields: readonly string[]) {
-    this.#fields = new Set(fields);
+    this.#fields = fields;
   }
 
   add(value: unknown, param: string): void {
@@ -70,7 +70,7 @@ class ModelLists {
   #named(entries: readonly [string, unknown][]): readonly [string, unknown][] {
     if (!entries.some(([key]) => MODEL_KEYS.has(foldCase(key)))) return entries;
     return entries.filter(
-      ([key, inner]) => MODEL_KEYS.has(foldCase(key)) || (Array.isArray(inner) && !this.#fields.has(key)),
+      ([key, inner]) => MODEL_KEYS.has(foldCase(key)) || (Array.isArray(inner) && !this.#fields.includes(key)),
     );
   }
 }
