@@ -52,6 +52,7 @@ export default definePlugin({
         const read = (): RequestBody => {
           const whole = RequestBody.read(bytes, limits.json);
           namesFor(operation).check(whole);
+          for (const object of operation.fields?.lifted ?? []) if (whole.has(object)) whole.refuseRepeatsIn(object);
           return withPath(exchange, operation, whole);
         };
         request.body = turns.isHeavy(bytes.length) ? await turns.run(exchange, read) : read();

@@ -1,4 +1,4 @@
-import { foldCase, GatewayError, isObject, type Exchange, type RequestBody, type Target } from '../plugin/index.ts';
+import { foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
 
 /** A further model that a body names, and its place there. */
 export interface NamedModel {
@@ -22,7 +22,7 @@ export function furtherModels({ operation, request, config }: Exchange, target: 
   const named = [...fields, ...lifted];
   for (const field of named) {
     if (!body?.has(field)) continue;
-    refuseRepeats(body, field);
+    body.refuseRepeatsIn(field);
     add(field, body.value(field));
   }
   if (config?.id !== 'inline') return lists.found;
@@ -31,16 +31,6 @@ export function furtherModels({ operation, request, config }: Exchange, target: 
   }
   return lists.found;
 }
-
-/** Of a name that stands twice only the last is seen here, and an upstream may ask the first. */
-function refuseRepeats(body: RequestBody, param: string): void {
-  const key = body.repeatedKeyIn(param);
-  if (key === undefined) return;
-  const message = `\`${param}\` has an object with the key ${JSON.stringify(key.slice(0, SHOWN_KEY))} twice.`;
-  throw new GatewayError('duplicate_parameter', message, { param });
-}
-
-const SHOWN_KEY = 100;
 
 /** Of a fallback: its model, and fallbacks of its own. */
 const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']);

@@ -59,9 +59,22 @@ describe('the labels of workers', () => {
   test('cost the primary no message for each guess', () => {
     const { workers, told } = crewOf(1);
     for (let index = 0; index < 5000; index += 1) workers[0]!.answered(`gpt-${index}`, 'hog');
-    expect(told.length).toBe(20);
+    expect(told.length).toBe(5);
     for (let index = 0; index < 5000; index += 1) workers[0]!.answered('my secret', 'hog');
-    expect(told.length).toBe(20);
+    expect(told.length).toBe(5);
+    for (let index = 0; index < 5000; index += 1) workers[0]!.answered(`gpt-${index}`, `key-${index}`);
+    expect(told.length).toBe(200);
+  });
+
+  test('are there for a key beside another one that names thousands of models', () => {
+    const { workers, labelOf, set } = crewOf(2);
+    for (let second = 1; second <= 30; second += 1) {
+      set(second * 1000);
+      for (const worker of workers)
+        for (let index = 0; index < 1000; index += 1) worker.answered(`gpt-${second}-${index}`, 'hog');
+    }
+    workers[0]!.answered('gpt-5', 'honest');
+    expect(labelOf(1, 'gpt-5')).toBe('gpt-5');
   });
 
   test('last as long as one worker uses them, and leave all at once', () => {

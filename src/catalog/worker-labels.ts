@@ -9,8 +9,10 @@ export interface LabelUse {
 
 /** A worker reports a label in use to the primary at this interval: the primary forgets a label after LABEL_IDLE_MS without a report. */
 const TELL_AGAIN_MS = LABEL_IDLE_MS / 24;
-/** At most this many names without a label are reported to the primary: callers can send any number of names. */
-const ASKS_PER_SECOND = 20;
+/** At most this many names without a label are reported to the primary: callers can send any number of names … */
+const ASKS_PER_SECOND = 200;
+/** … and one key must leave room for the names of others. */
+const ASKS_PER_KEY = 5;
 
 /**
  * The labels of a worker. The primary decides which names have one, so that all workers agree and the bounds hold for all together: a
@@ -21,7 +23,9 @@ export class WorkerLabels implements ModelNames {
   readonly #tell: (use: LabelUse) => void;
   /** When the use of each was told last. */
   #names = new Map<string, number>();
-  #asks = { since: -Infinity, count: 0 };
+  #asksSince = -Infinity;
+  #asks = 0;
+  readonly #asksOfKeys = new Map<string, number>();
 
   constructor(now: () => number, tell: (use: LabelUse) => void) {
     this.#now = now;
@@ -47,14 +51,21 @@ export class WorkerLabels implements ModelNames {
 
   answered(model: string, keyId: string): string {
     if (this.#names.has(model)) return model;
-    if (isVendorName(model) && this.#mayAsk()) this.#tell({ model, keyId });
+    if (isVendorName(model) && this.#mayAsk(keyId)) this.#tell({ model, keyId });
     return OTHER;
   }
 
-  #mayAsk(): boolean {
+  #mayAsk(keyId: string): boolean {
     const now = this.#now();
-    if (now - this.#asks.since >= 1000) this.#asks = { since: now, count: 0 };
-    this.#asks.count += 1;
-    return this.#asks.count <= ASKS_PER_SECOND;
+    if (now - this.#asksSince >= 1000) {
+      this.#asksSince = now;
+      this.#asks = 0;
+      this.#asksOfKeys.clear();
+    }
+    const ofKey = this.#asksOfKeys.get(keyId) ?? 0;
+    if (this.#asks >= ASKS_PER_SECOND || ofKey >= ASKS_PER_KEY) return false;
+    this.#asks += 1;
+    this.#asksOfKeys.set(keyId, ofKey + 1);
+    return true;
   }
 }

@@ -57,11 +57,17 @@ export class RequestBody {
     return this.#isEdited(key) ? Object.hasOwn(this.#member(key), key) : this.#shared.topLevel.has(key);
   }
 
-  /** A key that the caller wrote twice in one object of a top-level value. */
-  repeatedKeyIn(key: string): string | undefined {
+  /**
+   * Throws GatewayError `duplicate_parameter` where an object of a top-level value has a key twice: only the last is seen here, and an
+   * upstream may read the first.
+   */
+  refuseRepeatsIn(param: string): void {
     const { bytes, topLevel } = this.#shared;
-    const span = topLevel.get(key);
-    return span && repeatedKey(bytes.subarray(span.from, span.to));
+    const span = topLevel.get(param);
+    const key = span && repeatedKey(bytes.subarray(span.from, span.to));
+    if (key === undefined) return;
+    const message = `\`${param}\` has an object with the key ${JSON.stringify(key.slice(0, SHOWN_KEY))} twice.`;
+    throw new GatewayError('duplicate_parameter', message, { param });
   }
 
   /** The top-level keys as they will be sent, without parsing any value that no edit touches. */
@@ -209,3 +215,6 @@ function parse(bytes: Buffer): Record<string, unknown> {
     );
   }
 }
+
+/** Characters of a key that an error shows. */
+const SHOWN_KEY = 100;

@@ -1,10 +1,5 @@
 import { EventEmitter } from 'node:events';
-import {
-  validateHeaderName,
-  validateHeaderValue,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-} from 'node:http';
+import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 
 /**
  * Stands where Koa expects the response of node:http, and keeps what is set on it. Each attempt has one, so that headers and

@@ -73,6 +73,14 @@ describe('a link-local address', () => {
     }
   });
 
+  it.each(['0251.0376.0251.0376', '2852039166', '169.254.169.254.', '[::ffff:169.254.1.1]', ''])(
+    'is not reached by an answer of the resolver that is no address: %j',
+    async (answer) => {
+      const refusal = permittedAddresses('harmless.test', true, answers(answer));
+      await expect(refusal).rejects.toMatchObject({ code: 'egress_refused' });
+    },
+  );
+
   it('is left out where a name leads elsewhere too', async () => {
     expect(await permittedAddresses('local.test', true, answers('fe80::1', '10.0.0.1', '169.254.1.1'))).toEqual([
       '10.0.0.1',

@@ -72,6 +72,8 @@ const refuseSpecialPurpose: Refusal = (address) => {
  * to it on link-local addresses, by a name that leads there either.
  */
 const refuseMachineServices: Refusal = (address) => {
+  // Whatever dials it would read other forms (`0251.0376.0251.0376`) in its own way.
+  if (isIP(address) === 0) return 'not an IP address';
   if (isMetadataServer(address)) return "the address of a cloud's metadata server, which no catalog entry may reach";
   return isLinkLocal(address) ? 'a link-local address, which no catalog entry may reach' : undefined;
 };

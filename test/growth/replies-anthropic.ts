@@ -264,8 +264,10 @@ const BODIES: readonly (readonly [name: string, body: (bytes: number) => string]
         `,"usage":{"input_tokens":1,"iterations":${list(fill(n, (at) => `{"type":"${at ? 'message' : 'compaction'}","input_tokens":1}`))}}`,
       ),
   ],
-  ['unknown keys', (n) => message('[{"type":"text","text":"a"}]', `,${keys(n)}`)],
-  ['unknown keys of a block', (n) => message(`[{"type":"text","text":"a",${keys(n)}}]`)],
+  [
+    'unknown keys of a message and a block',
+    (n) => message(`[{"type":"text","text":"a",${keys(n / 2)}}]`, `,${keys(n / 2)}`),
+  ],
   ['wide and deep', (n) => message(`[{"type":"tool_use","id":"t","name":"f","input":{"x":${wide(n)}}}]`)],
   ['a value that nests without end', (n) => message(`[{"type":"tool_use","id":"t","name":"f","input":${deep(n)}}]`)],
   ['long numbers', (n) => message(`[{"type":"tool_use","id":"t","name":"f","input":{"x":${longNumbers(n)}}}]`)],

@@ -226,9 +226,10 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
   ],
   ['parts of other kinds', (n) => [parts(fill(n, () => '{"fileData":{"fileUri":"gs://b/o"}}'))]],
   ['parts that are none', (n) => [parts(['{"text":"a"}', ...fill(n, () => '1')])]],
-  ['unknown keys of a response', (n) => [`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],${keys(n)}}`]],
-  ['unknown keys of a candidate', (n) => [parts([text('"a"')], `,${keys(n)}`)]],
-  ['unknown keys of a part', (n) => [parts([`{"text":"a",${keys(n)}}`])]],
+  [
+    'unknown keys of a response, a candidate and a part',
+    (n) => [`{"candidates":[{"content":{"parts":[{"text":"a",${keys(n / 3)}}]},${keys(n / 3)}}],${keys(n / 3)}}`],
+  ],
   ['duplicate names', (n) => [parts([`{"text":"a",${sameKeys(n)}}`])]],
   ['wide and deep', (n) => [call(`"name":"f","args":{"x":${wide(n)}}`)]],
   ['a value that nests without end', (n) => [call(`"name":"f","args":{"x":${deep(n)}}`)]],
@@ -305,12 +306,20 @@ const FRAMES: readonly ReplyShape[] = [
   })),
 ];
 
-/** All candidates of the responses, in one: what a plain reply would be. */
+interface Response {
+  readonly candidates?: readonly object[];
+  readonly usageMetadata?: object;
+}
+
+/** The responses as one: all candidates, the keys of all usage, and the other fields. What a plain reply would be. */
 function toBody(payloads: readonly string[]): string {
-  const candidates = [...payloads, LAST].flatMap(
-    (payload) => (JSON.parse(payload) as { candidates?: readonly object[] }).candidates ?? [],
-  );
-  return JSON.stringify({ candidates: candidates.map((candidate) => ({ index: 0, ...candidate })) });
+  const responses = [...payloads, LAST].map((payload) => JSON.parse(payload) as Response);
+  const candidates = responses.flatMap((response) => response.candidates ?? []);
+  return JSON.stringify({
+    ...Object.assign({}, ...responses),
+    usageMetadata: Object.assign({}, ...responses.map(({ usageMetadata }) => usageMetadata)) as object,
+    candidates: candidates.map((candidate) => ({ index: 0, ...candidate })),
+  });
 }
 
 const NESTS = new Set(['a value that nests without end', 'long numbers', 'one long number in a long reply']);

@@ -109,7 +109,6 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
   ['usage inside of other fields', (n) => [delta(`"content":"a","x":${list(fill(n, () => '{"usage":1}'))}`)]],
   ['usage, again and again', (n) => fill(n, () => '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}')],
   ['usage with many keys', (n) => [`{"choices":[],"usage":{"prompt_tokens":1,${keys(n)}}}`]],
-  ['unknown keys beside the choices', (n) => [`{"choices":[],"id":"c",${keys(n)}}`]],
   [
     'unknown keys of the first chunk',
     (n) => [
@@ -117,12 +116,14 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
       ...fill(n / 2, () => delta('"content":"a"')),
     ],
   ],
-  ['unknown keys of a choice', (n) => [`{"choices":[{"index":0,"delta":{"content":"a"},${keys(n)}}]}`]],
+  [
+    'unknown keys of a chunk, a choice and a delta',
+    (n) => [`{"choices":[{"index":0,"delta":{"content":"a",${keys(n / 3)}},${keys(n / 3)}}],"id":"c",${keys(n / 3)}}`],
+  ],
   [
     'a new key of the choice in each chunk',
     (n) => fill(n, (at) => `{"choices":[{"index":0,"delta":{"content":"a"},"k${at}":1}]}`),
   ],
-  ['unknown keys of a delta', (n) => [delta(`"content":"a",${keys(n)}`)]],
   ['duplicate names', (n) => [delta(`"content":"a",${sameKeys(n)}`)]],
   [
     'a deep value',
@@ -320,9 +321,11 @@ const BODIES: readonly (readonly [name: string, body: (bytes: number) => string]
         `"content":"a","content_parts":${list(fill(n, () => '{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}'))}`,
       ),
   ],
-  ['unknown keys beside the choices', (n) => `{"id":"c",${keys(n)},"choices":[{"message":{"content":"a"}}]}`],
-  ['unknown keys of a choice', (n) => message('"content":"a"', `,${keys(n)}`)],
-  ['unknown keys of a message', (n) => message(`"content":"a",${keys(n)}`)],
+  [
+    'unknown keys of a reply, a choice and a message',
+    (n) =>
+      `{"id":"c",${keys(n / 3)},"choices":[{"message":{"content":"a",${keys(n / 3)}},${keys(n / 3)},"finish_reason":"stop"}]}`,
+  ],
   ['duplicate names', (n) => message(`"content":"a",${sameKeys(n)}`)],
   ['wide and deep', (n) => message(`"content":"a","x":${wide(n)}`)],
   ['a value that nests without end', (n) => message(`"content":"a","x":${deep(n)}`)],

@@ -49,27 +49,36 @@ export function leastWork(reads: readonly Buffer[], shape: ReplyShape): () => vo
   };
 }
 
+/** What nests deeper than the stack cannot be written by anybody, and what is no JSON is read up to its fault. */
 function work(json: Buffer): void {
   try {
     parseAndWrite(json);
   } catch (error) {
-    // What nests deeper than the stack cannot be written, by anybody.
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError) && !(error instanceof SyntaxError)) throw error;
   }
 }
 
-/** The body, or the data of each event. Undefined where there is little of it, or it is no JSON. */
+/** The body, or the data of each event, and the JSON within them. Undefined where that is less than half of the reply. */
 function jsonOf(reply: Buffer, { stream }: ReplyShape): readonly Buffer[] | undefined {
   const isBody = !stream || reply[0] === 0x5b;
   const texts = isBody ? [reply.toString()] : readSse(reply).map(({ data }) => data);
-  const readable = texts.filter((text) => text !== '[DONE]' && text !== '').map((text) => Buffer.from(text));
-  if (readable.reduce((sum, text) => sum + text.length, 0) < reply.length / 2) return undefined;
+  const readable = texts.filter((text) => text !== '[DONE]' && text !== '');
+  const length = readable.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (length < reply.length / 2) return undefined;
+  return [...readable, ...readable.flatMap(argumentsIn)].map((text) => Buffer.from(text));
+}
+
+/** OpenAI writes the arguments of a call as JSON inside of a string, other APIs as an object: they are parsed and written, too. */
+function argumentsIn(text: string): string[] {
+  const found: string[] = [];
   try {
-    for (const text of readable) work(text);
-    return readable;
+    JSON.parse(text, (key, value: unknown) => {
+      if (key === 'arguments' && typeof value === 'string' && value.length > 2) found.push(value);
+    });
   } catch {
-    return undefined;
+    return [];
   }
+  return found;
 }
 
 const linesOf = (reply: Buffer): Buffer => Buffer.from(JSON.stringify(reply.toString().split(/\r\n?|\n/)));

@@ -174,6 +174,16 @@ describe('`extra_body`, which LiteLLM lays over the body', () => {
   });
 });
 
+describe('a key that stands twice in `extra_body`', () => {
+  it('is refused, whichever of the two an upstream would read', async () => {
+    const { upstream, gateway } = await answers();
+    const body = `{"model":"gpt-5-mini","messages":[],"extra_body":{"max_tokens":1000000,"max_tokens":null}}`;
+    const { status, error } = await post(gateway.url, body, { headers: { 'x-gateway-config': 'capped' } });
+    expect([status, error?.['code'], error?.['param']]).toEqual([400, 'duplicate_parameter', 'extra_body']);
+    expect(upstream.seen).toEqual([]);
+  });
+});
+
 describe('further models that a body names', () => {
   const NARROW = { key: 'narrow-key-0123' };
   it.each<[string, Record<string, unknown>, string]>([
