@@ -3,6 +3,9 @@ import { Place, type Path } from './place.ts';
 
 type Thing = Turn | Part | Tool;
 
+/** A function looks for the place when it is asked for. */
+type NotedPlace = Path | (() => Path);
+
 /**
  * Where in the caller's body each turn, part and tool of a conversation stands.
  *
@@ -12,9 +15,9 @@ type Thing = Turn | Part | Tool;
 export class Origins {
   readonly #things: Thing[] = [];
   /** The place of each thing, or the thing it stands for. */
-  readonly #places: (Path | Thing)[] = [];
+  readonly #places: (NotedPlace | Thing)[] = [];
 
-  note(thing: Thing, place: Path): void {
+  note(thing: Thing, place: NotedPlace): void {
     this.#things.push(thing);
     this.#places.push(place);
   }
@@ -32,6 +35,7 @@ export class Origins {
       const place = this.#places[this.#things.indexOf(at)];
       if (place === undefined || typeof place === 'string') return place;
       if (place instanceof Place) return String(place);
+      if (typeof place === 'function') return String(place());
       at = place;
     }
     return undefined;

@@ -107,7 +107,7 @@ function arrangeAssistant(content: Block[]): Block[] {
 
 /** Results first (B3), in the order of their calls; results of no call keep their order at the end of them. */
 function arrangeUser(content: Block[], before: WireMessage | undefined): Block[] {
-  if (!content.some(isResult)) return content;
+  if (content.length === 1 || !content.some(isResult)) return content;
   const results = content.filter(isResult);
   const calls = new Map<unknown, number>();
   for (const block of before?.content ?? []) if (isCall(block) && !calls.has(block.id)) calls.set(block.id, calls.size);
@@ -121,7 +121,7 @@ function trimEnd(content: Block[]): Block[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;
   if (!last || text === undefined) return content;
-  return [...content.slice(0, -1), { ...last, text: text.trimEnd() }];
+  return content.with(-1, { ...last, text: text.trimEnd() });
 }
 
 /**

@@ -8,25 +8,29 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
  * never one form for two calls.
  */
 export class ToolIds {
-  readonly #wire = new Map<string, string>();
-  readonly #used = new Set<string>();
+  /** The id that each form stands for. Most ids keep their own form, and are entered here alone. */
+  readonly #owners = new Map<string, string>();
+  /** Ids that got another form. */
+  readonly #renamed = new Map<string, string>();
   /** The number to try next for a name that is taken: all below are taken too, and stay so. */
   readonly #next = new Map<string, number>();
 
   wire(id: string): string {
-    const plain = splitSignature(id).id;
-    const known = this.#wire.get(plain);
+    const mark = id.indexOf(SIGNATURE_MARK);
+    const plain = mark < 0 ? id : id.slice(0, mark);
+    if (this.#owners.get(plain) === plain) return plain;
+    const known = this.#renamed.get(plain);
     if (known !== undefined) return known;
     const name = this.#free(plain.replace(ILLEGAL, '_') || 'call');
-    this.#wire.set(plain, name);
-    this.#used.add(name);
+    this.#owners.set(name, plain);
+    if (name !== plain) this.#renamed.set(plain, name);
     return name;
   }
 
   #free(base: string): string {
-    if (!this.#used.has(base)) return base;
+    if (!this.#owners.has(base)) return base;
     let n = this.#next.get(base) ?? 2;
-    while (this.#used.has(`${base}_${n}`)) n += 1;
+    while (this.#owners.has(`${base}_${n}`)) n += 1;
     this.#next.set(base, n + 1);
     return `${base}_${n}`;
   }

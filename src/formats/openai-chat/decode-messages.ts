@@ -171,14 +171,14 @@ function decodeRich(message: JsonObject, path: Place, content: Part[], origins: 
 
 /** `content_blocks` and `content_parts` are read as one list: each item is where it is in its own. */
 function noteItems(message: JsonObject, path: Place, origins: Origins): (part: Part, item: JsonObject) => void {
-  const places = new Map<unknown, Place>();
-  for (const list of ['content_blocks', 'content_parts'] as const) {
-    const place = Place.field(path, list);
-    readArray(message[list], path, list)?.forEach((item, at) => places.set(item, Place.item(place, at)));
-  }
+  const placeIn = (list: 'content_blocks' | 'content_parts', item: JsonObject): Place | undefined => {
+    const at = readArray(message[list], path, list)?.indexOf(item) ?? -1;
+    return at < 0 ? undefined : Place.item(Place.field(path, list), at);
+  };
   // What was put together of fragments is in no single one of them.
   const whole = Place.field(path, 'content_blocks');
-  return (part, item) => origins.note(part, places.get(item) ?? whole);
+  return (part, item) =>
+    origins.note(part, () => placeIn('content_blocks', item) ?? placeIn('content_parts', item) ?? whole);
 }
 
 function isToolUse(block: unknown): block is JsonObject {
