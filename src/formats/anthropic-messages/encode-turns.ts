@@ -124,7 +124,7 @@ function trimEnd(content: Block[]): Block[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;
   if (!last || text === undefined) return content;
-  return content.with(-1, { ...last, text: text.trimEnd() });
+  return content.with(content.length - 1, { ...last, text: text.trimEnd() });
 }
 
 /**
