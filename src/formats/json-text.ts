@@ -6,7 +6,6 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const MINUS = 0x2d;
@@ -100,26 +99,29 @@ const KEY = 2;
 const FIRST_KEY = 3;
 const REST = 4;
 
+/** In ASCII, `}` stands two behind `{`, and `]` two behind `[`. */
+const TO_CLOSER = 2;
+
 /** One loop without calls of itself: a text may be nothing but brackets, and a call for each of them costs five times as much (measured). */
 function isJson(text: string): boolean {
-  const closers = new Uint8Array(MAX_DEPTH + 1);
+  const closers = new Int32Array(MAX_DEPTH + 1);
+  // Nothing closes what stands outside of all brackets.
+  closers[0] = -1;
   let depth = 0;
   let next = VALUE;
   for (let at = 0; ;) {
     let code = text.charCodeAt(at);
     if (code <= 0x20) code = text.charCodeAt((at = afterSpace(text, at)));
     if (next === REST) {
-      // Where texts nest, closing brackets stand in rows: a loop of their own makes such a text a third cheaper (measured).
-      while (depth > 0 && code === closers[depth]) {
-        depth -= 1;
-        code = text.charCodeAt(++at);
-      }
-      if (code <= 0x20) code = text.charCodeAt((at = afterSpace(text, at)));
+      // A row of closing brackets, as nested texts end in: this loop takes a third off what they cost (measured).
+      for (; code === closers[depth]; code = text.charCodeAt(++at)) depth -= 1;
+      at = afterSpace(text, at);
       if (depth === 0) return at >= text.length;
-      if (code === COMMA) {
-        next = closers[depth] === CLOSE_ARRAY ? VALUE : KEY;
-        at += 1;
-      } else if (code !== closers[depth]) return false;
+      code = text.charCodeAt(at);
+      if (code === closers[depth]) continue;
+      if (code !== COMMA) return false;
+      next = closers[depth] === CLOSE_ARRAY ? VALUE : KEY;
+      at += 1;
     } else if ((next === FIRST_ITEM || next === FIRST_KEY) && code === closers[depth]) {
       depth -= 1;
       at += 1;
@@ -131,11 +133,11 @@ function isJson(text: string): boolean {
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       depth += 1;
       if (depth > MAX_DEPTH) return false;
-      closers[depth] = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+      closers[depth] = code + TO_CLOSER;
       next = code === OPEN_OBJECT ? FIRST_KEY : FIRST_ITEM;
       at += 1;
     } else {
-      at = code === QUOTE ? stringEnd(text, at) : scalarEnd(text, at, code);
+      at = valueEnd(text, at, code);
       if (at === NONE) return false;
       next = REST;
     }
@@ -159,6 +161,10 @@ function keyEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return NONE;
   const at = afterSpace(text, stringEnd(text, from));
   return text.charCodeAt(at) === COLON ? at + 1 : NONE;
+}
+
+function valueEnd(text: string, from: number, first: number): number {
+  return first === QUOTE ? stringEnd(text, from) : scalarEnd(text, from, first);
 }
 
 /** Short integers are most numbers, and need no pattern. */

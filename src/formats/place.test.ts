@@ -3,8 +3,10 @@ import { Place } from './place.ts';
 
 describe('A place', () => {
   it('is written as OpenAI writes `param`', () => {
-    const part = Place.item(Place.field(Place.item('messages', 2), 'content'), 0);
+    const message = Place.item('messages', 2);
+    const part = Place.item(Place.field(message, 'content'), 0);
     expect(String(part)).toBe('messages[2].content[0]');
+    expect(String(Place.itemOf(message, 'tool_calls', 3))).toBe('messages[2].tool_calls[3]');
     expect(String(Place.field(part, 'cache_control'))).toBe('messages[2].content[0].cache_control');
   });
 

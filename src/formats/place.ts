@@ -7,23 +7,30 @@ export type Path = string | Place;
  */
 export class Place {
   readonly #before: Path;
-  readonly #step: string | number;
+  readonly #name: string | undefined;
+  readonly #at: number | undefined;
 
-  private constructor(before: Path, step: string | number) {
+  private constructor(before: Path, name: string | undefined, at: number | undefined) {
     this.#before = before;
-    this.#step = step;
-  }
-
-  static item(list: Path, at: number): Place {
-    return new Place(list, at);
+    this.#name = name;
+    this.#at = at;
   }
 
   static field(object: Path, name: string): Place {
-    return new Place(object, name);
+    return new Place(object, name, undefined);
+  }
+
+  static item(list: Path, at: number): Place {
+    return new Place(list, undefined, at);
+  }
+
+  /** An item of a list that is a field: one object where `field` and `item` would make two. */
+  static itemOf(object: Path, name: string, at: number): Place {
+    return new Place(object, name, at);
   }
 
   toString(): string {
-    const before = String(this.#before);
-    return typeof this.#step === 'number' ? `${before}[${this.#step}]` : `${before}.${this.#step}`;
+    const list = this.#name === undefined ? String(this.#before) : `${String(this.#before)}.${this.#name}`;
+    return this.#at === undefined ? list : `${list}[${this.#at}]`;
   }
 }

@@ -19,7 +19,8 @@ export function encodeParts(parts: readonly Part[], path: Place, role: Role, con
   // Whether the part before made the last block, which may get further fields then.
   let made = false;
   let calls = 0;
-  for (const [at, part] of parts.entries()) {
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at]!;
     const here = placeOf(part, path, part.type === 'tool_call' ? calls++ : at, context);
     if (isAttached(part) && isOwnOpaque(part)) {
       const whole = made ? attach(part.value, blocks.at(-1)) : undefined;
@@ -40,8 +41,8 @@ function isAttached(part: Part): boolean {
 
 /** A result is a message of its own in OpenAI's API, and a block of one here. */
 function placeOf(part: Part, path: Place, index: number, { native }: RequestContext): Place {
-  if (part.type === 'tool_call') return Place.item(Place.field(path, 'tool_calls'), index);
-  return part.type === 'tool_result' && !native ? path : Place.item(Place.field(path, 'content'), index);
+  if (part.type === 'tool_call') return Place.itemOf(path, 'tool_calls', index);
+  return part.type === 'tool_result' && !native ? path : Place.itemOf(path, 'content', index);
 }
 
 function encodePart(part: Part, path: Place, role: Role, context: RequestContext): Block | undefined {
@@ -136,15 +137,10 @@ function parsedArguments(text: string, param: Place, losses: LossReport): unknow
 
 export function encodeResult(part: ToolResultPart, path: Place, context: RequestContext): Block {
   const content = encodeParts(part.content, path, 'tool_result', context);
-  return cached(
-    {
-      type: 'tool_result',
-      tool_use_id: context.ids.wire(part.callId),
-      ...(content.length > 0 && { content }),
-      ...(part.isError !== undefined && { is_error: part.isError }),
-    },
-    part.cache,
-  );
+  const result: Block = { type: 'tool_result', tool_use_id: context.ids.wire(part.callId) };
+  if (content.length > 0) result.content = content;
+  if (part.isError !== undefined) result.is_error = part.isError;
+  return cached(result, part.cache);
 }
 
 function cached(block: Block, cache: CacheMarker | undefined): Block {

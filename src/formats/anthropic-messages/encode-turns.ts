@@ -111,9 +111,12 @@ function arrangeUser(content: Block[], before: WireMessage | undefined): Block[]
   const results = content.filter(isResult);
   const calls = new Map<unknown, number>();
   for (const block of before?.content ?? []) if (isCall(block) && !calls.has(block.id)) calls.set(block.id, calls.size);
-  const order = (result: Block): number => calls.get(result.tool_use_id) ?? calls.size;
-  const sorted = results.toSorted((a, b) => order(a) - order(b));
-  return [...sorted, ...content.filter((block) => !isResult(block))];
+  const ordered = results
+    .map((result) => ({ result, order: calls.get(result.tool_use_id) ?? calls.size }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ result }) => result);
+  for (const block of content) if (!isResult(block)) ordered.push(block);
+  return ordered;
 }
 
 /** A final assistant text is a prefill, and one that ends in white space is a 400 (D3.4). */
@@ -121,7 +124,7 @@ function trimEnd(content: Block[]): Block[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;
   if (!last || text === undefined) return content;
-  return content.with(-1, { ...last, text: text.trimEnd() });
+  return content.with(content.length - 1, { ...last, text: text.trimEnd() });
 }
 
 /**

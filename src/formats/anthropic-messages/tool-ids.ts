@@ -1,6 +1,6 @@
 /** Separates a tool call's id from a thought signature carried in it (wire.md D9), for clients with no field for one. */
 export const SIGNATURE_MARK = '__thought__';
-const ILLEGAL = /[^a-zA-Z0-9_-]/g;
+const ILLEGAL = /[^a-zA-Z0-9_-]+/g;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
@@ -21,7 +21,7 @@ export class ToolIds {
     if (this.#owners.get(plain) === plain) return plain;
     const known = this.#renamed.get(plain);
     if (known !== undefined) return known;
-    const name = this.#free(plain.replace(ILLEGAL, '_') || 'call');
+    const name = this.#free(plain.replace(ILLEGAL, (run) => '_'.repeat(run.length)) || 'call');
     this.#owners.set(name, plain);
     if (name !== plain) this.#renamed.set(plain, name);
     return name;

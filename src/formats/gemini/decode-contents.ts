@@ -66,9 +66,8 @@ class ContentsDecoder {
   }
 
   #parts(parts: unknown, param: Path): Part[] {
-    const list = Place.field(param, 'parts');
     return asList(parts).map((part, index) => {
-      const place = Place.item(list, index);
+      const place = Place.itemOf(param, 'parts', index);
       if (isObject(part)) {
         const decoded = this.#part(part, place);
         this.#origins?.note(decoded, place);

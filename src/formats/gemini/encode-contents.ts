@@ -94,15 +94,17 @@ class ContentsEncoder {
     const answers = this.#answersOf(turn, param);
     if (answers) append(this.#pending, answers);
     const encoded: JsonObject[] = [];
-    const [content, toolCalls] = [Place.field(param, 'content'), Place.field(param, 'tool_calls')];
     let calls = 0;
-    for (const [index, part] of turn.parts.entries()) {
+    for (let index = 0; index < turn.parts.length; index += 1) {
+      const part = turn.parts[index]!;
       if (part.type === 'tool_result') {
-        const place = turn.role === 'tool' ? Place.item('messages', at + index) : Place.item(content, index);
+        const isMessage = turn.role === 'tool';
+        const place = isMessage ? Place.item('messages', at + index) : Place.itemOf(param, 'content', index);
         this.#pending.push({ part, param: place });
         continue;
       }
-      const place = part.type === 'tool_call' ? Place.item(toolCalls, calls++) : Place.item(content, index);
+      const isCall = part.type === 'tool_call';
+      const place = isCall ? Place.itemOf(param, 'tool_calls', calls++) : Place.itemOf(param, 'content', index);
       const written = answers ? undefined : this.#part(part, place);
       if (written) encoded.push(written);
     }

@@ -83,7 +83,7 @@ function encodeResult(
   const inside: JsonObject[] = [];
   for (const [index, item] of part.content.entries()) {
     if (item.type !== 'media' || textOnly) continue;
-    const place = Place.item(Place.field(param, 'content'), index);
+    const place = Place.itemOf(param, 'content', index);
     const encoded = encodeMedia(item, place);
     reportUnsaid(item, place, options.losses);
     if (item.detail !== undefined && item.detail !== 'auto') {

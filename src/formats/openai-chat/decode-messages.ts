@@ -123,9 +123,8 @@ function decodeAssistant(message: JsonObject, path: Place, { legacy, origins }: 
   // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
   if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, Place.field(path, 'audio'));
   const calls = readArray(message.tool_calls, path, 'tool_calls') ?? [];
-  const list = Place.field(path, 'tool_calls');
   for (let at = 0; at < calls.length; at += 1) {
-    const place = Place.item(list, at);
+    const place = Place.itemOf(path, 'tool_calls', at);
     add(decodeCall(required(readObject(calls[at], place), place), place), place);
   }
   if (isSet(message.content_blocks)) for (const [place, call] of blockCalls(message, path, parts)) add(call, place);

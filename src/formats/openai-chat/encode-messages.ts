@@ -33,9 +33,8 @@ export function encodeMessages(turns: readonly Turn[], target: RequestTarget, re
 /** One plain text is a string, the form every server knows; the empty string stands for no parts. */
 function encodeContent(turn: Turn, place: Destination): string | JsonObject[] {
   const parts: JsonObject[] = [];
-  const content = Place.field(place.path, 'content');
   for (const [at, part] of turn.parts.entries()) {
-    const encoded = encodeInput(part, Place.item(content, at), turn.role, place);
+    const encoded = encodeInput(part, Place.itemOf(place.path, 'content', at), turn.role, place);
     if (encoded) parts.push(encoded);
   }
   return plainText(parts) ?? parts;
@@ -102,14 +101,13 @@ function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role
 function encodeAssistant(turn: Turn, place: Destination): JsonObject {
   const calls: JsonObject[] = [];
   const spoken: JsonObject[] = [];
-  const [list, toolCalls] = [Place.field(place.path, 'content'), Place.field(place.path, 'tool_calls')];
   let audio: unknown;
   for (const [at, part] of turn.parts.entries()) {
     if (part.type === 'tool_call') {
-      calls.push(encodeCall(part, Place.item(toolCalls, calls.length), place));
+      calls.push(encodeCall(part, Place.itemOf(place.path, 'tool_calls', calls.length), place));
       continue;
     }
-    const path = Place.item(list, at);
+    const path = Place.itemOf(place.path, 'content', at);
     const sound = audioOf(part);
     const said = sound === undefined ? encodeSpoken(part, path, place) : undefined;
     // What is not sent has no order to lose.
@@ -200,9 +198,8 @@ function encodeResult(
   const { report } = to.place;
   if (result.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers on tool results.');
   const texts: JsonObject[] = [];
-  const list = Place.field(path, 'content');
   for (const [at, part] of result.content.entries()) {
-    const inner = Place.item(list, at);
+    const inner = Place.itemOf(path, 'content', at);
     const encoded = encodeInput(part, inner, 'tool', to.place);
     if (!encoded) continue;
     if (part.type !== 'media') texts.push(encoded);
