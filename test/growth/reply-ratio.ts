@@ -33,8 +33,6 @@ export function replyRatios(bytes = LARGE_BYTES): readonly ReplyRatio[] {
   return ratios.toSorted((a, b) => b.ratio - a.ratio);
 }
 
-export const worstReplyRatio = (): ReplyRatio => replyRatios()[0]!;
-
 /**
  * The least that any reader does with a reply: it puts the reads together, and parses and writes the JSON of each event. A reply that
  * has little JSON (comments, blank lines, an event that never ends) is compared with a JSON list of its lines, a string each: its

@@ -1,6 +1,7 @@
 import type { GenerationEvent, UpstreamFailure } from '../../../formats/events.ts';
 import type { ReplyContext } from '../../../formats/format.ts';
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
+import { repeatable } from '../../../formats/repeated.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import { usageOf } from './usage.ts';
@@ -35,11 +36,12 @@ function joinFailures(outcomes: readonly Outcome[], reasons: readonly string[]):
 
 function readOutcome(events: readonly GenerationEvent[]): Outcome {
   const text = events.flatMap((event) => (event.type === 'text' ? event.text : [])).join('');
-  const images = events.flatMap((event): Image[] =>
-    event.type === 'media' && event.mime.startsWith('image/')
-      ? [{ data: event.data, mime: event.mime, ...(text !== '' && { text }) }]
-      : [],
-  );
+  const pictures = events.filter((event) => event.type === 'media' && event.mime.startsWith('image/'));
+  // A long text stands beside the first image alone: a copy for each of many would be a multiple of what was received.
+  const images = pictures.flatMap((event, at): Image[] => {
+    const said = at === 0 ? text : repeatable(text);
+    return event.type === 'media' ? [{ data: event.data, mime: event.mime, ...(said && { text: said }) }] : [];
+  });
   if (images.length > 0) return { images, failure: undefined, reason: undefined };
   const error = events.find((event) => event.type === 'error');
   if (error) return { images, failure: error.failure, reason: error.failure.message };
