@@ -194,6 +194,16 @@ const toStream = (payloads: readonly string[], first = start(), between = ''): s
 const TINY = (n: number): string => toStream([open(0, TEXT), ...fill(n, () => piece(0, text('"a"')))]);
 
 const FRAMES: readonly ReplyShape[] = [
+  {
+    // Short events: as many open blocks, and pieces for them, as fit.
+    name: 'blocks that are all open, fed from the last, in events without names',
+    stream: true,
+    build: (n) => {
+      const blocks = fill(n / 2, (at) => open(at, '"type":"text"'));
+      const pieces = fill(n / 2, (at) => piece(blocks.length - 1 - (at % blocks.length), text('"a"')));
+      return Buffer.from([start(), ...blocks, ...pieces, END, STOP].map((event) => `data: ${event}\n\n`).join(''));
+    },
+  },
   { name: 'events that end in CRLF', stream: true, build: (n) => Buffer.from(TINY(n).replaceAll('\n', '\r\n')) },
   {
     name: 'one return among line feeds',

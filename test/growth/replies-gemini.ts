@@ -322,7 +322,12 @@ function toBody(payloads: readonly string[]): string {
   });
 }
 
-const NESTS = new Set(['a value that nests without end', 'long numbers', 'one long number in a long reply']);
+const ONE_RESPONSE = new Set([
+  'a value that nests without end',
+  'duplicate names',
+  'long numbers',
+  'one long number in a long reply',
+]);
 
 export const GEMINI_SHAPES: readonly ReplyShape[] = [
   ...CHUNKS.map(([name, payloads]) => ({
@@ -331,12 +336,12 @@ export const GEMINI_SHAPES: readonly ReplyShape[] = [
     build: (bytes: number) => Buffer.from(toEvents(payloads(bytes))),
   })),
   ...FRAMES,
-  ...CHUNKS.filter(([name]) => !NESTS.has(name)).map(([name, payloads]) => ({
+  ...CHUNKS.filter(([name]) => !ONE_RESPONSE.has(name)).map(([name, payloads]) => ({
     name,
     stream: false,
     build: (bytes: number) => Buffer.from(toBody(payloads(bytes))),
   })),
-  ...CHUNKS.filter(([name]) => NESTS.has(name)).map(([name, payloads]) => ({
+  ...CHUNKS.filter(([name]) => ONE_RESPONSE.has(name)).map(([name, payloads]) => ({
     name,
     stream: false,
     build: (bytes: number) => Buffer.from(payloads(bytes)[0]!),

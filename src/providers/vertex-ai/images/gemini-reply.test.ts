@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { decodeGeminiImages } from './gemini-reply.ts';
+import { CONTEXT } from './images.testkit.ts';
+
+const textsOf = (text: string): unknown => {
+  const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const reply = { candidates: [{ content: { parts: [{ text }, image, image] }, finishReason: 'STOP' }] };
+  const drawn = decodeGeminiImages([reply], { ...CONTEXT, strict: false });
+  return drawn.ok && (drawn.body['data'] as { text?: string }[]).map((item) => item.text);
+};
+
+describe('What a Gemini image model says with its images', () => {
+  it('stands beside each of them', () => {
+    expect(textsOf('two cats')).toEqual(['two cats', 'two cats']);
+  });
+
+  it('stands beside the first alone where it is long', () => {
+    const long = 'a'.repeat(600);
+    expect(textsOf(long)).toEqual([long, undefined]);
+  });
+});
