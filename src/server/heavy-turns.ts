@@ -8,7 +8,7 @@ const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
 
 /** All other work has this many times as long as large bodies do. */
-const REST = 3;
+const REST = 4;
 /** Rest that may be owed: a body of a few megabytes, alone, waits for no more than turns of the loop. */
 const OWED_MS = 300;
 
@@ -16,6 +16,8 @@ export interface HeavyTurnsSetup {
   readonly clock: Clock;
   /** Runs the task once the loop has served what is pending: `setImmediate`. */
   readonly nextLoopTurn: (task: () => void) => void;
+  /** Requests that this process has under way, those with large bodies among them. */
+  readonly underWay: () => number;
   readonly told?: TurnsTold;
 }
 
@@ -37,8 +39,8 @@ interface Step {
 
 /**
  * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the
- * loop goes round before the next. Steps take a quarter of the process at most: a step of T ms owes all other work 3 T ms, and steps wait
- * while more than `OWED_MS` are owed. Keys take turns with each other, whatever number of requests each has. Within a key, requests that
+ * loop goes round before the next. Beside other requests they take a fifth of the process at most: a step of T ms owes all other work 4 T ms, and
+ * steps wait while more than `OWED_MS` are owed. Keys take turns with each other, whatever number of requests each has. Within a key, requests that
  * have begun go first: they hold their parsed bodies. Outlives snapshots.
  */
 export class HeavyTurns implements Turns {
@@ -46,6 +48,8 @@ export class HeavyTurns implements Turns {
   /** Waiting steps by key; the first key is the next. */
   readonly #queues = new Map<string, Step[]>();
   readonly #begun = new WeakSet<Exchange>();
+  /** Requests with large bodies that have not ended. */
+  readonly #large = new Set<Exchange>();
   #waiting = 0;
   #most = Infinity;
   #resting = false;
@@ -71,6 +75,7 @@ export class HeavyTurns implements Turns {
 
   run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
     limit.cancellation.throwIfCancelled();
+    this.#note(exchange);
     if (!this.#resting) {
       this.#begun.add(exchange);
       return this.#timed(work);
@@ -78,6 +83,12 @@ export class HeavyTurns implements Turns {
     const refusal = this.#refusal(exchange);
     if (refusal) this.#setup.told?.refused();
     return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
+  }
+
+  #note(exchange: Exchange): void {
+    if (this.#large.has(exchange)) return;
+    this.#large.add(exchange);
+    exchange.onEnd(() => void this.#large.delete(exchange));
   }
 
   /** Only requests that have had no turn are refused: the work done for the others would be lost. */
@@ -158,10 +169,15 @@ export class HeavyTurns implements Turns {
       return work();
     } finally {
       const now = clock.now();
-      this.#evenAt = Math.max(this.#evenAt, from) + (now - from) * (1 + REST);
+      this.#evenAt = Math.max(this.#evenAt, from) + (now - from) * (this.#isAlone ? 1 : 1 + REST);
       // The time first: the turn of the loop behind it serves what has arrived meanwhile.
       clock.after(Math.max(0, this.#evenAt - OWED_MS - now), () => nextLoopTurn(() => this.#next()));
     }
+  }
+
+  /** All requests under way have large bodies: there is no other work. */
+  get #isAlone(): boolean {
+    return this.#setup.underWay() <= this.#large.size;
   }
 
   #next(): void {

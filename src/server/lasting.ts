@@ -57,6 +57,7 @@ export function createLasting({ env, clock, log, random, metrics, models, upstre
   const turns = new HeavyTurns({
     clock,
     nextLoopTurn: (task) => void setImmediate(task),
+    underWay: () => inFlight.size,
     told: {
       waiting: (change) => families.largeBodiesWaiting.add({}, change),
       waited: (ms) => families.largeBodyWait.observe({}, ms / 1000),

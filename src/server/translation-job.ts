@@ -58,6 +58,7 @@ export function* wholeBody({
     throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
       param: fault.param,
     });
+  yield;
   return json;
 }
 
