@@ -157,6 +157,8 @@ export interface FunctionTool {
   readonly parameters?: JsonObject;
   readonly strict?: boolean;
   readonly cache?: CacheMarker;
+  /** Fields without a place here, which only the format in `extrasFormat` writes again. */
+  readonly extras?: JsonObject;
 }
 /** A tool that takes free text instead of JSON (OpenAI `custom`). */
 export interface CustomTool {

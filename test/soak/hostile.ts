@@ -1,5 +1,6 @@
 import { CHAT_SHAPES } from '../growth/chat-shapes.ts';
 import { MESSAGES_SHAPES } from '../growth/messages-shapes.ts';
+import type { Json } from '../growth/repeat.ts';
 
 export interface HostileRequest {
   readonly name: string;
@@ -21,10 +22,7 @@ const ROUTES = [
 export function hostileRequests(models: readonly string[]): () => HostileRequest {
   const bodies = ROUTES.flatMap(({ path, shapes }) =>
     Object.entries(shapes).flatMap(([name, shape]) =>
-      SIZES.map((bytes) => {
-        const { model: _, ...rest } = shape(bytes);
-        return { name, path, rest: Buffer.from(JSON.stringify(rest).slice(1)) };
-      }),
+      SIZES.map((bytes) => ({ name, path, rest: bodyOf(shape, bytes) })),
     ),
   );
   let sent = 0;
@@ -35,6 +33,16 @@ export function hostileRequests(models: readonly string[]): () => HostileRequest
     sent += 1;
     return { name: `${path} ${name}`, path, body: Buffer.concat([Buffer.from(`{"model":"${model}",`), rest]) };
   };
+}
+
+/** Without its first bracket and its model, and no longer than it may be: shapes keep their size roughly. */
+function bodyOf(shape: (bytes: number) => Json, bytes: number): Buffer {
+  const written = (size: number): Buffer => {
+    const { model: _, ...rest } = shape(size);
+    return Buffer.from(JSON.stringify(rest).slice(1));
+  };
+  const body = written(bytes);
+  return body.length <= bytes ? body : written(Math.floor(bytes * (bytes / body.length) * 0.99));
 }
 
 /** About the golden ratio of the length, and coprime to it. */

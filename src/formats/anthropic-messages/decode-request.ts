@@ -36,7 +36,7 @@ const PLACED = [
 
 /** Messages API body → conversation (wire.md B2, D13). The model is not in the body on Vertex. */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
-  const { tools, extras } = decodeTools(body.tools);
+  const tools = decodeTools(body.tools);
   const maxTokens = numberOf(body.max_tokens);
   const user = stringOf(objectOf(body.metadata)?.user_id);
   return {
@@ -51,7 +51,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     ...(user !== undefined && { user }),
     ...decodeServiceTier(body.service_tier),
     stream: body.stream === true,
-    ...unplaced(body, extras),
+    ...unplaced(body),
     extrasFormat: 'anthropic-messages',
   };
 }
@@ -170,12 +170,11 @@ function decodeServiceTier(tier: unknown): { serviceTier?: string } {
 }
 
 /** Nulls say nothing and are never sent upstream (D1). */
-function unplaced(body: JsonObject, toolExtras: JsonObject): { extras?: JsonObject } {
+function unplaced(body: JsonObject): { extras?: JsonObject } {
   const config = rest(objectOf(body.output_config) ?? {}, ['effort', 'format']);
   const metadata = rest(objectOf(body.metadata) ?? {}, ['user_id']);
   const extras: JsonObject = {
     ...rest(body, PLACED),
-    ...toolExtras,
     ...(config && { output_config: config }),
     ...(metadata && { metadata }),
   };

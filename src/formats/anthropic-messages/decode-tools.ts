@@ -10,24 +10,16 @@ const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^computer_20\d{6}$/, 'computer_use'],
 ];
 
-export interface DecodedTools {
-  readonly tools?: readonly Tool[];
-  /** Fields of single tools without a neutral place, by their path: `tools[1].defer_loading`. */
-  readonly extras: JsonObject;
-}
-
-export function decodeTools(tools: unknown): DecodedTools {
-  if (tools === undefined || tools === null) return { extras: {} };
+export function decodeTools(tools: unknown): readonly Tool[] | undefined {
+  if (tools === undefined || tools === null) return undefined;
   if (!Array.isArray(tools)) throw invalid('tools', 'must be a list');
-  const extras: JsonObject = {};
-  const decoded = tools.map((tool: unknown, at) => {
+  return tools.map((tool: unknown, at) => {
     if (!isObject(tool)) throw invalid(`tools[${at}]`, 'must be an object');
-    return decodeTool(tool, at, extras);
+    return decodeTool(tool, at);
   });
-  return { tools: decoded, extras };
 }
 
-function decodeTool(tool: JsonObject, at: number, extras: JsonObject): Tool {
+function decodeTool(tool: JsonObject, at: number): Tool {
   const type = stringOf(tool.type);
   if (type !== undefined && type !== 'custom') {
     const kind = BUILTIN.find(([pattern]) => pattern.test(type))?.[1] ?? 'opaque';
@@ -39,8 +31,7 @@ function decodeTool(tool: JsonObject, at: number, extras: JsonObject): Tool {
   const parameters = objectOf(tool.input_schema);
   const strict = booleanOf(tool.strict);
   // `custom` is what a tool without a type is.
-  const others = rest(tool, ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']) ?? {};
-  for (const [key, value] of Object.entries(others)) extras[`tools[${at}].${key}`] = value;
+  const extras = rest(tool, ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
   return {
     type: 'function',
     name,
@@ -48,6 +39,7 @@ function decodeTool(tool: JsonObject, at: number, extras: JsonObject): Tool {
     ...(parameters && { parameters }),
     ...(strict !== undefined && { strict }),
     ...cache(tool),
+    ...(extras && { extras }),
   };
 }
 

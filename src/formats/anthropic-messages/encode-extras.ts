@@ -1,6 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { isToolExtra } from './encode-tools.ts';
 import { isObject, objectOf, stringOf } from './json.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -37,7 +36,7 @@ function reportVersion({ conversation, target, losses }: RequestContext): void {
 /** Written in this format: sent on as they are. */
 function ownExtras({ conversation, target }: RequestContext): JsonObject {
   const entries = Object.entries(conversation.extras ?? {}).filter(
-    ([key]) => !isToolExtra(key) && (target.host === 'vertex' || !HEADER_FIELDS.has(key)),
+    ([key]) => target.host === 'vertex' || !HEADER_FIELDS.has(key),
   );
   return Object.fromEntries(entries);
 }

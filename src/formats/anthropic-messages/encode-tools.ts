@@ -3,16 +3,13 @@ import { objectOf, stringOf } from './json.ts';
 import { toOutputSchema } from './output-schema.ts';
 import type { Block, RequestContext } from './request-context.ts';
 
-/** Extras that belong to one tool are kept under their path (decode-tools.ts). */
-const TOOL_EXTRA = /^tools\[(\d+)\]\.(\w+)$/;
-
 /** wire.md D5. A tool that cannot be said is a loss. */
 export function encodeTools(context: RequestContext): Block[] {
   const { tools = [], webSearch } = context.conversation;
-  const extras = toolExtras(context);
-  const blocks = tools.flatMap((tool, at) => {
+  const blocks: Block[] = [];
+  tools.forEach((tool, at) => {
     const block = encodeTool(tool, at, context);
-    return block ? [{ ...block, ...extras?.get(at) }] : [];
+    if (block) blocks.push(block);
   });
   if (!webSearch) return blocks;
   if (!blocks.some(({ name }) => name === WEB_SEARCH.name)) return [...blocks, encodeWebSearch(webSearch, context)];
@@ -23,25 +20,6 @@ export function encodeTools(context: RequestContext): Block[] {
 /** Names of free-text tools, whose arguments the reply's decoder unwraps. */
 export function customNames(tools: readonly Tool[] | undefined): readonly string[] {
   return (tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : []));
-}
-
-export function isToolExtra(key: string): boolean {
-  return TOOL_EXTRA.test(key);
-}
-
-/** By the number of the tool. */
-function toolExtras({ conversation, native }: RequestContext): ReadonlyMap<number, JsonObject> | undefined {
-  if (!native || !conversation.extras) return undefined;
-  const found = new Map<number, [key: string, value: unknown][]>();
-  for (const [key, value] of Object.entries(conversation.extras)) {
-    const match = TOOL_EXTRA.exec(key);
-    if (!match) continue;
-    const at = Number(match[1]);
-    const fields = found.get(at);
-    if (fields) fields.push([match[2]!, value]);
-    else found.set(at, [[match[2]!, value]]);
-  }
-  return new Map([...found].map(([at, fields]) => [at, Object.fromEntries(fields)]));
 }
 
 function encodeTool(tool: Tool, at: number, context: RequestContext): Block | undefined {
@@ -61,6 +39,7 @@ function encodeFunction(tool: FunctionTool, path: string, context: RequestContex
     ...(tool.description !== undefined && { description: tool.description }),
     ...schemaOf(tool, path, context),
     ...(tool.cache && { cache_control: tool.cache }),
+    ...(context.native && tool.extras),
   };
 }
 

@@ -1,3 +1,4 @@
+import { reportToolExtras } from '../tool-extras.ts';
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { hidesSignatures, hintOfComputerUse, LAX, placeOfComputerUse } from './computer-use.ts';
@@ -106,12 +107,12 @@ function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, lo
 /** Gemini's own further fields go on as they came; half-known objects (`generationConfig`) get their rest back. */
 function withExtras(
   body: JsonObject,
-  { extras, extrasFormat }: Conversation,
+  { extras = {}, extrasFormat, tools: declared }: Conversation,
   target: RequestTarget,
   losses: LossReport,
 ): JsonObject {
-  if (!extras) return body;
   if (extrasFormat !== 'gemini') {
+    reportToolExtras(declared, losses, 'Gemini has no such field of a tool');
     for (const name of Object.keys(extras)) losses.dropped(name, 'Gemini has no such field');
     return body;
   }

@@ -1,3 +1,4 @@
+import { reportToolExtras } from '../tool-extras.ts';
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort, ResponseFormat } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeMessages } from './encode-messages.ts';
@@ -107,9 +108,9 @@ function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): s
 }
 
 /** Fields written for this API go on as they are; those of another API mean nothing here. */
-function encodeExtras({ extras, extrasFormat }: Conversation, report: LossReport): JsonObject {
-  if (!extras) return {};
+function encodeExtras({ extras = {}, extrasFormat, tools }: Conversation, report: LossReport): JsonObject {
   if (extrasFormat === 'openai-chat') return extras;
+  reportToolExtras(tools, report, 'OpenAI chat has no such field of a tool.');
   for (const param of Object.keys(extras))
     report.dropped(param, `OpenAI chat has no field for ${extrasFormat ?? 'this'} ${param}.`);
   return {};
