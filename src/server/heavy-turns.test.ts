@@ -34,6 +34,44 @@ function start(largeBodies = 64) {
   };
 }
 
+/** Steps that take time, on a clock that goes on to its next timer whenever a step waits. */
+function measured(underWay: number) {
+  let now = 0;
+  const timers: { at: number; task: () => void }[] = [];
+  const clock = {
+    ...createFakeClock(),
+    now: () => now,
+    after(ms: number, task: () => void) {
+      const timer = { at: now + ms, task };
+      timers.push(timer);
+      return () => void (timer.at = Infinity);
+    },
+  };
+  const turns = new HeavyTurns({ clock, nextLoopTurn: (task) => task(), underWay: () => underWay });
+  const starts: number[] = [];
+  const names: string[] = [];
+  const turn = (key: string, took: number): void => {
+    const work = (): void => {
+      names.push(key);
+      starts.push(now);
+      now += took;
+    };
+    void turns.run(of(key, { deadline: Infinity }), work);
+  };
+  /** Until nothing waits any more. */
+  const settle = (): void => {
+    for (;;) {
+      const next = timers.filter(({ at }) => at < Infinity).toSorted((a, b) => a.at - b.at)[0];
+      if (!next) return;
+      now = Math.max(now, next.at);
+      const { task } = next;
+      next.at = Infinity;
+      task();
+    }
+  };
+  return { turn, starts, names, settle };
+}
+
 const of = (keyId: string, parts: Parameters<typeof createExchange>[0] = {}): Exchange =>
   createExchange({ caller: createCaller({ keyId }), ...parts });
 
@@ -80,29 +118,25 @@ describe('turns for large bodies', () => {
   });
 
   it.each([
-    ['leave other requests four times as long as they take, of which 300 ms can be owed', 9, [180, 480, 480, 480, 480]],
-    ['leave nothing to others where no other request is under way', 1, [0, 0, 0, 0, 0]],
-  ])('%s', async (_, underWay, expected) => {
-    let now = 0;
-    const timers: { at: number; task: () => void }[] = [];
-    const clock = {
-      ...createFakeClock(),
-      now: () => now,
-      after(ms: number, task: () => void) {
-        timers.push({ at: now + ms, task });
-        return () => {};
-      },
-    };
-    const turns = new HeavyTurns({ clock, nextLoopTurn: (task) => task(), underWay: () => underWay });
-    const rests: number[] = [];
-    for (let step = 0; step < 5; step += 1) {
-      void turns.run(of('a'), () => (now += 120));
-      const { at, task } = timers.shift()!;
-      rests.push(at - now);
-      now = at;
-      task();
-    }
-    expect(rests).toEqual(expected);
+    ['leave half of the process to other requests', 9, 40, [0, 0, 0, 0, 0, 0, 0, 20, 40, 40]],
+    ['leave most of the process to other requests where they are long', 9, 200, [500, 800, 800]],
+    ['leave eight times as long as they take at most', 9, 1000, [7700, 8000, 8000]],
+    ['leave no time where no other request is under way', 1, 200, [0, 0, 0]],
+  ])('%s', (_, underWay, took, expected) => {
+    const { starts, turn, settle } = measured(underWay);
+    for (let step = 0; step <= expected.length; step += 1) turn('a', took);
+    settle();
+    expect(starts.slice(1).map((at, step) => at - starts[step]! - took)).toEqual(expected);
+  });
+
+  it('of a key that has used little do not wait for what others owe for long ones', () => {
+    const { starts, turn, names, settle } = measured(9);
+    for (let step = 0; step < 3; step += 1) turn('hog', 500);
+    turn('modest', 10);
+    turn('modest', 10);
+    settle();
+    expect(names).toEqual(['hog', 'modest', 'modest', 'hog', 'hog']);
+    expect(starts.slice(0, 3)).toEqual([0, 700, 720]);
   });
 
   it('go round the keys, whatever number of requests each has', async () => {

@@ -1,4 +1,6 @@
 import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from '../plugin/index.ts';
+import { OwedTime, timesOf } from './owed-time.ts';
+import { RecentUse } from './recent-use.ts';
 
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
 export const HEAVY_BYTES = 1_000_000;
@@ -6,11 +8,6 @@ export const HEAVY_BYTES = 1_000_000;
 /** Most of `limits.large_bodies` that one key may have waiting. */
 const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
-
-/** All other work has this many times as long as large bodies do. */
-const REST = 4;
-/** Rest that may be owed: a body of a few megabytes, alone, waits for no more than turns of the loop. */
-const OWED_MS = 300;
 
 export interface HeavyTurnsSetup {
   readonly clock: Clock;
@@ -38,10 +35,10 @@ interface Step {
 }
 
 /**
- * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the
- * loop goes round before the next. Beside other requests they take a fifth of the process at most: a step of T ms owes all other work 4 T ms, and
- * steps wait while more than `OWED_MS` are owed. Keys take turns with each other, whatever number of requests each has. Within a key, requests that
- * have begun go first: they hold their parsed bodies. Outlives snapshots.
+ * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the loop goes
+ * round before the next. Beside other requests all steps together take half of the process at most, long ones a ninth (`timesOf`). A key that has
+ * used little of late does not pay for the long steps of others. Keys take turns with each other, whatever number of requests each has. Within a
+ * key, requests that have begun go first: they hold their parsed bodies. Outlives snapshots.
  */
 export class HeavyTurns implements Turns {
   readonly #setup: HeavyTurnsSetup;
@@ -52,9 +49,13 @@ export class HeavyTurns implements Turns {
   readonly #large = new Set<Exchange>();
   #waiting = 0;
   #most = Infinity;
-  #resting = false;
-  /** When nothing is owed any more, in milliseconds of the clock. */
-  #evenAt = 0;
+  /** Since the last step the loop has not gone round. */
+  #blocked = false;
+  #stopTimer: (() => void) | undefined;
+  readonly #owed = new OwedTime();
+  /** More for long steps. */
+  readonly #owedByLong = new OwedTime();
+  readonly #used = new RecentUse();
 
   constructor(setup: HeavyTurnsSetup) {
     this.#setup = setup;
@@ -76,9 +77,9 @@ export class HeavyTurns implements Turns {
   run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
     limit.cancellation.throwIfCancelled();
     this.#note(exchange);
-    if (!this.#resting) {
+    if (!this.#blocked && this.#waiting === 0 && this.#startOf(keyOf(exchange)) <= this.#setup.clock.now()) {
       this.#begun.add(exchange);
-      return this.#timed(work);
+      return this.#timed(exchange, work);
     }
     const refusal = this.#refusal(exchange);
     if (refusal) this.#setup.told?.refused();
@@ -119,7 +120,7 @@ export class HeavyTurns implements Turns {
           settled();
           this.#begun.add(exchange);
           try {
-            resolve(this.#timed(work));
+            resolve(this.#timed(exchange, work));
           } catch (error) {
             reject(error);
           }
@@ -133,6 +134,7 @@ export class HeavyTurns implements Turns {
       this.#add(step);
       const stopWaiting = clock.after(Math.max(0, deadline - clock.now()), () => giveUp(outOfTime()));
       const stopListening = cancellation.onCancel(giveUp);
+      this.#schedule();
     });
   }
 
@@ -160,18 +162,19 @@ export class HeavyTurns implements Turns {
     if (queue.length === 0) this.#queues.delete(key);
   }
 
-  /** Runs the work now; the next step waits until the loop has had its share. */
-  #timed<T>(work: () => T): T {
+  #timed<T>(exchange: Exchange, work: () => T): T {
     const { clock, nextLoopTurn } = this.#setup;
-    this.#resting = true;
+    this.#blocked = true;
     const from = clock.now();
     try {
       return work();
     } finally {
-      const now = clock.now();
-      this.#evenAt = Math.max(this.#evenAt, from) + (now - from) * (this.#isAlone ? 1 : 1 + REST);
+      const took = clock.now() - from;
+      this.#used.add(keyOf(exchange), took, from + took);
+      this.#owed.add(from, took, this.#isAlone ? 0 : 1);
+      this.#owedByLong.add(from, took, this.#isAlone ? 0 : timesOf(took));
       // The time first: the turn of the loop behind it serves what has arrived meanwhile.
-      clock.after(Math.max(0, this.#evenAt - OWED_MS - now), () => nextLoopTurn(() => this.#next()));
+      clock.after(0, () => nextLoopTurn(() => this.#goOn()));
     }
   }
 
@@ -180,11 +183,32 @@ export class HeavyTurns implements Turns {
     return this.#setup.underWay() <= this.#large.size;
   }
 
-  #next(): void {
-    this.#resting = false;
-    const [first] = this.#queues;
-    if (!first) return;
-    const [key, queue] = first;
+  #goOn(): void {
+    this.#blocked = false;
+    this.#schedule();
+  }
+
+  /** When a step of this key may start. */
+  #startOf(key: string): number {
+    const { startAt } = this.#owed;
+    return this.#used.isSmall(key, this.#setup.clock.now()) ? startAt : Math.max(startAt, this.#owedByLong.startAt);
+  }
+
+  /** Starts the next step, now or when it may start. */
+  #schedule(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (this.#blocked || this.#waiting === 0) return;
+    const { clock } = this.#setup;
+    const starts = [...this.#queues.keys()].map((key) => ({ key, at: this.#startOf(key) }));
+    const next = starts.reduce((first, one) => (one.at < first.at ? one : first));
+    const wait = next.at - clock.now();
+    if (wait > 0) this.#stopTimer = clock.after(wait, () => this.#schedule());
+    else this.#start(next.key);
+  }
+
+  #start(key: string): void {
+    const queue = this.#queues.get(key)!;
     const step = queue.shift()!;
     this.#count(-1);
     // Behind all other keys.
