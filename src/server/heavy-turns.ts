@@ -36,7 +36,7 @@ interface Step {
 
 /**
  * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the loop goes
- * round before the next. Beside other requests all steps together take half of the process at most, long ones a ninth (`timesOf`). A key that has
+ * round before the next. Beside other requests all steps together take half of the process at most, long ones less (`timesOf`). A key that has
  * used little of late does not pay for the long steps of others. Keys take turns with each other, whatever number of requests each has. Within a
  * key, requests that have begun go first: they hold their parsed bodies. Outlives snapshots.
  */

@@ -17,8 +17,8 @@ export class OwedTime {
 }
 
 /** Other requests wait half a step on average when they meet one: up to this length steps take half of the process. */
-const SHORT_MS = 50;
-const MOST_TIMES = 8;
+const SHORT_MS = 25;
+const MOST_TIMES = 16;
 
 /**
  * How many times as much time a step owes. It grows with the step, since both the number of requests that meet a step and the time each of them
