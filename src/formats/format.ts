@@ -4,6 +4,7 @@ import type { Origins } from './origins.ts';
 import type { Path } from './place.ts';
 import type { MediaByUrl, RemoteMedia } from './remote-media.ts';
 import type { LossNotes } from './reply-losses.ts';
+import type { Steps } from './steps.ts';
 
 /** A request body that cannot be read or cannot be said in the target's format: a 400 that names the parameter. */
 export class RequestFault extends Error {
@@ -223,6 +224,8 @@ export interface Format {
   toPortable?(conversation: Conversation, origins?: Origins): Portable;
   /** Upstream side: conversation → wire body. Throws RequestFault for what must be refused. Never changes its input. */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest;
+  /** The same: each step blocks for a part of the time. */
+  encodeInSteps(conversation: Conversation, target: RequestTarget, reply: ReplyContext): Steps<EncodedRequest>;
 
   /** Upstream side: a plain 2xx reply, parsed → events with the terminal one. What is left out is named in `notes`. Throws ReplyFault. */
   decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[];

@@ -26,9 +26,8 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   yield;
   const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
   const callerOf = (located: Conversation): Caller => ({ client, body, conversation: read, located, origins });
-  const encoded = inCallersWords(
-    () => upstream.encodeRequest(change(conversation), target, reply),
-    () => callerOf(conversation),
+  const encoded = yield* inCallersWords(upstream.encodeInSteps(change(conversation), target, reply), () =>
+    callerOf(conversation),
   );
   yield;
   const { unread = NOTHING } = read;
@@ -45,9 +44,9 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
 
 const NOTHING: readonly never[] = [];
 
-function inCallersWords<T>(work: () => T, caller: () => Caller): T {
+function* inCallersWords<T>(work: Steps<T>, caller: () => Caller): Steps<T> {
   try {
-    return work();
+    return yield* work;
   } catch (error) {
     if (!(error instanceof RequestFault) || error.param === null) throw error;
     const { code, param, message } = error;

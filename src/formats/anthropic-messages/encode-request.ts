@@ -10,13 +10,18 @@ import { customNames, encodeTools } from './encode-tools.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
 import { objectOf } from './json.ts';
 import { LossReport } from '../losses.ts';
+import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
 import { isModelInBody } from './pass-through-edits.ts';
 import type { Block, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
 
 /** Conversation → Messages API body (wire.md B2, C3, D1, D3–D8). */
-export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
+export function* encodeInSteps(
+  conversation: Conversation,
+  target: RequestTarget,
+  reply: ReplyContext,
+): Steps<EncodedRequest> {
   const context: RequestContext = {
     conversation,
     target,
@@ -27,8 +32,10 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
   };
   const maxTokens = requireMaxTokens(conversation);
   const turns = encodeTurns(context);
+  yield;
   const plan = keepThinking(planThinking(context), turns, context);
   const declared = encodeTools(context);
+  yield;
   const mayForce = context.facts.forcedTools && !isManual(plan);
   const answer = planAnswer(declared, mayForce, context);
   const extras = encodeExtras(context);
@@ -54,6 +61,9 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     reply: replyContext(reply, answer, conversation),
   };
 }
+
+export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
+  finish(encodeInSteps(...input));
 
 function requireMaxTokens({ maxTokens }: Conversation): number {
   if (maxTokens !== undefined) return maxTokens;

@@ -6,7 +6,7 @@ import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeReply, encodeStream } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
+import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { mediaByUrl } from './media-types.ts';
 import { passThrough } from './pass-through.ts';
@@ -34,6 +34,7 @@ export const anthropicMessages: Format = {
   respell,
   toPortable,
   encodeRequest,
+  encodeInSteps,
   decodeReply,
   decodeStream,
   decodeError,

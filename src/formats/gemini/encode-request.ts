@@ -1,4 +1,3 @@
-import { reportToolExtras } from '../tool-extras.ts';
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { hidesSignatures, hintOfComputerUse, LAX, placeOfComputerUse } from './computer-use.ts';
@@ -7,17 +6,25 @@ import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
 import { addDerived, checkLabels } from './labels.ts';
 import { LossReport } from '../losses.ts';
+import { finish, type Steps } from '../steps.ts';
+import { reportToolExtras } from '../tool-extras.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
 import { asList, isObject, objectsOf, optional } from './wire.ts';
 
 /** Conversation → body of generateContent and streamGenerateContent, which are one (wire.md C4, D1–D8). */
-export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
+export function* encodeInSteps(
+  conversation: Conversation,
+  target: RequestTarget,
+  reply: ReplyContext,
+): Steps<EncodedRequest> {
   const losses = new LossReport();
   const report = { losses, room: new MergeRoom() };
   const traits = traitsOf(target.model);
   const { contents, systemInstruction } = encodeContents(conversation, traits, target, losses);
+  yield;
   const { tools, toolConfig, customTools } = encodeTools(conversation, traits, report);
+  yield;
   const generationConfig = encodeConfig(conversation, traits, target, report);
   reportOpenAiOnly(conversation, target, losses);
   reportHiddenSignatures(conversation, target, losses);
@@ -40,6 +47,9 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
     ...optional('hint', hintOfComputerUse(conversation, target)),
   };
 }
+
+export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
+  finish(encodeInSteps(...input));
 
 /** Fields of the conversation that no field of Gemini stands for (wire.md D1). */
 function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, losses: LossReport): void {

@@ -5,7 +5,7 @@ import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
+import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
@@ -21,6 +21,7 @@ export const gemini: Format = {
   decodeRequest,
   respell,
   encodeRequest,
+  encodeInSteps,
   decodeReply,
   decodeStream,
   decodeError,

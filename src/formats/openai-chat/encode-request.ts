@@ -1,9 +1,10 @@
-import { reportToolExtras } from '../tool-extras.ts';
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort, ResponseFormat } from '../conversation.ts';
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeTools } from './encode-tools.ts';
 import { LossReport } from '../losses.ts';
+import { finish, type Steps } from '../steps.ts';
+import { reportToolExtras } from '../tool-extras.ts';
 import { compact } from './read.ts';
 
 /**
@@ -11,9 +12,14 @@ import { compact } from './read.ts';
  * `host: 'vertex'` is one of the open-model servers behind Vertex's OpenAI endpoint (wire.md C2), which know the older and
  * the extended fields.
  */
-export function encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): EncodedRequest {
+export function* encodeInSteps(
+  conversation: Conversation,
+  target: RequestTarget,
+  reply: ReplyContext,
+): Steps<EncodedRequest> {
   const report = new LossReport();
   const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, report);
+  yield;
   const body: JsonObject = compact({
     ...encodeExtras(conversation, report),
     model: target.model,
@@ -36,6 +42,9 @@ export function encodeRequest(conversation: Conversation, target: RequestTarget,
   reportGoogleFields(conversation, report);
   return { body, losses: report.list(), reply };
 }
+
+export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
+  finish(encodeInSteps(...input));
 
 /** Usage is asked for wherever it can be: cost is counted from it, whether or not the client wants to see it (wire.md D13). */
 function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonObject {

@@ -4,7 +4,7 @@ import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
+import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough } from './pass-through.ts';
@@ -23,6 +23,7 @@ export const openaiChat: Format = {
   decodeRequest,
   respell,
   encodeRequest,
+  encodeInSteps,
   decodeReply,
   decodeStream,
   decodeError,
