@@ -163,7 +163,11 @@ export function messagesBody(wealth: Wealth): fc.Arbitrary<JsonObject> {
       container: fc.constant('container_1'),
       inference_geo: fc.constant('us'),
       // Null says nothing, and is never sent on (wire.md D1).
-      frobnicate: fc.jsonValue({ maxDepth: 1 }).filter((value) => value !== null),
+      frobnicate: fc
+        .jsonValue({ maxDepth: 1 })
+        .filter((value) => value !== null)
+        // JSON has no -0.
+        .map((value) => JSON.parse(JSON.stringify(value)) as unknown),
     },
     { requiredKeys: [] },
   );
