@@ -171,8 +171,9 @@ export class HeavyTurns implements Turns {
     } finally {
       const took = clock.now() - from;
       this.#used.add(keyOf(exchange), took, from + took);
-      this.#owed.add(from, took, this.#isAlone ? 0 : 1);
-      this.#owedByLong.add(from, took, this.#isAlone ? 0 : timesOf(took));
+      const alone = this.#isAlone;
+      this.#owed.add(from, took, alone ? 0 : 1);
+      this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
       // The time first: the turn of the loop behind it serves what has arrived meanwhile.
       clock.after(0, () => nextLoopTurn(() => this.#goOn()));
     }

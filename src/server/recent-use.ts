@@ -1,39 +1,40 @@
 const HALF_LIFE_MS = 10_000;
 /** Below this a use is forgotten. */
 const LEAST_MS = 1;
-/** Keys are looked through for forgotten ones when there are more. */
-const MANY_KEYS = 1000;
 
 interface Use {
   ms: number;
   at: number;
 }
 
-const now = ({ ms, at }: Use, when: number): number => ms * 2 ** ((at - when) / HALF_LIFE_MS);
+const left = ({ ms, at }: Use, when: number): number => ms * 2 ** ((at - when) / HALF_LIFE_MS);
 
 /** How much time each key has used of late; a use counts half after 10 s. */
 export class RecentUse {
   readonly #keys = new Map<string, Use>();
   readonly #all: Use = { ms: 0, at: 0 };
+  #forgotAt = 0;
 
   add(key: string, ms: number, at: number): void {
     const use = this.#keys.get(key) ?? { ms: 0, at };
     this.#keys.set(key, use);
     for (const one of [use, this.#all]) {
-      one.ms = now(one, at) + ms;
+      one.ms = left(one, at) + ms;
       one.at = at;
     }
-    if (this.#keys.size > MANY_KEYS) this.#forget(at);
+    if (at - this.#forgotAt >= HALF_LIFE_MS) this.#forget(at);
   }
 
   /** The key has used less than half of what each would have if all had used the same. */
   isSmall(key: string, at: number): boolean {
     const use = this.#keys.get(key);
     const keys = this.#keys.size + (use ? 0 : 1);
-    return (use ? now(use, at) : 0) * keys * 2 < now(this.#all, at);
+    return (use ? left(use, at) : 0) * keys * 2 < left(this.#all, at);
   }
 
+  /** A key that has used nothing of late is none that the time is shared with. */
   #forget(at: number): void {
-    for (const [key, use] of this.#keys) if (now(use, at) < LEAST_MS) this.#keys.delete(key);
+    this.#forgotAt = at;
+    for (const [key, use] of this.#keys) if (left(use, at) < LEAST_MS) this.#keys.delete(key);
   }
 }

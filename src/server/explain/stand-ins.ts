@@ -61,9 +61,9 @@ const noteWritten = (translator: Translator, { runOf }: StandInSetup): Translato
     runOf(exchange).seen(attempt).written = attempt.body;
     return translator.prepare(exchange, attempt, resolved);
   },
-  prepareInSteps(exchange, attempt, resolved) {
+  *prepareInSteps(exchange, attempt, resolved) {
     runOf(exchange).seen(attempt).written = attempt.body;
-    return translator.prepareInSteps(exchange, attempt, resolved);
+    return yield* translator.prepareInSteps(exchange, attempt, resolved);
   },
 });
 
