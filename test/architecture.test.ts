@@ -112,6 +112,10 @@ describe('the rooms', () => {
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
+  it('import each other without a cycle of files, types included', () => {
+    expect(cycles(local)).toEqual([]);
+  });
+
   it('stand in src/README.md as they are here, each below those that may import it', () => {
     const readme = readFileSync(join(root, 'src/README.md'), 'utf8');
     const rows = [...readme.matchAll(/^\| `([\w-]+)\/` \|.*\| ([^|]+) \|$/gm)].map(
@@ -176,13 +180,36 @@ describe('the rooms', () => {
   it.each(['explain', 'explain-headers', 'validate'])(
     'let the command %s start without what only serves: pools, metrics, traces, a router',
     (command) => {
-      const packages = packagesOf([`src/cli/${command}.ts`, 'src/server/check-settings.ts']);
+      const packages = packagesOf([`src/cli/${command}.ts`, 'src/server/explain/check-settings.ts']);
       expect(['ajv', 'koa', 'yaml'].filter((name) => !packages.has(name))).toEqual([]);
       const serving = ['undici', 'prom-client', '@opentelemetry/api', '@koa/router'];
       expect(serving.filter((name) => packages.has(name))).toEqual([]);
     },
   );
 });
+
+/** Groups of files of which each imports, perhaps through others, every other (Tarjan, 1972). */
+function cycles(edges: readonly { readonly from: string; readonly target: string }[]): readonly (readonly string[])[] {
+  const targets = Map.groupBy(edges, ({ from }) => from);
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): void => {
+    order.set(file, order.size);
+    lowest.set(file, order.get(file)!);
+    stack.push(file);
+    for (const { target } of targets.get(file) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(target)!));
+    }
+    if (lowest.get(file) !== order.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || targets.get(file)?.some(({ target }) => target === file)) found.push(group);
+  };
+  for (const file of targets.keys()) if (!order.has(file)) visit(file);
+  return found;
+}
 
 /** Packages that are loaded with these modules: what is imported when it is needed is not among them. */
 function packagesOf(entries: readonly string[]): ReadonlySet<string> {

@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../src/providers/setup.testkit.ts';
 import { commands } from '../src/cli/commands.ts';
-import { checkSettings } from '../src/server/check-settings.ts';
-import { startGateway, type Gateway } from '../src/server/gateway.ts';
+import { checkSettings } from '../src/server/explain/check-settings.ts';
+import { startGateway } from '../src/server/gateway.ts';
+import type { Gateway } from '../src/server/running-gateway.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import { packageFile } from '../src/package-root.ts';
 

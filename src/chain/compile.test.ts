@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { writeSettings } from '../../test/support/gateway.ts';
-import { checkSettings } from '../server/check-settings.ts';
+import { checkSettings } from '../server/explain/check-settings.ts';
 import { describe as inWords } from '../settings/diagnostic.ts';
 import { loadSettings } from '../settings/load.ts';
 

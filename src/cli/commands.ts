@@ -74,7 +74,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const known = oneOf('format', format, ['pretty', 'json', 'github']);
         const [{ validateCommand }, { checkSettings }, { validateTests }] = await Promise.all([
           import('./validate.ts'),
-          import('../server/check-settings.ts'),
+          import('../server/explain/check-settings.ts'),
           import('../config-tests/validate-tests.ts'),
         ]);
         return validateCommand({

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { startPrimary, type Gateway, type GatewayOptions } from '../server/gateway.ts';
+import { startPrimary, type GatewayOptions } from '../server/gateway.ts';
+import type { Gateway } from '../server/running-gateway.ts';
 import { WorkerCrew } from '../server/workers/crew.ts';
 
 export const MAX_WORKERS = 64;

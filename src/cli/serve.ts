@@ -1,5 +1,6 @@
 import { systemClock } from '../plugin/index.ts';
-import { startGateway, type Gateway } from '../server/gateway.ts';
+import { startGateway } from '../server/gateway.ts';
+import type { Gateway } from '../server/running-gateway.ts';
 import { setServingGateway } from '../server/process-faults.ts';
 import { CannotListen } from '../server/listeners.ts';
 import { formatDiagnostics } from '../settings/diagnostic.ts';

@@ -1,7 +1,7 @@
 import type { TestAnswer } from '../../schemas/types.generated.ts';
 import type { Path } from '../settings/pointer.ts';
 import { alternatives } from '../settings/words.ts';
-import type { Finding } from './check-tests.ts';
+import type { Finding } from './finding.ts';
 
 const CONTENTS = ['answer', 'body', 'stream'] as const;
 /** What ends a call before an upstream has said anything of its own. */

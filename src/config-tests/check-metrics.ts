@@ -2,7 +2,7 @@ import type { TestExpectation } from '../../schemas/types.generated.ts';
 import type { CacheStatus } from '../plugin/index.ts';
 import { ERROR_TYPES, REJECTION_REASONS } from '../telemetry/error-types.ts';
 import { METRICS, type MetricSpec } from '../telemetry/metrics.ts';
-import type { Finding } from './check-tests.ts';
+import type { Finding } from './finding.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';
 

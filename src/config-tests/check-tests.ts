@@ -5,18 +5,10 @@ import { checkAnswer } from './check-answer.ts';
 import { checkMetrics } from './check-metrics.ts';
 import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
+import type { Finding } from './finding.ts';
 import type { Names } from './names.ts';
 import { NO_CONFIG, type TestFile } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
-
-export interface Finding {
-  /** Within the case. */
-  readonly path: Path;
-  readonly message: string;
-  readonly on?: 'key';
-  readonly severity?: Diagnostic['severity'];
-  readonly suggestion?: string;
-}
 
 /** What a schema cannot see: names that name nothing, answers that contradict themselves. */
 export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] {

@@ -1,54 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type Koa from 'koa';
 import type { Format } from '../formats/format.ts';
-import type { FieldTable } from '../formats/fields/field-table.ts';
 import type { FormatName, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { GatewayError } from './errors.ts';
+import type { InboundRequest } from './inbound-request.ts';
+import type { Operation } from './operation.ts';
 import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
-
-/** What a model can be asked for. */
-export type ModelTask = 'generate' | 'count_tokens' | 'embeddings' | 'images';
-
-/** One operation of the API: what arrives at one method and path. */
-export interface Operation {
-  /** `chat.completions` */
-  readonly id: string;
-  readonly method: 'GET' | 'POST';
-  /** A template (RFC 6570): `{name}` stands for one segment, `{+name}` for several with the slashes between them. */
-  readonly path: string;
-  /** Lower-case name of a header: only a request that has it is this operation, and not the other one at the same path. */
-  readonly header?: string;
-  /** What it asks of a model; undefined where it asks the gateway itself. */
-  readonly task: ModelTask | undefined;
-  /** Name in OpenTelemetry's list: `chat`. */
-  readonly semconvName: string;
-  /** The client's side: its bodies, its streams, its error shape. */
-  readonly format: Format;
-  /** The names of its body's fields. */
-  readonly fields?: FieldTable;
-  /** Checks a parsed body. Undefined when it is fine, else what is wrong and where. */
-  validate(body: unknown): BodyFault | undefined;
-  /**
-   * Fields that other operations have in their body and this one in its path. They are put into the body, where routing, overrides
-   * and access look for them. Throws GatewayError for what cannot be used or contradicts the body.
-   */
-  readonly fieldsInPath?: (params: PathParams, body: RequestBody) => Readonly<Record<string, unknown>>;
-}
-
-/** Parts of a path by their names in the operation's template, percent-decoded. */
-export type PathParams = Readonly<Partial<Record<string, string>>>;
-
-export interface BodyFault {
-  readonly message: string;
-  readonly param: string | null;
-  /** The fault is that `param` is not there. */
-  readonly missing: boolean;
-}
 
 /** Where a trace stands; undefined parts where tracing is off. */
 export interface TraceContext {
@@ -147,26 +108,6 @@ export interface Choice {
   readonly reason: ChoiceReason;
   /** After this failure another target would be tried, as things stand now. Pure, and asked as often as somebody likes. */
   readonly givesWay: (error: GatewayError) => boolean;
-}
-
-export interface InboundRequest {
-  readonly method: string;
-  /** Path without query. */
-  readonly path: string;
-  readonly params: PathParams;
-  readonly headers: IncomingHttpHeaders;
-  /** Where it comes from: the peer of the connection, or what `trusted_proxies` say; `unknown` where they do not know. */
-  readonly remoteAddress: string;
-  /** Set by the `body` plugin, let go when a reply is committed. */
-  body: RequestBody | undefined;
-  /** Size of the body as it came. */
-  bodyBytes: number;
-  /** The body has passed the operation's whole schema, not only the types of its top-level keys. */
-  bodyValidated: boolean;
-  /** A gateway header by its name without prefix: `header('config')` reads `x-gateway-config`. */
-  header(name: string): string | undefined;
-  /** The same header's full name as this request wrote it, or would write it: what errors should say. */
-  headerName(name: string): string;
 }
 
 /**

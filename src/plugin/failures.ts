@@ -1,5 +1,4 @@
 import { GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
-import type { GiveWayRules } from './settings.ts';
 
 /**
  * Kinds of failure of one attempt, by which a config says what gives way to another target (`on_errors`, `stop_on_errors`), and
@@ -54,6 +53,14 @@ export const FAILURE_KINDS = {
 } as const satisfies Record<string, { readonly givesWay: boolean; readonly help: string }>;
 
 export type FailureKind = keyof typeof FAILURE_KINDS;
+
+/** What failures of a group's member give way to the next one. */
+export interface GiveWayRules {
+  readonly kinds: ReadonlySet<FailureKind>;
+  readonly statusCodes: ReadonlySet<number>;
+  /** End the chain whatever the others say. */
+  readonly stop: ReadonlySet<FailureKind>;
+}
 
 const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['rate_limit_exceeded', 'rate_limit'],

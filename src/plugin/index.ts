@@ -39,24 +39,21 @@ export type {
   Attempt,
   AttemptContext,
   Batch,
-  BodyFault,
   CacheStatus,
   Choice,
   ChoiceReason,
   ChosenBranch,
   Exchange,
   GatewayContext,
-  InboundRequest,
-  ModelTask,
-  Operation,
   Outbound,
-  PathParams,
   ReplyReaderLike,
   ResolvedTarget,
   SkippedTarget,
   TraceContext,
   TryRecord,
 } from './exchange.ts';
+export type { ConditionInput, InboundRequest } from './inbound-request.ts';
+export type { BodyFault, ModelTask, Operation, PathParams } from './operation.ts';
 export { holdsKeyShape } from './key-shape.ts';
 export { foldCase } from './case-folding.ts';
 export { isObject } from './json-object.ts';
@@ -85,6 +82,7 @@ export {
   letsOn,
   tellsOfTarget,
   type FailureKind,
+  type GiveWayRules,
 } from './failures.ts';
 export type {
   Branch,
@@ -96,7 +94,6 @@ export type {
   CustomHostSettings,
   FieldSettings,
   GatewayConfig,
-  GiveWayRules,
   Group,
   HashField,
   MessagesRoute,

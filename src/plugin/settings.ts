@@ -1,5 +1,5 @@
-import type { Exchange } from './exchange.ts';
-import type { FailureKind } from './failures.ts';
+import type { GiveWayRules } from './failures.ts';
+import type { ConditionInput } from './inbound-request.ts';
 
 /** What a gateway config says, compiled: defaults filled in, times in milliseconds, inheritance worked out. */
 
@@ -56,14 +56,6 @@ export interface BreakerSettings {
 
 /** first_content: a stream begins to leave with its first content. complete: when all of it is there. */
 export type CommitMode = 'first_content' | 'complete';
-
-/** What failures of a group's member give way to the next one. */
-export interface GiveWayRules {
-  readonly kinds: ReadonlySet<FailureKind>;
-  readonly statusCodes: ReadonlySet<number>;
-  /** End the chain whatever the others say. */
-  readonly stop: ReadonlySet<FailureKind>;
-}
 
 /** Where a value that requests are kept together by is read. */
 export type HashField = 'caller' | { readonly metadata: string } | { readonly header: string };
@@ -141,7 +133,7 @@ export interface Conditional {
 }
 
 export interface Branch {
-  readonly holds: (exchange: Exchange) => boolean;
+  readonly holds: (request: ConditionInput) => boolean;
   /** As the config writes it. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly member: Route;

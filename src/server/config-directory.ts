@@ -11,7 +11,6 @@ import { compileGatewayConfig } from '../settings/gateway-config.ts';
 import { InlineConfigs } from '../settings/inline-configs.ts';
 import type { Settings } from '../settings/load.ts';
 import type { ServerSettings } from '../settings/server-settings.ts';
-import type { Keep } from './explain/keep.ts';
 import { noChain, serverChain, type Workshop } from './workshop.ts';
 
 /** What is asked of the gateway itself is answered before a config is chosen; an entry chain may have been written without who does. */
@@ -23,10 +22,13 @@ function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
   );
 }
 
+/** Called when a request's config is known, and nothing has been made of it. */
+export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
+
 export interface ConfigTools {
   readonly granted: Partial<Capabilities>;
-  /** Keeps requests that are to be explained afterwards; undefined: none are. */
-  readonly keep: Keep | undefined;
+  /** Undefined: no listener. */
+  readonly onConfig: OnConfig | undefined;
 }
 
 /** The gateway configs, each with its request chain. */
@@ -34,7 +36,7 @@ export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
   workshop: Workshop,
-  { granted, keep }: ConfigTools,
+  { granted, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
   const provided = workshop.providedToRequests(server);
   const standard = await workshop.chain({ ...serverChain(server, 'request'), provided }, granted);
@@ -60,7 +62,7 @@ export async function compileConfigs(
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
     refuseUnanswered(ctx);
-    keep?.(config, ctx);
+    onConfig?.(config, ctx);
     await (chains.get(config) ?? standard?.run ?? noChain)(ctx);
   };
   return {

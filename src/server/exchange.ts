@@ -23,9 +23,9 @@ import { readTraceparent } from '../telemetry/traceparent.ts';
 import { clientAddress } from './client-address.ts';
 import type { HeaderNames } from './headers.ts';
 import { traceId, uuidv7 } from './ids.ts';
+import type { ExchangeSettings } from './path-settings.ts';
 import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
-import type { Snapshot } from './snapshot.ts';
 
 const REQUEST_ID = /^[\w-]{1,128}$/;
 /** 32 hex digits, not all of them zero (W3C Trace Context, section 3.2.2.3). */
@@ -36,7 +36,7 @@ export interface ExchangeSetup {
   readonly clientFormat: Format | undefined;
   /** Of the operation's path. */
   readonly params: PathParams;
-  readonly snapshot: Pick<Snapshot, 'hash' | 'headerNames' | 'server' | 'isTrustedProxy'>;
+  readonly snapshot: ExchangeSettings;
   readonly clock: Clock;
   /** Of a request that is explained after it was served. */
   readonly id?: string | undefined;
@@ -93,7 +93,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   }
 
   /** A trace the caller names without being part of it: `x-gateway-trace-id`, in W3C's form or as a UUID. */
-  #askedTrace(snapshot: Pick<Snapshot, 'headerNames'>): string | undefined {
+  #askedTrace(snapshot: Pick<ExchangeSettings, 'headerNames'>): string | undefined {
     const asked = this.request.header('trace-id');
     if (asked === undefined || isKey(asked, this.request.headers, snapshot)) return undefined;
     const id = asked.replaceAll('-', '').toLowerCase();
@@ -151,7 +151,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
 function isKey(
   text: string,
   headers: IncomingMessage['headers'],
-  { headerNames }: Pick<Snapshot, 'headerNames'>,
+  { headerNames }: Pick<ExchangeSettings, 'headerNames'>,
 ): boolean {
   const keys = [headerNames.read(headers, 'api-key'), headers['x-api-key'], headers.authorization];
   return keys.some((key) => key === text || key?.toString().endsWith(` ${text}`));
@@ -171,7 +171,7 @@ function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers
 }
 
 interface RequestOf {
-  readonly snapshot: Pick<Snapshot, 'headerNames' | 'isTrustedProxy'>;
+  readonly snapshot: Pick<ExchangeSettings, 'headerNames' | 'isTrustedProxy'>;
   readonly exchange: Exchange;
 }
 

@@ -17,6 +17,8 @@ import type { Metrics } from '../telemetry/registry.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { ReplyStores } from './cached-replies.ts';
+import { checkCrossing } from './explain/headers/index.ts';
+import { createKeeper } from './explain/keep.ts';
 import { KeptRequests } from './explain/kept.ts';
 import { SettingsExplainer } from './explain/settings-explainer.ts';
 import { healthTold } from './health-told.ts';
@@ -47,6 +49,8 @@ export interface Lasting {
   readonly records: RecordStore;
   /** Requests that can be explained. */
   readonly kept: KeptRequests;
+  /** Explains requests by the settings of a snapshot. */
+  readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
   /** What of it the settings can change while it lives. */
   apply(server: ServerSettings): void;
 }
@@ -79,6 +83,7 @@ export function createLasting({ env, clock, log, random, metrics, models, upstre
   return {
     records,
     kept,
+    explainers: new WeakMap(),
     shared: {
       env,
       clock,
@@ -115,7 +120,7 @@ export function createLasting({ env, clock, log, random, metrics, models, upstre
  * @param files what `loaded` was read from; without it these settings cannot be asked to explain anything
  */
 export async function compileWith(
-  { shared, kept }: Lasting,
+  { shared, kept, explainers }: Lasting,
   loaded: LoadResult,
   configs: string,
   files?: RecordedFiles,
@@ -124,9 +129,14 @@ export async function compileWith(
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   // What its own compilation has to say was said when these settings were compiled to serve.
   const log = createLogger({ level: 'silent' });
-  const explaining = files && {
-    explainer: new SettingsExplainer({ configs, env, clock, log, health, replies, registry }, files),
-    kept,
-  };
-  return compileSnapshot(loaded, { ...shared, registry, explaining });
+  const explainer = files && new SettingsExplainer({ configs, env, clock, log, health, replies, registry }, files);
+  const snapshot = await compileSnapshot(loaded, {
+    ...shared,
+    registry,
+    check: checkCrossing,
+    onConfig: explainer && ((server) => createKeeper({ explainer, kept, health, clock }, server)),
+    onClose: explainer && (() => explainer.retire()),
+  });
+  if (snapshot && explainer) explainers.set(snapshot, explainer);
+  return snapshot;
 }

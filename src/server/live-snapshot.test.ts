@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileServerSettings } from '../settings/server-settings.ts';
 import { HeaderNames } from './headers.ts';
-import { LiveSnapshot, type Lease } from './live-snapshot.ts';
+import { LiveSnapshot } from './live-snapshot.ts';
+import type { Lease } from './path-settings.ts';
 import type { Snapshot } from './snapshot.ts';
 
 interface Watched extends Snapshot {
@@ -17,7 +18,6 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,
-    explainer: undefined,
     tokenKeys: new Set(tokenKeys),
     open: () => Promise.resolve(),
     close() {

@@ -1,7 +1,8 @@
+import type { Lease } from './path-settings.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A snapshot and how many requests run on it. Closed once: when it is no longer current and the last of them has ended. */
-class HeldSnapshot {
+class HeldSnapshot implements Lease {
   readonly snapshot: Snapshot;
   readonly #onClosed: () => void;
   #requests = 0;
@@ -34,9 +35,6 @@ class HeldSnapshot {
     return this.#closed;
   }
 }
-
-/** What a request holds while it runs. */
-export type Lease = Pick<HeldSnapshot, 'snapshot' | 'release'>;
 
 /** The one pointer to the settings in force, and the snapshots before it that requests still run on. */
 export class LiveSnapshot {

@@ -50,6 +50,8 @@ export interface ReloadSetup {
   readonly watch: SettingsWatch | undefined;
   /** As at the start. */
   readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
+  /** The files were written anew and say the same: a line may have moved. */
+  readonly readAgain: (files: RecordedFiles) => void;
   /** The snapshot has just become the current one: what is not part of it follows. */
   readonly onSwap: (snapshot: Snapshot) => void;
   /** After every reload that was not refused; the next one begins when this has ended. Must not reject. */
@@ -172,7 +174,7 @@ export class Reloader {
   #keep({ diagnostics: warnings }: LoadResult, files: RecordedFiles): ReloadResult {
     const changed = files.changesSince(this.#inForce.files);
     this.#inForce = { ...this.#inForce, warnings, files };
-    this.#setup.live.current.explainer?.readAgain(files);
+    this.#setup.readAgain(files);
     this.#succeeded();
     this.#setup.log.info({ config_hash: this.#hash }, 'settings read again: they say what serves already');
     return { outcome: 'unchanged', hash: this.#hash, warnings, files: changed };

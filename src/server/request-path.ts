@@ -12,8 +12,6 @@ import {
   toGatewayError,
   type Clock,
   type GatewayContext,
-  type Operation,
-  type PathParams,
   type Reply,
   type ReplyEnd,
 } from '../plugin/index.ts';
@@ -21,33 +19,22 @@ import { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { answerByStatus } from './koa-reply.ts';
-import type { LiveSnapshot } from './live-snapshot.ts';
 import { lossHeader } from './loss-header.ts';
+import type { Lease, PathSettings } from './path-settings.ts';
 import type { ReportPluginFailure } from './plugin-faults.ts';
 import { writeReply } from './reply-writer.ts';
 import { RequestDeadlines } from './request-deadlines.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Routed } from './routed.ts';
 
 export interface RequestPathSetup {
   /** The settings in force; a request keeps those it began with. */
-  readonly live: Pick<LiveSnapshot, 'take'>;
+  readonly live: { take(): Lease };
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
   readonly pluginFault: ReportPluginFailure;
   /** Ids of requests, where tests want the same ones again. */
   readonly newId?: () => string | undefined;
-}
-
-/** What the router has read of a request's head. */
-export interface Routed {
-  /** Undefined: no operation is at this path and method. */
-  readonly operation: Operation | undefined;
-  readonly params: PathParams;
-  /** Spoken by the client: the operation's, or what it seems to be where there is none. */
-  readonly format: Format;
-  /** What it is refused with, whatever else it says. */
-  readonly refusal?: GatewayError;
 }
 
 /**
@@ -134,7 +121,7 @@ function watchClient(res: ServerResponse, exchange: HttpExchange): void {
   });
 }
 
-function describeReply(reply: Reply, exchange: HttpExchange, snapshot: Snapshot, format: Format): void {
+function describeReply(reply: Reply, exchange: HttpExchange, snapshot: PathSettings, format: Format): void {
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
   tellHowItCame(reply, exchange, snapshot);
   // Where clients of the API look for it; an upstream's own id of the same name stays.
@@ -148,7 +135,7 @@ function bareError(exchange: HttpExchange, error: GatewayError, format: Format):
 }
 
 /** What the config wants replies to say about how they came about. */
-function tellHowItCame({ headers }: Reply, exchange: HttpExchange, { headerNames, pluginTimes }: Snapshot): void {
+function tellHowItCame({ headers }: Reply, exchange: HttpExchange, { headerNames, pluginTimes }: PathSettings): void {
   const { config, request } = exchange;
   if (!config || config.replyHeaders.size === 0) return;
   const names = headerNames.response(request.headers);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Format } from '../formats/format.ts';
 import { GatewayError, type Operation, type PathParams } from '../plugin/index.ts';
-import type { Routed } from './request-path.ts';
+import type { Routed } from './routed.ts';
 
 /** Operations at one path and method; which of them a request is, its headers say. */
 export interface Route {

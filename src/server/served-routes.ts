@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import { operations } from '../operations/index.ts';
 import { GatewayError } from '../plugin/index.ts';
-import type { Routed } from './request-path.ts';
+import type { Routed } from './routed.ts';
 import { routes } from './request-target.ts';
 import { guessFormat } from './routes.ts';
 

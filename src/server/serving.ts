@@ -8,7 +8,7 @@ import { drain, type DrainSetup, type DrainTimes } from './drain.ts';
 import { DrainSteps } from './drain-steps.ts';
 import { createExplainService } from './explain/explain-service.ts';
 import type { ExplainSource } from './explain/source.ts';
-import type { Gateway, WorkerGateway } from './gateway.ts';
+import type { Gateway, WorkerGateway } from './running-gateway.ts';
 import { healthLines } from './health-told.ts';
 import { compileWith, type Lasting, type Parts } from './lasting.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
@@ -41,7 +41,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   });
   const { inFlight } = lasting.shared;
   const targets = () => healthLines(lasting.shared.health.reports());
-  const explaining = createExplainService(() => live.current.explainer, { ...lasting, clock });
+  const explaining = createExplainService(() => lasting.explainers.get(live.current), { ...lasting, clock });
   const { servers, drained } = createServers(parts, { live, crew, targets, explains: explaining.explains });
   const reloader = createReloader(parts, { live, crew }, ({ server }) => {
     lasting.apply(server);
@@ -217,6 +217,7 @@ function createReloader(
     // A worker's settings come from the primary, which watches them.
     watch: part.kind === 'worker' ? undefined : watch,
     compile: (loaded, files) => compileWith(lasting, loaded, configs, files),
+    readAgain: (files) => lasting.explainers.get(live.current)?.readAgain(files),
     onSwap,
     onInForce: crew && ((settled) => crew.spread(settled)),
   };

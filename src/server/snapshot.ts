@@ -11,7 +11,7 @@ import { openaiChat } from '../formats/openai-chat/index.ts';
 import { NO_TURNS, type Clock, type Recorder, type RequestLimits, type Turns } from '../plugin/index.ts';
 import { createKeyRing } from '../settings/key-ring.ts';
 import type { LoadResult, Settings } from '../settings/load.ts';
-import { createNetworkTest, type NetworkTest } from '../settings/networks.ts';
+import { createNetworkTest } from '../settings/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
 import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '../state/target-health.ts';
@@ -21,13 +21,11 @@ import type { Upstream } from '../upstream/types.ts';
 import { admitting } from './admission.ts';
 import { createAttemptRunner } from './attempts.ts';
 import { createReplyCache, type ReplyStores } from './cached-replies.ts';
-import { compileConfigs } from './config-directory.ts';
-import { checkCrossing } from './explain/headers/index.ts';
-import { createKeeper, type Explaining } from './explain/keep.ts';
-import type { SettingsExplainer } from './explain/settings-explainer.ts';
+import { compileConfigs, type OnConfig } from './config-directory.ts';
 import { HeaderNames } from './headers.ts';
 import type { InFlight } from './in-flight.ts';
 import { createMediaInliner } from './inline-media.ts';
+import type { PathSettings } from './path-settings.ts';
 import type { ReportPluginFailure } from './plugin-faults.ts';
 import { createSender } from './sender.ts';
 import { PluginTimes, whoMayAsk } from './server-timing.ts';
@@ -36,17 +34,8 @@ import { createTranslator } from './translator.ts';
 import { noChain, outerEntry, serverChain, Workshop, type Watch } from './workshop.ts';
 
 /** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
-export interface Snapshot {
-  readonly hash: string;
+export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
-  readonly headerNames: HeaderNames;
-  /** Undefined: there are none. */
-  readonly isTrustedProxy?: NetworkTest | undefined;
-  readonly entry: Chain;
-  /** Undefined where nobody may ask for them. */
-  readonly pluginTimes: PluginTimes | undefined;
-  /** Undefined where nobody asks: in the explainer itself, in checks. */
-  readonly explainer: SettingsExplainer | undefined;
   /** Access tokens its catalog may need; some entries know theirs only once they are open. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -79,10 +68,21 @@ export interface Shared {
   readonly registry: PluginRegistry;
   readonly pluginFault: ReportPluginFailure;
   readonly watch?: Watch | undefined;
-  /** Of these settings alone; let go when their snapshot is closed. */
-  readonly explaining?: Explaining | undefined;
-  /** Whether a credential could cross is for those to find out who serve or check the settings. Default: true. */
-  readonly selfTest?: boolean | undefined;
+  /** Makes the listener that learns the config of every request; undefined where these settings need none. */
+  readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
+  /** Called when the snapshot is closed. */
+  readonly onClose?: (() => void) | undefined;
+  /** Reports in `loaded` what only compiled settings show. Default: no further check. */
+  readonly check?: ((checked: CheckedSettings) => Promise<void>) | undefined;
+}
+
+/** Settings without a mistake so far, as `Shared.check` gets them. */
+export interface CheckedSettings {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly server: ServerSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
@@ -118,8 +118,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   };
   try {
     const entry = await compileChains(settings, compilation);
-    if (loaded.ok && shared.selfTest !== false)
-      await checkCrossing({ loaded, settings, server, clock: shared.clock, log: shared.log });
+    if (loaded.ok) await shared.check?.({ loaded, settings, server, clock: shared.clock, log: shared.log });
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
   } catch (error) {
     await workshop.close();
@@ -145,7 +144,6 @@ function createSnapshot(
   { server, catalog, workshop, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
-  const explainer = shared.explaining?.explainer;
   return {
     hash: settings.hash,
     server,
@@ -153,7 +151,6 @@ function createSnapshot(
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,
     pluginTimes,
-    explainer,
     // Some keys are known only once the entries are open.
     get tokenKeys() {
       return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
@@ -165,7 +162,7 @@ function createSnapshot(
       health.use();
     },
     close() {
-      explainer?.retire();
+      shared.onClose?.();
       return workshop.close();
     },
   };
@@ -209,9 +206,8 @@ async function compileChains(
     clock,
     timeouts: server.timeouts,
   });
-  const keep = shared.explaining && createKeeper({ ...shared.explaining, health: shared.health, clock }, server);
   const granted = { ...base, attempts, health };
-  const configs = await compileConfigs(settings, server, workshop, { granted, keep });
+  const configs = await compileConfigs(settings, server, workshop, { granted, onConfig: shared.onConfig?.(server) });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
   const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
-import { checkSettings } from '../server/check-settings.ts';
+import { checkSettings } from '../server/explain/check-settings.ts';
 import { describe } from './diagnostic.ts';
 import { memoryFiles } from './files.ts';
 import { loadSettings, type LoadResult } from './load.ts';

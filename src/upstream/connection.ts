@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { Client, type buildConnector, type Dispatcher } from 'undici';
 import type { GatewayError } from '../plugin/index.ts';
 import { Dial, type DialContext } from './dial.ts';
-import { Dispatch } from './dispatch.ts';
 
 /** One place for a connection in a pool: made, used, lost and made again. */
 export class Connection {
@@ -39,6 +38,14 @@ export class Connection {
   }
 }
 
+/** A request that learns on which connection it runs. */
+interface Passenger {
+  board(connection: Connection): void;
+}
+
+const isPassenger = (handler: Dispatcher.DispatchHandler): handler is Dispatcher.DispatchHandler & Passenger =>
+  'board' in handler;
+
 /** undici's client of one connection, which tells a request where it runs. */
 class ConnectionClient extends Client {
   readonly #connection: Connection;
@@ -49,7 +56,7 @@ class ConnectionClient extends Client {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Dispatch) handler.board(this.#connection);
+    if (isPassenger(handler)) handler.board(this.#connection);
     return super.dispatch(options, handler);
   }
 }

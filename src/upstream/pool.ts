@@ -1,10 +1,9 @@
 import { connect } from 'node:net';
 import { getCACertificates } from 'node:tls';
-import { buildConnector, Pool } from 'undici';
+import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { UpstreamError, type Clock, type GatewayError } from '../plugin/index.ts';
 import { createClient } from './connection.ts';
 import type { DialContext, Wire } from './dial.ts';
-import type { Dispatch } from './dispatch.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
 import { WaitingLine } from './line.ts';
 import { poolExhausted } from './limits.ts';
@@ -20,6 +19,19 @@ export interface PoolContext {
   readonly wire?: Wire | undefined;
   /** So many more, or with a negative number fewer, requests wait in line for a connection. */
   readonly onWaiting?: ((change: number) => void) | undefined;
+}
+
+/** A request as the pool sees it: it waits in line, and undici drives it once it has a connection. */
+export interface PooledRequest extends Dispatcher.DispatchHandler {
+  readonly options: Dispatcher.DispatchOptions;
+  /** Callers take turns for connections that come free. */
+  readonly caller: string;
+  /** All connections are in use: it waits in line for one. */
+  onWaiting(): void;
+  /** It has left the line: a connection is its own. */
+  onTurn(): void;
+  /** It ends without a reply. */
+  onFault(error: GatewayError): void;
 }
 
 /** TCP, and TLS by undici's connector with its session cache. */
@@ -57,8 +69,8 @@ export class OriginPool {
   readonly host: string;
   readonly #pool: Pool;
   readonly #connections: number;
-  readonly #running = new Set<Dispatch>();
-  readonly #waiting = new WaitingLine<Dispatch>();
+  readonly #running = new Set<PooledRequest>();
+  readonly #waiting = new WaitingLine<PooledRequest>();
   readonly #onWaiting: (change: number) => void;
   /** Monotonic moment of the last request for it. */
   askedAt = 0;
@@ -90,7 +102,7 @@ export class OriginPool {
     return this.#running.size > 0 || this.#waiting.size > 0;
   }
 
-  enter(dispatch: Dispatch): void {
+  enter(dispatch: PooledRequest): void {
     if (this.#running.size < this.#connections && this.#waiting.size === 0) return this.#run(dispatch);
     if (this.#waiting.size >= MAX_WAITING)
       return dispatch.onFault(poolExhausted(this.host, 'the line for one is full'));
@@ -100,11 +112,11 @@ export class OriginPool {
   }
 
   /** Once more, in the place it still holds. */
-  reenter(dispatch: Dispatch): void {
+  reenter(dispatch: PooledRequest): void {
     this.#pool.dispatch(dispatch.options, dispatch);
   }
 
-  leave(dispatch: Dispatch): void {
+  leave(dispatch: PooledRequest): void {
     if (this.#waiting.leave(dispatch.caller, dispatch)) return this.#onWaiting(-1);
     if (!this.#running.delete(dispatch)) return;
     if (this.#waiting.size === 0 || this.#startScheduled) return;
@@ -138,7 +150,7 @@ export class OriginPool {
     }
   }
 
-  #run(dispatch: Dispatch): void {
+  #run(dispatch: PooledRequest): void {
     this.#running.add(dispatch);
     this.#pool.dispatch(dispatch.options, dispatch);
   }

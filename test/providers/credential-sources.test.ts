@@ -8,7 +8,7 @@ import {
   impersonatedJson,
 } from '../../src/providers/vertex-ai/credentials.testkit.ts';
 import { packageFile } from '../../src/package-root.ts';
-import { checkSettings } from '../../src/server/check-settings.ts';
+import { checkSettings } from '../../src/server/explain/check-settings.ts';
 import { describe as tell } from '../../src/settings/diagnostic.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { KEY, startTestGateway, writeSettings, type TestGateway } from '../support/gateway.ts';

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
-import { checkSettings } from '../../src/server/check-settings.ts';
+import { checkSettings } from '../../src/server/explain/check-settings.ts';
 import { describe as tell } from '../../src/settings/diagnostic.ts';
 import { memoryFiles } from '../../src/settings/files.ts';
 import { loadSettings } from '../../src/settings/load.ts';

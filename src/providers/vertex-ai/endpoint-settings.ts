@@ -3,14 +3,15 @@ import type { Report } from '../../plugin/index.ts';
 import type { Call } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
-import { ENDPOINT_METHODS, ENDPOINT_PREFIX, type Spot } from './families.ts';
+import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
+import type { ModelEndpoint } from './model-endpoint.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './permission.ts';
 import { predictEnvelope } from './predict.ts';
 
 /** An endpoint of the settings, ready for use. */
 export interface DeployedModel {
-  readonly spot: (call: Call, settings: EmbeddingSettings) => Spot;
+  readonly locate: (call: Call, settings: EmbeddingSettings) => ModelEndpoint;
   readonly quirks: (call: Call) => Quirks;
   /** `https://{dedicated host}`; undefined: where the entry's other models are. */
   readonly origin: string | undefined;
@@ -88,7 +89,7 @@ function deployedModel(settings: VertexEndpoint, proxied: boolean): DeployedMode
   // Other tasks have instances of their own.
   const ofChat = method === 'predict' ? { ...quirks, envelope: predictEnvelope(model !== undefined) } : quirks;
   return {
-    spot: (call, embeddings) => ({ ...family(id, call, embeddings), ...changes }),
+    locate: (call, embeddings) => ({ ...family(id, call, embeddings), ...changes }),
     quirks: ({ task }) => (task === 'generate' ? ofChat : quirks),
     origin: dns === undefined || proxied ? undefined : `https://${dns}`,
   };

@@ -1,19 +1,15 @@
 import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
-import type { Call, Location } from '../provider.ts';
+import type { Call } from '../provider.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
-import { embeddingSpot, predictedEmbeddings } from './embeddings/spot.ts';
+import { embeddingEndpoint, predictedEmbeddings } from './embeddings/spot.ts';
 import { isEndpointId } from './hosts.ts';
-import { imageSpot } from './images/spot.ts';
-
-/** Where a call goes, below a project and location (or below the version, in express mode), and how it is said there. */
-export interface Spot extends Pick<Location, 'format' | 'model' | 'streamUsage' | 'modelInBody' | 'codec'> {
-  readonly path: string;
-}
+import { imageEndpoint } from './images/spot.ts';
+import type { ModelEndpoint } from './model-endpoint.ts';
 
 /** Models that are reached and spoken to alike (wire.md C2). The name is without its prefix. */
-export type Family = (model: string, call: Call, settings: EmbeddingSettings) => Spot;
+export type Family = (model: string, call: Call, settings: EmbeddingSettings) => ModelEndpoint;
 
 /** Verbs behind a model's or an endpoint's path. */
 const GENERATE = { plain: ':generateContent', stream: ':streamGenerateContent?alt=sse' } as const;
@@ -43,9 +39,9 @@ export const google: Family = (model, call, settings) => {
     case 'count_tokens':
       return { path: under(':countTokens'), format: 'gemini', model };
     case 'embeddings':
-      return embeddingSpot(model, under, settings);
+      return embeddingEndpoint(model, under, settings);
     case 'images':
-      return imageSpot(model, under);
+      return imageEndpoint(model, under);
   }
 };
 

@@ -62,17 +62,17 @@ export class VertexLocations implements Locations {
   locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
     const deployed = this.#deployed(name);
     if (deployed) {
-      const { path, ...spot } = deployed.spot(call, this.#embeddings);
+      const { path, ...endpoint } = deployed.locate(call, this.#embeddings);
       const { origin, prefix } = deployed.origin === undefined ? this.#base : { origin: deployed.origin, prefix: '' };
       const quirks = deployed.quirks(call);
-      return { origin, path: prefix + this.#parent + path, ...spot, host: 'vertex', headers, quirks };
+      return { origin, path: prefix + this.#parent + path, ...endpoint, host: 'vertex', headers, quirks };
     }
     const { family, model } = readFamily(name);
-    const { path, ...spot } = family(model, call, this.#embeddings);
+    const { path, ...endpoint } = family(model, call, this.#embeddings);
     const counts = family === claude && call.task === 'count_tokens';
     const { base, parent } = counts ? this.#claudeCounts : { base: this.#base, parent: this.#parent };
     const quirks = family === claude ? this.#quirksOfClaude : this.#quirksOf(model, family);
-    return { origin: base.origin, path: base.prefix + parent + path, ...spot, host: 'vertex', headers, quirks };
+    return { origin: base.origin, path: base.prefix + parent + path, ...endpoint, host: 'vertex', headers, quirks };
   }
 
   #quirksOf(model: string, family: Family): Quirks {
@@ -105,8 +105,8 @@ export class ExpressLocations implements Locations {
         "is not one of Google's own models, and an API key (express mode) reaches no others: they need a project",
       );
     }
-    const { path, ...spot } = family(model, call, this.#embeddings);
+    const { path, ...endpoint } = family(model, call, this.#embeddings);
     const { origin, prefix } = this.#base;
-    return { origin, path: `${prefix}/${this.#version}/${path}`, ...spot, host: 'vertex', headers };
+    return { origin, path: `${prefix}/${this.#version}/${path}`, ...endpoint, host: 'vertex', headers };
   }
 }

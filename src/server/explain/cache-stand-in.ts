@@ -2,11 +2,11 @@ import { cacheKey, tellParts, type Question } from '../../../plugins/cache/key.t
 import { readWishes } from '../../../plugins/cache/wishes.ts';
 import { GatewayError, type CachedReply, type Clock, type Exchange, type ReplyCache } from '../../plugin/index.ts';
 import type { SeenCache } from './observation.ts';
-import type { Run } from './stand-ins.ts';
+import type { RunNotes } from './run-notes.ts';
 
 interface Setup {
   readonly clock: Pick<Clock, 'now'>;
-  readonly runOf: (exchange: Exchange) => Run;
+  readonly runOf: (exchange: Exchange) => RunNotes;
 }
 
 /**

@@ -224,7 +224,6 @@ export class Explainer {
       labels: new ModelLabels(),
       registry,
       pluginFault: ignorePluginFaults,
-      selfTest: false,
       watch: {
         instantiate: watchPlugins(
           (exchange) => this.#runOf(exchange),

@@ -2,8 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import Koa from 'koa';
 import { bindReplies } from '../koa-reply.ts';
-import type { Routed } from '../request-path.ts';
 import { normaliseTarget, routes } from '../request-target.ts';
+import type { Routed } from '../routed.ts';
 import { unserved } from '../served-routes.ts';
 import type { Question } from './question.ts';
 

@@ -1,7 +1,8 @@
-import { Secret, type Clock, type Exchange, type GatewayConfig, type GatewayContext } from '../../plugin/index.ts';
+import { Secret, type Clock, type Exchange, type GatewayConfig } from '../../plugin/index.ts';
 import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
 import type { ServerSettings } from '../../settings/server-settings.ts';
 import type { HealthStore } from '../../state/target-health.ts';
+import type { OnConfig } from '../config-directory.ts';
 import { uuidv7 } from '../ids.ts';
 import { credentialsIn, STAND_IN_CREDENTIAL } from './credentials.ts';
 import { freezeHealth } from './frozen-health.ts';
@@ -9,25 +10,18 @@ import type { KeptRequests } from './kept.ts';
 import type { Question } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 
-/** For requests of one snapshot to be explained, before they are made and after they were served. */
-export interface Explaining {
+export interface KeeperSetup {
   readonly explainer: SettingsExplainer;
   readonly kept: KeptRequests;
-}
-
-export interface KeeperSetup extends Explaining {
   readonly health: Pick<HealthStore, 'peek'>;
   readonly clock: Clock;
 }
-
-/** Called when a request's config is known, and nothing has been made of it. */
-export type Keep = (config: GatewayConfig, ctx: GatewayContext) => void;
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const NO_BODY = Buffer.alloc(0);
 
 /** Keeps what explains a request, where its config or the server wants that; undefined where nobody can. */
-export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings, 'admin'>): Keep | undefined {
+export function createKeeper(setup: KeeperSetup, { admin }: Pick<ServerSettings, 'admin'>): OnConfig | undefined {
   if (!admin.enabled || admin.explain === 'none') return undefined;
   const all = admin.explain === 'all';
   return (config, ctx) => {

@@ -20,19 +20,12 @@ import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-fai
 import { keepNothing } from './cache-stand-in.ts';
 import { readOnlyHealth, type ReadHealth } from './frozen-health.ts';
 import type { SeenAttempt } from './observation.ts';
-
-/** What explain knows of the request it is running. */
-export interface Run {
-  /** What an attempt is known to have failed with. */
-  failureOf(attempt: Attempt): GatewayError | undefined;
-  seen(attempt: Attempt): SeenAttempt;
-  note(text: string): void;
-}
+import type { RunNotes } from './run-notes.ts';
 
 export interface StandInSetup {
   readonly clock: Clock;
   readonly server: ServerSettings;
-  readonly runOf: (exchange: Exchange) => Run;
+  readonly runOf: (exchange: Exchange) => RunNotes;
   /** Of all that are running; keys are asked for before there is anything else to know a request by. */
   readonly supposedCaller: (key: string) => Caller | undefined;
   readonly health: ReadHealth;

@@ -1,10 +1,10 @@
 import { toGatewayError, type Exchange, type GatewayContext, type Middleware } from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../workshop.ts';
 import type { SeenAttempt, Step } from './observation.ts';
-import type { Run } from './stand-ins.ts';
+import type { RunNotes } from './run-notes.ts';
 
 /** What watching a request needs to know of it. */
-export interface WatchedRun extends Run {
+export interface WatchedRun extends RunNotes {
   readonly steps: Step[];
 }
 

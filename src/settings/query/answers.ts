@@ -1,4 +1,4 @@
-import { GatewayError, type Exchange } from '../../plugin/index.ts';
+import { GatewayError, type ConditionInput } from '../../plugin/index.ts';
 import type { Path } from '../pointer.ts';
 import type { Comparison, Shape } from './shape.ts';
 import type { Field } from './fields.ts';
@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** All of them hold, or the query does not. */
-export type Answers = (exchange: Exchange) => readonly Answer[];
+export type Answers = (request: ConditionInput) => readonly Answer[];
 
 /** What explain tells. Nothing is passed over: also what a request did not come to is compared. */
 export const ANSWERS: Shape<Answers> = {

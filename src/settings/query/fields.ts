@@ -1,4 +1,4 @@
-import { nearest, type Exchange, type Report, type RequestBody } from '../../plugin/index.ts';
+import { nearest, type ConditionInput, type Report, type RequestBody } from '../../plugin/index.ts';
 import { mayHoldCredential } from '../checks/forward-headers.ts';
 import { showName } from '../show.ts';
 
@@ -9,7 +9,7 @@ export interface Field {
   /** json: any value a body may hold. text: what headers carry, numbers among it. word: a name, never a number. */
   readonly kind: 'json' | 'text' | 'word';
   /** Undefined where the request does not have it. */
-  readonly read: (exchange: Exchange) => unknown;
+  readonly read: (request: ConditionInput) => unknown;
 }
 
 const WORDS: ReadonlyMap<string, Field['read']> = new Map<string, Field['read']>([

@@ -1,7 +1,7 @@
-import type { Exchange } from '../../plugin/index.ts';
+import type { ConditionInput } from '../../plugin/index.ts';
 import type { Shape } from './shape.ts';
 
-export type Predicate = (exchange: Exchange) => boolean;
+export type Predicate = (request: ConditionInput) => boolean;
 
 /** What requests run. */
 export const PREDICATE: Shape<Predicate> = {

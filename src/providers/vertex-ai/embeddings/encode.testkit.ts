@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../formats/conversation.ts';
 import type { Call } from '../../provider.ts';
 import type { EncodedTask, TaskReply } from '../../codec.ts';
 import { readEmbeddingSettings } from './settings.ts';
-import { embeddingSpot } from './spot.ts';
+import { embeddingEndpoint } from './spot.ts';
 
 export const EMBED: Call = { task: 'embeddings', stream: false };
 
@@ -13,7 +13,7 @@ interface More {
 
 /** A body as the codec of a model writes it. */
 export function encode(model: string, body: JsonObject, { settings, strict = true }: More = {}): EncodedTask {
-  const { codec } = embeddingSpot(model, (method) => `models/${model}${method}`, readEmbeddingSettings(settings));
+  const { codec } = embeddingEndpoint(model, (method) => `models/${model}${method}`, readEmbeddingSettings(settings));
   if (codec?.mode !== 'translate') throw new Error(`${model} has no codec that translates`);
   return codec.encode({ model, ...body }, { model, created: 0, strict, labels: {} });
 }

@@ -1,5 +1,5 @@
 import { unsupportedTask } from '../../model-name.ts';
-import type { Spot } from '../families.ts';
+import type { ModelEndpoint } from '../model-endpoint.ts';
 import { embedContentCodec } from './embed-content.ts';
 import { multimodalCodec } from './multimodal.ts';
 import { MAX_INSTANCES, type EmbeddingSettings } from './settings.ts';
@@ -13,7 +13,11 @@ const EMBED_CONTENT = /^gemini-embedding-[1-9]/;
 const MULTIMODAL = /^multimodalembedding/;
 
 /** @param under path of the model with a method behind it */
-export function embeddingSpot(model: string, under: (method: string) => string, settings: EmbeddingSettings): Spot {
+export function embeddingEndpoint(
+  model: string,
+  under: (method: string) => string,
+  settings: EmbeddingSettings,
+): ModelEndpoint {
   const { instancesPerCall, parallelCalls } = settings;
   if (ONE_BY_ONE.test(model))
     return predictedEmbeddings(under(':predict'), model, { ...settings, instancesPerCall: instancesPerCall ?? 1 });
@@ -26,7 +30,7 @@ export function embeddingSpot(model: string, under: (method: string) => string, 
 }
 
 /** Text in the shape of Google's own models. */
-export function predictedEmbeddings(path: string, model: string, settings: EmbeddingSettings): Spot {
+export function predictedEmbeddings(path: string, model: string, settings: EmbeddingSettings): ModelEndpoint {
   const { instancesPerCall = MAX_INSTANCES, parallelCalls } = settings;
   return { path, format: 'gemini', model, codec: textCodec({ instancesPerCall, parallelCalls }) };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { imageSpot } from './spot.ts';
+import { imageEndpoint } from './spot.ts';
 import { faultOf } from './images.testkit.ts';
 
-const at = (model: string) => imageSpot(model, (method) => `models/${model}${method}`);
+const at = (model: string) => imageEndpoint(model, (method) => `models/${model}${method}`);
 
 describe('the place of a model that draws', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { unsupportedTask } from '../../model-name.ts';
-import type { Spot } from '../families.ts';
+import type { ModelEndpoint } from '../model-endpoint.ts';
 import { geminiImagesCodec } from './gemini.ts';
 import { imagenCodec } from './imagen.ts';
 import { geminiImageModel, imagenModel } from './models.ts';
@@ -7,7 +7,7 @@ import { geminiImageModel, imagenModel } from './models.ts';
 /** Where a model draws, and how it is asked to (wire.md C2, D14). Errors are Google's, as Gemini's are.
  * @param under path of the model with a method behind it
  */
-export function imageSpot(model: string, under: (method: string) => string): Spot {
+export function imageEndpoint(model: string, under: (method: string) => string): ModelEndpoint {
   const imagen = imagenModel(model);
   if (imagen) return { path: under(':predict'), format: 'gemini', model, codec: imagenCodec(imagen) };
   const gemini = geminiImageModel(model);

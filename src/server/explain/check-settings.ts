@@ -1,16 +1,17 @@
-import { builtinPlugins } from '../../plugins/index.ts';
-import { ModelLabels } from '../catalog/model-labels.ts';
-import { PluginRegistry } from '../chain/registry.ts';
-import { systemClock } from '../plugin/index.ts';
-import type { LoadResult } from '../settings/load.ts';
-import { HealthStore } from '../state/target-health.ts';
-import { createLogger } from '../telemetry/logger.ts';
-import { ReplyStores } from './cached-replies.ts';
-import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './explain/stand-ins.ts';
-import { InFlight } from './in-flight.ts';
-import { ignorePluginFaults } from './plugin-faults.ts';
-import { loadPluginModules } from './plugin-modules.ts';
-import { compileSnapshot } from './snapshot.ts';
+import { builtinPlugins } from '../../../plugins/index.ts';
+import { ModelLabels } from '../../catalog/model-labels.ts';
+import { PluginRegistry } from '../../chain/registry.ts';
+import { systemClock } from '../../plugin/index.ts';
+import type { LoadResult } from '../../settings/load.ts';
+import { HealthStore } from '../../state/target-health.ts';
+import { createLogger } from '../../telemetry/logger.ts';
+import { ReplyStores } from '../cached-replies.ts';
+import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './stand-ins.ts';
+import { InFlight } from '../in-flight.ts';
+import { ignorePluginFaults } from '../plugin-faults.ts';
+import { loadPluginModules } from '../plugin-modules.ts';
+import { compileSnapshot } from '../snapshot.ts';
+import { checkCrossing } from './headers/index.ts';
 
 /**
  * Compiles settings as a start does, for what that finds; nothing is opened and nothing listens. Apart from what serves them: a
@@ -35,6 +36,7 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     labels: new ModelLabels(),
     pluginFault: ignorePluginFaults,
     registry,
+    check: checkCrossing,
   });
   await snapshot?.close();
 }
