@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/schema-files.ts';
+import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/read/schema-files.ts';
 import { exampleOf, placesOf, type Place } from './places.ts';
 import { typeOf } from './type-words.ts';
 

@@ -67,7 +67,7 @@ function forTypes(schema: unknown): unknown {
   );
 }
 
-/** Other spellings of a key are gone by the time a type describes what was read: src/settings/spellings.ts. */
+/** Other spellings of a key are gone by the time a type describes what was read: src/settings/read/spellings.ts. */
 const isDeprecated = (value: unknown): boolean => Object(value).deprecated === true;
 
 /** `anyOf: [{required: […]}, …]` becomes an index signature in TypeScript, which would end narrowing by `provider`. */

@@ -2,9 +2,9 @@
  * Every key of the settings files, at every place where it may stand: what the documentation lists and what the tests of the
  * schemas go through.
  */
-import { valueAt } from '../src/settings/pointer.ts';
-import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from '../src/settings/schema-files.ts';
-import { isSchema, propertiesOf } from '../src/settings/schema-tree.ts';
+import { valueAt } from '../src/settings/read/pointer.ts';
+import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from '../src/settings/read/schema-files.ts';
+import { isSchema, propertiesOf } from '../src/settings/read/schema-tree.ts';
 
 export interface Place {
   readonly file: SchemaName;

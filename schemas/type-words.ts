@@ -1,5 +1,5 @@
-import { isSchema } from '../src/settings/schema-tree.ts';
-import type { Schema } from '../src/settings/schema-files.ts';
+import { isSchema } from '../src/settings/read/schema-tree.ts';
+import type { Schema } from '../src/settings/read/schema-files.ts';
 import { resolved } from './places.ts';
 
 /** What may stand as a value, in few words. */

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../src/providers/setup.testkit.ts';
 import { commands } from '../src/cli/commands.ts';
-import { checkSettings } from '../src/server/explain/check-settings.ts';
-import { startGateway } from '../src/server/gateway.ts';
-import type { Gateway } from '../src/server/running-gateway.ts';
-import { loadSettings } from '../src/settings/load.ts';
+import { checkSettings } from '../src/dry-run/explain/check-settings.ts';
+import { startGateway } from '../src/process/gateway.ts';
+import type { Gateway } from '../src/process/running-gateway.ts';
+import { loadSettings } from '../src/settings/read/load.ts';
 import { packageFile } from '../src/package-root.ts';
 
 /** Every example in the docs is run. A fence that is not YAML for a named file, curl, or a script has no business there. */

@@ -10,8 +10,8 @@ import {
   type ExchangeParts,
 } from '../../src/plugin/testing/index.ts';
 import { createHost } from '../../src/plugin/testing/run-plugin.ts';
-import { createReplyCache } from '../../src/server/cached-replies.ts';
-import { ReplyStore } from '../../src/state/reply-cache.ts';
+import { createReplyCache } from '../../src/translate/cached-replies.ts';
+import { ReplyStore } from '../../src/state/memory/reply-cache.ts';
 import cache from './index.ts';
 
 export const resolvedTarget = (model: string, parts: Partial<ResolvedTarget> = {}): ResolvedTarget => ({

@@ -11,7 +11,7 @@ import {
 import { Flights, outOfTime, type Flight, type Landing } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';
-import { readWishes } from './wishes.ts';
+import { readWishes } from './client-options.ts';
 
 /** Gives a kept reply again to the same request, and asks once for what several ask at the same time. */
 export default definePlugin({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createReply, createSource } from '../../src/plugin/testing/index.ts';
 import type { Target } from '../../schemas/types.generated.ts';
-import { failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
+import { failureOf, treeOf, walk, type WalkSetup } from './target-selector.testkit.ts';
 
 const target = (name: string): Target => ({ provider: `@${name}`, override_params: { model: `model-${name}` } });
 const group = (targets: readonly Target[], codes: readonly number[] = [429, 503], mode = 'fallback'): Target =>

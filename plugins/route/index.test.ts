@@ -3,7 +3,7 @@ import { GatewayError, UpstreamError } from '../../src/plugin/index.ts';
 import { createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import type { Target } from '../../schemas/types.generated.ts';
 import route from './index.ts';
-import { condition, failureOf, treeOf, walk, type WalkSetup } from './walk.testkit.ts';
+import { condition, failureOf, treeOf, walk, type WalkSetup } from './target-selector.testkit.ts';
 
 const target = (name: string): Target => ({ provider: `@${name}`, override_params: { model: `model-${name}` } });
 const group = (targets: readonly Target[], codes: readonly number[] = [429, 503], mode = 'fallback'): Target =>

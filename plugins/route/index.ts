@@ -1,5 +1,5 @@
 import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
-import { Walk, type WalkTools } from './walk.ts';
+import { Walk, type WalkTools } from './target-selector.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain of one target after another until one answers. */
 export default definePlugin({

@@ -4,7 +4,7 @@ import type { Exchange, Group, HashField, StickySettings } from '../../src/plugi
 import { createCaller, createExchange, createFakeClock, createTarget } from '../../src/plugin/testing/index.ts';
 import { orderOf } from './order.ts';
 import { stickyKey, stickyOrder } from './sticky.ts';
-import { nameOf } from './walk.testkit.ts';
+import { nameOf } from './target-selector.testkit.ts';
 
 const HOUR = 3_600_000;
 const WALL = Date.UTC(2026, 0, 1);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { writeSettings } from '../../test/support/gateway.ts';
-import { checkSettings } from '../server/explain/check-settings.ts';
-import { describe as inWords } from '../settings/diagnostic.ts';
-import { loadSettings } from '../settings/load.ts';
+import { checkSettings } from '../dry-run/explain/check-settings.ts';
+import { describe as inWords } from '../settings/problems/diagnostic.ts';
+import { loadSettings } from '../settings/read/load.ts';
 
 const API = pathToFileURL(join(import.meta.dirname, '../plugin/index.ts')).href;
 

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { nearest } from '../plugin/nearest.ts';
-import { handleUnhandledErrors } from '../server/process-faults.ts';
-import { surviveOutputErrors } from '../server/output-errors.ts';
+import { handleUnhandledErrors } from '../process/process-faults.ts';
+import { surviveOutputErrors } from '../process/output-errors.ts';
 import { commands, UsageError, type Command, type World } from './commands.ts';
 
 const world: World = {

@@ -74,8 +74,8 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
         const known = oneOf('format', format, ['pretty', 'json', 'github']);
         const [{ validateCommand }, { checkSettings }, { validateTests }] = await Promise.all([
           import('./validate.ts'),
-          import('../server/explain/check-settings.ts'),
-          import('../config-tests/validate-tests.ts'),
+          import('../dry-run/explain/check-settings.ts'),
+          import('../dry-run/config-tests/validate-tests.ts'),
         ]);
         return validateCommand({
           dir,
@@ -177,7 +177,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       help: 'Print the version',
       async run(args, { out }) {
         parse(args, {});
-        const { version } = await import('../server/version.ts');
+        const { version } = await import('../version.ts');
         out(`${version().version}\n`);
         return 0;
       },
@@ -247,7 +247,7 @@ async function test(args: string[], world: World): Promise<number> {
   // A gateway and upstreams of its own, which no other command needs.
   const [{ testCommand, watchTestsCommand }, { runCase }, { stopSignal }, { systemClock }] = await Promise.all([
     import('./test.ts'),
-    import('../config-tests/runner.ts'),
+    import('../dry-run/config-tests/runner.ts'),
     import('./stop-signals.ts'),
     import('../plugin/index.ts'),
   ]);

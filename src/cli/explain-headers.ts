@@ -1,8 +1,8 @@
-import { headerPathsJson, renderHeaderPaths } from '../explain/render/header-paths.ts';
+import { headerPathsJson, renderHeaderPaths } from '../dry-run/explanation/render/header-paths.ts';
 import { systemClock } from '../plugin/index.ts';
-import { headerPaths } from '../server/explain/headers/index.ts';
-import { formatDiagnostics } from '../settings/diagnostic.ts';
-import { loadSettings } from '../settings/load.ts';
+import { headerPaths } from '../dry-run/explain/header-paths/index.ts';
+import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
+import { loadSettings } from '../settings/read/load.ts';
 import { pageFor, type ShowOptions } from './output.ts';
 
 export interface ExplainHeadersOptions extends ShowOptions {

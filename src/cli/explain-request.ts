@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import { nearest } from '../plugin/nearest.ts';
-import type { Question } from '../server/explain/question.ts';
+import type { Question } from '../dry-run/explain/question.ts';
 
 /** What stands on the command line; it wins over what the file says. */
 export interface RequestFlags {

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { explanationJson, renderExplanation } from '../explain/render/explanation.ts';
+import { explanationJson, renderExplanation } from '../dry-run/explanation/render/explanation.ts';
 import { nearest, systemClock } from '../plugin/index.ts';
-import { Explainer, ExplainHangs } from '../server/explain/explainer.ts';
-import type { Question } from '../server/explain/question.ts';
-import { UnknownKey } from '../server/explain/supposed-caller.ts';
-import { withinTime } from '../server/time-limit.ts';
-import { formatDiagnostics } from '../settings/diagnostic.ts';
-import { diskFiles } from '../settings/files.ts';
-import { createLogger } from '../telemetry/logger.ts';
+import { Explainer, ExplainHangs } from '../dry-run/explain/explainer.ts';
+import type { Question } from '../dry-run/explain/question.ts';
+import { UnknownKey } from '../dry-run/explain/supposed-caller.ts';
+import { withinTime } from '../compose/time-limit.ts';
+import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
+import { diskFiles } from '../settings/source/files.ts';
+import { createLogger } from '../record/log/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
 import { pageFor, type ShowOptions } from './output.ts';
-import { SettingsRefused } from '../settings/refused.ts';
+import { SettingsRefused } from '../settings/problems/refused.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;

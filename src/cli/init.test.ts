@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { generateSamples } from '../../schemas/samples.ts';
 import { packageFile } from '../package-root.ts';
-import { isWellFormedKey } from '../settings/api-keys.ts';
-import { createKeyRing } from '../settings/key-ring.ts';
-import { loadSettings } from '../settings/load.ts';
+import { isWellFormedKey } from '../settings/compile/api-keys.ts';
+import { createKeyRing } from '../settings/compile/key-ring.ts';
+import { loadSettings } from '../settings/read/load.ts';
 import { keepOutput, TestFolder } from './folder.testkit.ts';
 import { initCommand } from './init.ts';
 

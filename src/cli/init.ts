@@ -1,7 +1,7 @@
 import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { generateKey } from '../settings/api-keys.ts';
-import { SCHEMA_NAMES } from '../settings/schema-files.ts';
+import { generateKey } from '../settings/compile/api-keys.ts';
+import { SCHEMA_NAMES } from '../settings/read/schema-files.ts';
 import { appendEntry } from './keys/edit-keys.ts';
 import type { Output } from './output.ts';
 import { samples } from './samples.generated.ts';

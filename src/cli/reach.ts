@@ -1,8 +1,8 @@
 import type { ServerFile } from '../../schemas/types.generated.ts';
-import type { Address } from '../server/listeners.ts';
-import { isLoopback } from '../settings/loopback.ts';
-import { HOST_VARIABLE } from '../settings/open-host.ts';
-import type { Environment } from '../settings/resolve-references.ts';
+import type { Address } from '../compose/listener/listeners.ts';
+import { isLoopback } from '../settings/compile/loopback.ts';
+import { HOST_VARIABLE } from '../settings/compile/open-host.ts';
+import type { Environment } from '../settings/read/resolve-references.ts';
 
 interface Open {
   readonly data: Address;

@@ -1,5 +1,5 @@
-import { valueAt } from '../settings/pointer.ts';
-import { readSchema, type Schema, type SchemaName } from '../settings/schema-files.ts';
+import { valueAt } from '../settings/read/pointer.ts';
+import { readSchema, type Schema, type SchemaName } from '../settings/read/schema-files.ts';
 
 /**
  * A settings schema that needs no other file: what it refers to in another one stands in its `definitions`, as `server.timeouts`

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SCHEMA_NAMES, type Schema, type SchemaName } from '../settings/schema-files.ts';
+import { SCHEMA_NAMES, type Schema, type SchemaName } from '../settings/read/schema-files.ts';
 import { keepOutput } from './folder.testkit.ts';
 import { samples } from './samples.generated.ts';
 import { bundleSchema } from './schema-bundle.ts';

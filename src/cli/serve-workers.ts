@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { startPrimary, type GatewayOptions } from '../server/gateway.ts';
-import type { Gateway } from '../server/running-gateway.ts';
-import { WorkerCrew } from '../server/workers/crew.ts';
+import { startPrimary, type GatewayOptions } from '../process/gateway.ts';
+import type { Gateway } from '../process/running-gateway.ts';
+import { WorkerCrew } from '../process/workers/worker-pool.ts';
 
 export const MAX_WORKERS = 64;
 

@@ -1,16 +1,16 @@
 import { systemClock } from '../plugin/index.ts';
-import { startGateway } from '../server/gateway.ts';
-import type { Gateway } from '../server/running-gateway.ts';
-import { setServingGateway } from '../server/process-faults.ts';
-import { CannotListen } from '../server/listeners.ts';
-import { formatDiagnostics } from '../settings/diagnostic.ts';
-import { HOST_VARIABLE } from '../settings/open-host.ts';
-import { TraceSettingsError } from '../telemetry/trace-settings.ts';
-import { WorkersFailed } from '../server/workers/fork.ts';
+import { startGateway } from '../process/gateway.ts';
+import type { Gateway } from '../process/running-gateway.ts';
+import { setServingGateway } from '../process/process-faults.ts';
+import { CannotListen } from '../compose/listener/listeners.ts';
+import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
+import { HOST_VARIABLE } from '../settings/compile/open-host.ts';
+import { TraceSettingsError } from '../record/traces/trace-settings.ts';
+import { WorkersFailed } from '../process/workers/fork.ts';
 import { startWorkers } from './serve-workers.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
-import { SettingsRefused } from '../settings/refused.ts';
+import { SettingsRefused } from '../settings/problems/refused.ts';
 
 export interface ServeOptions {
   readonly configs: string;

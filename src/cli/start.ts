@@ -1,4 +1,4 @@
-import { keepCompiledCode } from '../server/compiled-code.ts';
+import { keepCompiledCode } from '../process/compiled-code.ts';
 
 // First of all: what is imported statically is compiled before anything runs.
 keepCompiledCode();

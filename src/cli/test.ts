@@ -1,12 +1,12 @@
-import { createReporter, type Reporter, type ReporterName } from '../config-tests/report.ts';
-import { hasFailed, type TestsEnd } from '../config-tests/results.ts';
-import { noFolder, runTests, type TestRun } from '../config-tests/run-tests.ts';
-import { OnceFiles } from '../config-tests/once-files.ts';
-import { watchTests } from '../config-tests/watch-tests.ts';
+import { createReporter, type Reporter, type ReporterName } from '../dry-run/config-tests/report.ts';
+import { hasFailed, type TestsEnd } from '../dry-run/config-tests/results.ts';
+import { noFolder, runTests, type TestRun } from '../dry-run/config-tests/run-tests.ts';
+import { OnceFiles } from '../dry-run/config-tests/once-files.ts';
+import { watchTests } from '../dry-run/config-tests/watch-tests.ts';
 import { systemClock } from '../plugin/index.ts';
-import { describe } from '../settings/diagnostic.ts';
-import { diskFiles, type SettingsFiles } from '../settings/files.ts';
-import { watchFolder } from '../settings/watch.ts';
+import { describe } from '../settings/problems/diagnostic.ts';
+import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
+import { watchFolder } from '../settings/source/watch.ts';
 import type { Output } from './output.ts';
 
 export interface TestOptions extends Output {

@@ -1,5 +1,5 @@
-import { formatDiagnostics, type DiagnosticFormat } from '../settings/diagnostic.ts';
-import { loadSettings, type LoadResult, type Settings } from '../settings/load.ts';
+import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
+import { loadSettings, type LoadResult, type Settings } from '../settings/read/load.ts';
 
 /** A check that needs more than the files: it compiles something and reports what it finds through the result. */
 export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;

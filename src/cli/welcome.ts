@@ -1,10 +1,10 @@
 import type { CatalogEntry } from '../../schemas/types.generated.ts';
-import type { Address } from '../server/listeners.ts';
-import type { Settings } from '../settings/load.ts';
-import type { Environment } from '../settings/resolve-references.ts';
+import type { Address } from '../compose/listener/listeners.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { Environment } from '../settings/read/resolve-references.ts';
 import { reach } from './reach.ts';
 import { shellWord } from './shell-word.ts';
-import { headerPrefixes } from '../settings/header-prefixes.ts';
+import { headerPrefixes } from '../settings/compile/header-prefixes.ts';
 
 /** The key of the sample settings: published, and held to loopback and the simulator. No other key is ever printed. */
 const DEMO_KEY = 'gatehouse-demo-key';

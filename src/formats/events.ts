@@ -1,5 +1,5 @@
 import type { FormatName, JsonObject, StoredMedia } from './conversation.ts';
-import { noLosses, type LossNotes } from './reply-losses.ts';
+import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
 /** Why a generation ended, in OpenAI's words (wire.md D10). */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -1,9 +1,9 @@
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
-import type { Origins } from './origins.ts';
-import type { Path } from './place.ts';
-import type { MediaByUrl, RemoteMedia } from './remote-media.ts';
-import type { LossNotes } from './reply-losses.ts';
+import type { Origins } from './losses/origins.ts';
+import type { Path } from './losses/place.ts';
+import type { MediaByUrl, RemoteMedia } from './media/remote-media.ts';
+import type { LossNotes } from './losses/reply-losses.ts';
 import type { Steps } from './steps.ts';
 
 /** A request body that cannot be read or cannot be said in the target's format: a 400 that names the parameter. */

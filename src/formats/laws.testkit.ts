@@ -13,7 +13,7 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import type { FinishReason, GenerationEvent, Usage } from './events.ts';
 import type { Part } from './conversation.ts';
-import { fold, type Generation } from './fold.ts';
+import { fold, type Generation } from './streams/fold.ts';
 import type { ClientContext, ReplyContext, RequestTarget, StreamDecoder } from './format.ts';
 
 // ---------------------------------------------------------------- contexts

@@ -1,10 +1,10 @@
 import type { Conversation, JsonObject } from './conversation.ts';
-import { joinLosses } from './losses.ts';
+import { joinLosses } from './losses/losses.ts';
 import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
 import type { RequestTarget } from './format.ts';
-import { Origins } from './origins.ts';
+import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
-import { namedLosses, namedPlace, type Caller } from './places.ts';
+import { namedLosses, namedPlace, type Caller } from './losses/places.ts';
 
 export interface RequestTranslation {
   readonly client: Format;

@@ -167,7 +167,7 @@ export interface ReplyCache {
   spoken(exchange: Exchange): readonly (string | undefined)[];
 }
 
-/** What telemetry writes to; see src/telemetry. */
+/** What telemetry writes to; see src/record. */
 export interface Recorder {
   /** The request has arrived. Returns what ends it. */
   open(exchange: Exchange): RequestRecording;

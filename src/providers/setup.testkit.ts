@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Problem } from '../plugin/index.ts';
-import { ManualClock } from '../state/tokens.testkit.ts';
-import { TokenStore } from '../state/tokens.ts';
+import { ManualClock } from '../state/memory/tokens.testkit.ts';
+import { TokenStore } from '../state/memory/tokens.ts';
 import type { SmallReply, SmallRequest } from '../upstream/types.ts';
 import type { ProviderSetup } from './definition.ts';
 

@@ -1,4 +1,4 @@
-import { Queue } from '../formats/queue.ts';
+import { Queue } from '../formats/streams/queue.ts';
 import type { GatewayError, Sink, Source } from '../plugin/index.ts';
 
 /** The upstream end of a flow. */

@@ -55,7 +55,7 @@ function run(main: string, args: readonly string[], cache: string): number {
 /**
  * Commands from a cold start, each in a process of its own, in turns: what a person waits for who asks once. `version` reads no
  * settings, so it is what Node and the command line cost by themselves. First: nothing of the code was compiled before; again: it was,
- * by a start before (src/server/compiled-code.ts). The files themselves are in the system's cache each time.
+ * by a start before (src/process/compiled-code.ts). The files themselves are in the system's cache each time.
  */
 export function coldStarts(configs: string, repetitions: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cold-'));

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands, UsageError, type World } from '../../src/cli/commands.ts';
 import { explainHeadersCommand } from '../../src/cli/explain-headers.ts';
 import { explainCommand, type ExplainOptions } from '../../src/cli/explain.ts';
-import type { Explanation } from '../../src/explain/explanation.ts';
-import { renderExplanation } from '../../src/explain/render/explanation.ts';
-import type { HeaderPaths } from '../../src/explain/header-paths.ts';
+import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
+import { renderExplanation } from '../../src/dry-run/explanation/render/explanation.ts';
+import type { HeaderPaths } from '../../src/dry-run/explanation/header-paths.ts';
 import { packageFile } from '../../src/package-root.ts';
 
 const SETTINGS = {
@@ -121,7 +121,7 @@ async function explain(options: Partial<ExplainOptions> = {}) {
 const explained = async (options: Partial<ExplainOptions> = {}): Promise<Explanation> =>
   JSON.parse((await explain({ ...options, json: true })).out) as Explanation;
 
-const golden = (name: string): string => packageFile(`src/explain/render/goldens/${name}.txt`);
+const golden = (name: string): string => packageFile(`src/dry-run/explanation/render/goldens/${name}.txt`);
 
 describe('what is explained, exit code 0', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { welcome } from '../../src/cli/welcome.ts';
-import { startPrimary } from '../../src/server/gateway.ts';
-import { WorkerCrew } from '../../src/server/workers/crew.ts';
+import { startPrimary } from '../../src/process/gateway.ts';
+import { WorkerCrew } from '../../src/process/workers/worker-pool.ts';
 
 /** `gatehouse serve --configs DIR --workers N`, but that a worker which hangs is killed after 3 s instead of 10. */
 const [, configs = '', , size] = process.argv.slice(3);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageFile } from '../../src/package-root.ts';
-import { compileServerSettings } from '../../src/settings/server-settings.ts';
+import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { LONG_MS } from './workers.testkit.ts';
 

@@ -1,5 +1,5 @@
 /** What a client of /v1/messages should be told, by a recording of an upstream that speaks another API (wire.md D10, D11, D13). */
-import { readSse } from '../../src/formats/sse.ts';
+import { readSse } from '../../src/formats/sse/event-stream.ts';
 import type { Expected } from './check-messages.ts';
 import type { Json, Judges, Recording } from './recordings.ts';
 

@@ -5,10 +5,10 @@ import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
 import { explainHeadersCommand } from '../../src/cli/explain-headers.ts';
 import { explainCommand } from '../../src/cli/explain.ts';
 import { testCommand } from '../../src/cli/test.ts';
-import { runCase } from '../../src/config-tests/runner.ts';
-import { startGateway } from '../../src/server/gateway.ts';
-import type { Gateway } from '../../src/server/running-gateway.ts';
-import { loadSettings } from '../../src/settings/load.ts';
+import { runCase } from '../../src/dry-run/config-tests/runner.ts';
+import { startGateway } from '../../src/process/gateway.ts';
+import type { Gateway } from '../../src/process/running-gateway.ts';
+import { loadSettings } from '../../src/settings/read/load.ts';
 import { writeSettings } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 

@@ -6,7 +6,7 @@ import {
   type PassThrough,
   type ReplyContext,
 } from '../../src/formats/format.ts';
-import { translatingReader } from '../../src/formats/readers.ts';
+import { translatingReader } from '../../src/formats/streams/readers.ts';
 import { ANTHROPIC_SHAPES } from './replies-anthropic.ts';
 import { cutInto, type ReplyShape } from './replies-build.ts';
 import { GEMINI_SHAPES } from './replies-gemini.ts';

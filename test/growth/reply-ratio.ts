@@ -1,4 +1,4 @@
-import { readSse } from '../../src/formats/sse.ts';
+import { readSse } from '../../src/formats/sse/event-stream.ts';
 import { cpuOf, LARGE_BYTES } from './measure.ts';
 import { CLIENTS, NAMES, pairOf, readReply, readsOf, SHAPES } from './replies-run.ts';
 import type { ReplyShape } from './replies-build.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/formats/conversation.ts';
 import type { ClientContext } from '../../src/formats/format.ts';
 import { formats } from '../../src/formats/index.ts';
-import { plainFromStream, streamFromPlain, streamWithUsage } from '../../src/formats/replay.ts';
+import { plainFromStream, streamFromPlain, streamWithUsage } from '../../src/formats/streams/replay.ts';
 import type { PassThroughCodec, TranslatingCodec } from '../../src/providers/codec.ts';
 import { openAiEmbeddings } from '../../src/providers/openai/embeddings.ts';
 import { openAiImages } from '../../src/providers/openai/images.ts';
@@ -10,7 +10,7 @@ import { multimodalCodec } from '../../src/providers/vertex-ai/embeddings/multim
 import { textCodec } from '../../src/providers/vertex-ai/embeddings/text.ts';
 import { decodeGeminiImages } from '../../src/providers/vertex-ai/images/gemini-reply.ts';
 import { decodeImagen } from '../../src/providers/vertex-ai/images/imagen-reply.ts';
-import { asImageEvents } from '../../src/formats/openai-image-events.ts';
+import { asImageEvents } from '../../src/formats/streams/openai-image-events.ts';
 import { cutInto, deep, escapes, fill, keys, letters, list } from './replies-build.ts';
 import { NAMES, SHAPES } from './replies-run.ts';
 

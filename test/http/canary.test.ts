@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
-import { startGateway } from '../../src/server/gateway.ts';
+import { startGateway } from '../../src/process/gateway.ts';
 import { validateCommand } from '../../src/cli/validate.ts';
 import { startTestGateway, writeSettings } from '../support/gateway.ts';
 import { anthropicEvents, geminiReply, json, sse, startUpstream } from '../support/upstream.ts';

@@ -1,8 +1,8 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished } from 'vitest';
-import type { Explanation } from '../../src/explain/explanation.ts';
-import type { ExplainedRequest } from '../../src/server/explain/source.ts';
-import { memoryFiles } from '../../src/settings/files.ts';
+import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
+import type { ExplainedRequest } from '../../src/dry-run/explain/explain-source.ts';
+import { memoryFiles } from '../../src/settings/source/files.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startPair, type Pair, type PairSetup } from '../support/pair.ts';
 import {

@@ -16,8 +16,8 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { startGateway, type GatewayOptions } from '../../src/server/gateway.ts';
-import type { Gateway } from '../../src/server/running-gateway.ts';
+import { startGateway, type GatewayOptions } from '../../src/process/gateway.ts';
+import type { Gateway } from '../../src/process/running-gateway.ts';
 import { KEY, until, writeSettings, type TestSettings } from '../support/gateway.ts';
 import {
   anthropicReply,

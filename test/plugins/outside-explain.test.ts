@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Explanation } from '../../src/explain/explanation.ts';
+import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
 import { packageFile } from '../../src/package-root.ts';
-import { explain } from '../../src/server/explain/explain.testkit.ts';
+import { explain } from '../../src/dry-run/explain/explain.testkit.ts';
 import { entriesFor } from '../support/upstream.ts';
 import { writePlugins, type OutsidePlugin } from './outside-gateway.ts';
 

@@ -15,8 +15,8 @@ import {
   impersonatedJson,
 } from '../../src/providers/vertex-ai/credentials.testkit.ts';
 import { vertexAi } from '../../src/providers/vertex-ai/index.ts';
-import { ManualClock } from '../../src/state/tokens.testkit.ts';
-import { TokenStore } from '../../src/state/tokens.ts';
+import { ManualClock } from '../../src/state/memory/tokens.testkit.ts';
+import { TokenStore } from '../../src/state/memory/tokens.ts';
 import { createUpstream, type Upstream } from '../../src/upstream/index.ts';
 
 // Every source of Google tokens through the real way out of the gateway, to servers on loopback that stand for Google's.

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DOCUMENT_OUTPUT, generateDocument } from '../../schemas/document.ts';
 import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
-import { SCHEMA_NAMES, type Schema } from '../../src/settings/schema-files.ts';
-import { isSchema, propertiesOf } from '../../src/settings/schema-tree.ts';
-import { packageSchemas } from '../../src/settings/schemas.ts';
+import { SCHEMA_NAMES, type Schema } from '../../src/settings/read/schema-files.ts';
+import { isSchema, propertiesOf } from '../../src/settings/read/schema-tree.ts';
+import { packageSchemas } from '../../src/settings/read/schemas.ts';
 
 const places = SCHEMA_NAMES.flatMap((file) => placesOf(file));
 const nameOf = ({ file, path, owner }: Place): string => `${file}.yaml ${path} (${owner.address.replace(/.*\//, '')})`;

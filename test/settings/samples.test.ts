@@ -2,12 +2,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
-import { checkSettings } from '../../src/server/explain/check-settings.ts';
-import { describe as tell } from '../../src/settings/diagnostic.ts';
-import { memoryFiles } from '../../src/settings/files.ts';
-import { loadSettings } from '../../src/settings/load.ts';
-import { readSchema, SCHEMA_NAMES } from '../../src/settings/schema-files.ts';
-import { createAjv, packageSchemas } from '../../src/settings/schemas.ts';
+import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
+import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
+import { memoryFiles } from '../../src/settings/source/files.ts';
+import { loadSettings } from '../../src/settings/read/load.ts';
+import { readSchema, SCHEMA_NAMES } from '../../src/settings/read/schema-files.ts';
+import { createAjv, packageSchemas } from '../../src/settings/read/schemas.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');

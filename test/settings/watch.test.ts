@@ -15,11 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { diskFiles } from '../../src/settings/files.ts';
-import { loadSettings } from '../../src/settings/load.ts';
-import { mayBeSettingsOrTests, RecordedFiles } from '../../src/settings/recorded-files.ts';
-import { SettingsWatch, watchFolder, type WatchFolder } from '../../src/settings/watch.ts';
-import { watchedPlaces } from '../../src/settings/watched-places.ts';
+import { diskFiles } from '../../src/settings/source/files.ts';
+import { loadSettings } from '../../src/settings/read/load.ts';
+import { mayBeSettingsOrTests, RecordedFiles } from '../../src/settings/source/recorded-files.ts';
+import { SettingsWatch, watchFolder, type WatchFolder } from '../../src/settings/source/watch.ts';
+import { watchedPlaces } from '../../src/settings/source/watched-places.ts';
 import { until } from '../support/gateway.ts';
 
 const CATALOG = 'providers: [{ slug: sim, provider: simulator }]\n';

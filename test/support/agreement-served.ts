@@ -1,7 +1,7 @@
 import type { Attempt, Exchange, GatewayError } from '../../src/plugin/index.ts';
-import type { FrozenHealth } from '../../src/server/explain/frozen-health.ts';
-import type { Observation, SeenAttempt } from '../../src/server/explain/observation.ts';
-import type { Question } from '../../src/server/explain/question.ts';
+import type { FrozenHealth } from '../../src/dry-run/explain/frozen-health.ts';
+import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
+import type { Question } from '../../src/dry-run/explain/question.ts';
 
 /** One run of the attempt chain, as it was when `send` began. */
 export interface SentAttempt {

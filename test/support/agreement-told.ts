@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import type { Explanation, Source, TargetTold } from '../../src/explain/explanation.ts';
-import { isObject } from '../../src/explain/sources/leaves.ts';
-import type { Observation } from '../../src/server/explain/observation.ts';
-import { STAND_IN_TOKEN } from '../../src/server/explain/stand-ins.ts';
-import type { ReadPlaces } from '../../src/settings/files.ts';
+import type { Explanation, Source, TargetTold } from '../../src/dry-run/explanation/explanation.ts';
+import { isObject } from '../../src/dry-run/explanation/field-sources/leaves.ts';
+import type { Observation } from '../../src/dry-run/explain/observation.ts';
+import { STAND_IN_TOKEN } from '../../src/dry-run/explain/fakes.ts';
+import type { ReadPlaces } from '../../src/settings/source/files.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
 
 /** Where each part of a body comes from is found by writing it many times. */

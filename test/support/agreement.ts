@@ -6,14 +6,14 @@ import {
   type GatewayContext,
   type HealthDirectory,
 } from '../../src/plugin/index.ts';
-import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/settings/files.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { Explainer } from '../../src/server/explain/explainer.ts';
-import { freezeHealth } from '../../src/server/explain/frozen-health.ts';
-import { tellExplanation } from '../../src/server/explain/tell/index.ts';
-import type { Question } from '../../src/server/explain/question.ts';
-import type { GatewayOptions } from '../../src/server/gateway.ts';
-import type { Watch } from '../../src/server/workshop.ts';
+import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/settings/source/files.ts';
+import { createLogger } from '../../src/record/log/logger.ts';
+import { Explainer } from '../../src/dry-run/explain/explainer.ts';
+import { freezeHealth } from '../../src/dry-run/explain/frozen-health.ts';
+import { tellExplanation } from '../../src/dry-run/explain/describe/index.ts';
+import type { Question } from '../../src/dry-run/explain/question.ts';
+import type { GatewayOptions } from '../../src/process/gateway.ts';
+import type { Watch } from '../../src/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
 import { expectTold, isNews } from './agreement-told.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway, type GatewayOptions } from '../../src/server/gateway.ts';
-import type { Gateway } from '../../src/server/running-gateway.ts';
+import { startGateway, type GatewayOptions } from '../../src/process/gateway.ts';
+import type { Gateway } from '../../src/process/running-gateway.ts';
 import { Agreement } from './agreement.ts';
 
 export const KEY = 'gatehouse-test-key-0123456789';

@@ -11,9 +11,9 @@ const program = `
   const loaded = [];
   registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
   const [{ createMetrics }, { createRecorder }, { startTracing }, { createLogger }, { createAccessLog }, kit] = await Promise.all([
-    import(${at('src/telemetry/registry.ts')}), import(${at('src/telemetry/recorder.ts')}), import(${at('src/telemetry/tracing.ts')}),
-    import(${at('src/telemetry/logger.ts')}), import(${at('src/telemetry/access-log.ts')}), import(${at('src/telemetry/exchange.testkit.ts')}),
-    import(${at('plugins/telemetry/index.ts')}), import(${at('src/server/status.ts')}),
+    import(${at('src/record/metrics/registry.ts')}), import(${at('src/record/recorder.ts')}), import(${at('src/record/traces/tracing.ts')}),
+    import(${at('src/record/log/logger.ts')}), import(${at('src/record/log/access-log.ts')}), import(${at('src/record/exchange.testkit.ts')}),
+    import(${at('plugins/telemetry/index.ts')}), import(${at('src/admin/status-listener.ts')}),
   ]);
   const log = createLogger({ level: 'silent' });
   const tracing = await startTracing({ env: process.env, yaml: undefined, version: '0', log });

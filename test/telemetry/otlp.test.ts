@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createAccessLog } from '../../src/telemetry/access-log.ts';
-import { createStillClock, endOf, streamedExchange } from '../../src/telemetry/exchange.testkit.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { createRecorder } from '../../src/telemetry/recorder.ts';
-import { createMetrics } from '../../src/telemetry/registry.ts';
-import { startTracing, type Tracing } from '../../src/telemetry/tracing.ts';
+import { createAccessLog } from '../../src/record/log/access-log.ts';
+import { createStillClock, endOf, streamedExchange } from '../../src/record/exchange.testkit.ts';
+import { createLogger } from '../../src/record/log/logger.ts';
+import { createRecorder } from '../../src/record/recorder.ts';
+import { createMetrics } from '../../src/record/metrics/registry.ts';
+import { startTracing, type Tracing } from '../../src/record/traces/tracing.ts';
 import { listen, type Listening } from './listen.testkit.ts';
 
 interface OtlpSpan {

@@ -1,9 +1,9 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createStatusServer, type Readiness } from '../../src/server/status.ts';
-import { createStillClock } from '../../src/telemetry/exchange.testkit.ts';
-import { createMetrics, type Metrics } from '../../src/telemetry/registry.ts';
+import { createStatusServer, type Readiness } from '../../src/admin/status-listener.ts';
+import { createStillClock } from '../../src/record/exchange.testkit.ts';
+import { createMetrics, type Metrics } from '../../src/record/metrics/registry.ts';
 import { listen, type Listening } from './listen.testkit.ts';
 
 interface Answer {

@@ -5,7 +5,7 @@ import { messages } from '../../src/operations/messages.ts';
 import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
-import { createTranslator } from '../../src/server/translator.ts';
+import { createTranslator } from '../../src/translate/translator.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { createSignals } from '../../src/formats/events.ts';
-import { readSse, SseCutter } from '../../src/formats/sse.ts';
+import { readSse, SseCutter } from '../../src/formats/sse/event-stream.ts';
 import { Cancellation, systemClock, type GatewayError, type Source } from '../../src/plugin/index.ts';
 import {
   createUpstream,

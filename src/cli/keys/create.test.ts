@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isWellFormedKey } from '../../settings/api-keys.ts';
-import { memoryFiles } from '../../settings/files.ts';
-import { createKeyRing } from '../../settings/key-ring.ts';
-import { loadSettings } from '../../settings/load.ts';
+import { isWellFormedKey } from '../../settings/compile/api-keys.ts';
+import { memoryFiles } from '../../settings/source/files.ts';
+import { createKeyRing } from '../../settings/compile/key-ring.ts';
+import { loadSettings } from '../../settings/read/load.ts';
 import { createKeyCommand, type CreateKeyOptions } from './create.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -1,5 +1,5 @@
 import { readMoment } from '../../plugin/moment.ts';
-import { generateKey, type NewKey } from '../../settings/api-keys.ts';
+import { generateKey, type NewKey } from '../../settings/compile/api-keys.ts';
 import type { Output } from '../output.ts';
 import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';
 import { readKeys } from './keys-file.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, stringify, type Pair, type YAMLSeq } from 'yaml';
-import { YamlFile } from '../../settings/yaml-file.ts';
+import { YamlFile } from '../../settings/source/yaml-file.ts';
 
 /**
  * Edits of keys.yaml as text: the syntax tree says where to cut, and every other character stays as people wrote it. Printing the

@@ -1,13 +1,13 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { visit } from 'yaml';
 import type { GatewayKey, KeysFile, Reload } from '../../../schemas/types.generated.ts';
-import type { Diagnostic } from '../../settings/diagnostic.ts';
-import { diskFiles, type SettingsFiles } from '../../settings/files.ts';
-import { loadSettings } from '../../settings/load.ts';
-import { readSettingsFile } from '../../settings/read-file.ts';
-import { isReference, parseReferences, type Reference } from '../../settings/references.ts';
-import { packageSchemas } from '../../settings/schemas.ts';
-import { YamlFile } from '../../settings/yaml-file.ts';
+import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
+import { loadSettings } from '../../settings/read/load.ts';
+import { readSettingsFile } from '../../settings/source/read-file.ts';
+import { isReference, parseReferences, type Reference } from '../../settings/read/references.ts';
+import { packageSchemas } from '../../settings/read/schemas.ts';
+import { YamlFile } from '../../settings/source/yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

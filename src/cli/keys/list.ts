@@ -1,5 +1,5 @@
 import type { GatewayKey } from '../../../schemas/types.generated.ts';
-import { looksSecret } from '../../settings/show.ts';
+import { looksSecret } from '../../settings/problems/show.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, type KeysCommandOptions } from './write.ts';
 

@@ -1,8 +1,8 @@
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createKeyRing } from '../../settings/key-ring.ts';
-import { loadSettings } from '../../settings/load.ts';
+import { createKeyRing } from '../../settings/compile/key-ring.ts';
+import { loadSettings } from '../../settings/read/load.ts';
 import { keepOutput, TestFolder } from '../folder.testkit.ts';
 import { writeKeyCommand, type KeyRequest } from './create.ts';
 import { readKeys } from './keys-file.ts';

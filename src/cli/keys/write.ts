@@ -1,4 +1,4 @@
-import { formatDiagnostics } from '../../settings/diagnostic.ts';
+import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
 import type { Output } from '../output.ts';
 import { shellWord } from '../shell-word.ts';
 import type { Edit } from './edit-keys.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { Queue } from '../queue.ts';
+import { Queue } from '../streams/queue.ts';
 import { isObject, parseJson } from './json.ts';
 
 /** A call that waits for its block. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../format.ts';
 import { FOREIGN, isForeignThinking, textSignature } from './foreign-signatures.ts';
-import { LossReport } from '../losses.ts';
+import { LossReport } from '../losses/losses.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { loopLostThinking } from './encode-turns.ts';
 import type { WireMessage } from './request-context.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import {
   clientContext,
   decodeAll,

@@ -1,7 +1,7 @@
 import type { CacheMarker, JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import type { Origins } from '../origins.ts';
-import { Place, type Path } from '../place.ts';
+import type { Origins } from '../losses/origins.ts';
+import { Place, type Path } from '../losses/place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
 import { textSignature, unmarkThought } from './foreign-signatures.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';

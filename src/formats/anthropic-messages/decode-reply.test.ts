@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import { decodeAll, expectOneTerminal, replyContext } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 

@@ -8,8 +8,8 @@ import type {
   Sampling,
   Turn,
 } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
-import { Place } from '../place.ts';
+import type { Origins } from '../losses/origins.ts';
+import { Place } from '../losses/place.ts';
 import { decodeContent, invalid } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { isObject, numberOf, objectOf, rest, stringOf } from './json.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
-import { EventTooLarge } from '../held-bytes.ts';
-import { readSse, SseCutter, type SseEvent } from '../sse.ts';
+import { EventTooLarge } from '../sse/held-bytes.ts';
+import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { MessageReader } from './decode-reply.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
 import { isObject, numberOf, objectOf, parseJson } from './json.ts';

@@ -1,8 +1,8 @@
 import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { bareMime, shownParameters } from '../media.ts';
+import { bareMime, shownParameters } from '../media/media-types.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
-import { Place } from '../place.ts';
+import { Place } from '../losses/place.ts';
 import type { Block, RequestContext } from './request-context.ts';
 
 /** wire.md D4. What Claude cannot read at all is a 400 that names the part: an answer without the picture would be a guess. */

@@ -1,13 +1,13 @@
 import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
-import { JsonText } from '../json-text.ts';
-import { Place } from '../place.ts';
-import { losesDigits } from '../rounding.ts';
+import { MAX_DEPTH, nestsTooDeep } from '../json/depth.ts';
+import { JsonText } from '../json/text.ts';
+import { Place } from '../losses/place.ts';
+import { losesDigits } from '../json/rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import { isObject, parseJson } from './json.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import type { Block, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signature-maker.ts';
 

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { clientContext, decodeAll, deepFreeze, replyContext } from '../laws.testkit.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 

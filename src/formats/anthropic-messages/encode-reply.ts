@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
-import { noLosses, type LossNotes } from '../reply-losses.ts';
+import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { PlainSink, StreamSink } from './message-sink.ts';
 import { MessageWriter } from './message-writer.ts';
 

@@ -9,7 +9,7 @@ import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encod
 import { customNames, encodeTools } from './encode-tools.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
 import { objectOf } from './json.ts';
-import { LossReport } from '../losses.ts';
+import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
 import { isModelInBody } from './pass-through-edits.ts';

@@ -1,12 +1,12 @@
 import type { Turn } from '../conversation.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
-import { Place } from '../place.ts';
-import { messagesOf } from '../places.ts';
+import { Place } from '../losses/place.ts';
+import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
 import { stringOf } from './json.ts';
-import { LossReport } from '../losses.ts';
+import { LossReport } from '../losses/losses.ts';
 import type { Block, RequestContext, WireMessage } from './request-context.ts';
 
 export interface EncodedTurns {

@@ -1,7 +1,7 @@
 import type { Format } from '../format.ts';
 import { counting } from './counting.ts';
 import { clean } from './clean.ts';
-import { readClient } from './client-wishes.ts';
+import { readClient } from './client-options.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -13,7 +13,7 @@ import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { toPortable } from './portable.ts';
 import { remoteMedia } from './remote-media.ts';
-import { respell } from './respell.ts';
+import { respell } from './client-paths.ts';
 
 /** Anthropic's Messages API (wire.md B), spoken by Anthropic itself and by Claude on Vertex. */
 export const anthropicMessages: Format = {

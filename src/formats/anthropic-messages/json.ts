@@ -1,4 +1,4 @@
-import { setField } from '../absorb.ts';
+import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 
 /** Readers for JSON of unknown shape: what is not of the wanted type is `undefined`, so hostile bodies cannot crash a codec. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
-import { fold, type Generation } from '../fold.ts';
+import { fold, type Generation } from '../streams/fold.ts';
 import {
   clientContext,
   decodeAll,

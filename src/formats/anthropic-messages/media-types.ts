@@ -1,5 +1,5 @@
-import { bareMime } from '../media.ts';
-import type { MediaByUrl } from '../remote-media.ts';
+import { bareMime } from '../media/media-types.ts';
+import type { MediaByUrl } from '../media/remote-media.ts';
 
 /** wire.md B3. */
 export const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);

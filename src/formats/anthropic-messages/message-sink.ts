@@ -1,7 +1,7 @@
-import { absorb } from '../absorb.ts';
+import { absorb } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
-import { nestsTooDeep } from '../json-depth.ts';
-import { WrittenText } from '../written-text.ts';
+import { nestsTooDeep } from '../json/depth.ts';
+import { WrittenText } from '../json/written-text.ts';
 import { isObject, parseJson, stringOf } from './json.ts';
 
 /** Takes the steps of a message as the Messages API streams them (wire.md B6). */

@@ -1,9 +1,9 @@
-import { absorb } from '../absorb.ts';
+import { absorb } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { mediaKind } from '../media.ts';
-import { lose, type LossNotes } from '../reply-losses.ts';
+import { mediaKind } from '../media/media-types.ts';
+import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { isReplyFields } from './block-fields.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish } from './finish.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PassThrough } from '../format.ts';
 import { createSignals } from '../events.ts';
 import { clientContext, decodeAll, rechunk, replyContext, seed } from '../laws.testkit.ts';
-import { observe } from '../signals.ts';
+import { observe } from '../streams/signals.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 

@@ -1,9 +1,9 @@
 import { createSignals, type Signals } from '../events.ts';
 import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
-import { PlainPassThrough } from '../plain-pass-through.ts';
-import { observe } from '../signals.ts';
-import { EventTooLarge } from '../held-bytes.ts';
-import { eventEnd, hasReturns, readSse, SseCutter } from '../sse.ts';
+import { PlainPassThrough } from '../streams/plain-pass-through.ts';
+import { observe } from '../streams/signals.ts';
+import { EventTooLarge } from '../sse/held-bytes.ts';
+import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';

@@ -1,10 +1,10 @@
 import type { Conversation, JsonObject, OpaquePart, Part, Tool, Turn } from '../conversation.ts';
 import { RequestFault, type Portable } from '../format.ts';
-import type { Origins } from '../origins.ts';
-import { messagesOf } from '../places.ts';
+import type { Origins } from '../losses/origins.ts';
+import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
-import { LossReport } from '../losses.ts';
+import { LossReport } from '../losses/losses.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (wire.md D13): what the server tools found is told as

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { replaceAt } from '../remote-media.ts';
+import { replaceAt } from '../media/remote-media.ts';
 import { mediaByUrl } from './media-types.ts';
 import { remoteMedia } from './remote-media.ts';
 

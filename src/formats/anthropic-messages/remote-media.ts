@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { isAddress, type FetchedMedia, type RemoteMedia } from '../remote-media.ts';
+import { isAddress, type FetchedMedia, type RemoteMedia } from '../media/remote-media.ts';
 import { isObject } from './json.ts';
 import { IMAGE_TYPES, PDF_TYPE, TEXT_TYPE } from './media-types.ts';
 

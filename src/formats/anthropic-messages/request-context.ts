@@ -1,6 +1,6 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import type { ModelFacts } from './models.ts';
 import type { ToolIds } from './tool-ids.ts';
 

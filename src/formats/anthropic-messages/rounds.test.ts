@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { asSent } from '../as-sent.testkit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import { clientContext, decodeAll, deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';

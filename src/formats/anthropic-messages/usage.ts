@@ -1,4 +1,4 @@
-import { setField } from '../absorb.ts';
+import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { Usage } from '../events.ts';
 import { isObject, listOf, numberOf, objectOf } from './json.ts';

@@ -1,6 +1,6 @@
 import type { BuiltinTool, JsonObject } from '../conversation.ts';
 import { COMPUTER_USE_NAMES } from '../open-actions.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import { isObject, pick, toCamel } from './wire.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
-import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../reply-losses.ts';
+import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { CallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';

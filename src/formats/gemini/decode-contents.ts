@@ -1,8 +1,8 @@
 import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { mediaKind } from '../media.ts';
-import type { Origins } from '../origins.ts';
-import { Place, type Path } from '../place.ts';
+import { mediaKind } from '../media/media-types.ts';
+import type { Origins } from '../losses/origins.ts';
+import { Place, type Path } from '../losses/place.ts';
 import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { replyContext } from '../laws.testkit.ts';
 import { decodeReply } from './decode-reply.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { CandidateReader, type Block } from './candidate.ts';
-import { noLosses, type LossNotes } from '../reply-losses.ts';
+import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
 import { asList, asNumber, asString, isObject, optional } from './wire.ts';

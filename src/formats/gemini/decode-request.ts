@@ -1,6 +1,6 @@
-import { absorb } from '../absorb.ts';
+import { absorb } from '../streams/absorb.ts';
 import type { Conversation, JsonObject } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
+import type { Origins } from '../losses/origins.ts';
 import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeTools } from './decode-tools.ts';

@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
-import type { LossNotes } from '../reply-losses.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { INTERRUPTED, ReplyReader } from './decode-reply.ts';
 import { chunksOf, Framing, unreadable } from './framing.ts';
 

@@ -1,5 +1,5 @@
 import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
+import type { Origins } from '../losses/origins.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
 import { fromOpenApi } from './openapi-schema.ts';
 import { asString, isObject, leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';

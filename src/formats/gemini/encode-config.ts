@@ -2,7 +2,7 @@ import type { Conversation, JsonObject } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { encodeThinking } from './encode-thinking.ts';
 import { encodeSchema, type SchemaReport } from './encode-tools.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
 import { compact, toCamel } from './wire.ts';
 

@@ -3,7 +3,7 @@ import type { Part, Tool, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { deepFreeze, requestTarget } from '../laws.testkit.ts';
 import { encodeContents } from './encode-contents.ts';
-import { LossReport } from '../losses.ts';
+import { LossReport } from '../losses/losses.ts';
 import { traitsOf } from './models.ts';
 import { SKIP_SIGNATURE } from './thought-signature.ts';
 

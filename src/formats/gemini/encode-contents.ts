@@ -9,16 +9,16 @@ import type {
   Turn,
 } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
-import { MAX_DEPTH, nestsTooDeep } from '../json-depth.ts';
-import { JsonText } from '../json-text.ts';
+import { MAX_DEPTH, nestsTooDeep } from '../json/depth.ts';
+import { JsonText } from '../json/text.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
-import { messagesOf } from '../places.ts';
-import { Place } from '../place.ts';
-import { losesDigits } from '../rounding.ts';
+import { messagesOf } from '../losses/places.ts';
+import { Place } from '../losses/place.ts';
+import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { fromPartBlock, isPartBlock } from './part-block.ts';

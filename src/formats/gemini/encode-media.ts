@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { endOfPath, mimeOfUrl, shownParameters } from '../media.ts';
-import type { LossReport } from '../losses.ts';
-import { Place } from '../place.ts';
+import { endOfPath, mimeOfUrl, shownParameters } from '../media/media-types.ts';
+import type { LossReport } from '../losses/losses.ts';
+import { Place } from '../losses/place.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 

@@ -1,7 +1,7 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { LogprobToken } from '../events.ts';
-import { nestsTooDeep } from '../json-depth.ts';
-import { lose, type LossNotes } from '../reply-losses.ts';
+import { nestsTooDeep } from '../json/depth.ts';
+import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { isPartBlock } from './part-block.ts';
 import { fromThoughtBlock } from './thought-media.ts';

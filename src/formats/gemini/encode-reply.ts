@@ -1,13 +1,13 @@
 import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, UrlCitation, Usage } from '../events.ts';
-import { type Choice, fold } from '../fold.ts';
+import { type Choice, fold } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
 import { encodeAnswerPart, encodeLogprobs, loseForeign } from './encode-parts.ts';
 import { nativeFinish } from './finish.ts';
 import { groundingOf } from './grounding.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeUsage } from './usage.ts';
-import { noLosses, type LossNotes } from '../reply-losses.ts';
+import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { optional } from './wire.ts';
 
 /** Events → GenerateContentResponse for a client of this API. */

@@ -1,11 +1,11 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { nestsTooDeep } from '../json-depth.ts';
-import { JsonText } from '../json-text.ts';
-import { losesDigits } from '../rounding.ts';
+import { nestsTooDeep } from '../json/depth.ts';
+import { JsonText } from '../json/text.ts';
+import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
-import type { LossReport } from '../losses.ts';
-import { Place } from '../place.ts';
+import type { LossReport } from '../losses/losses.ts';
+import { Place } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject } from './wire.ts';
 

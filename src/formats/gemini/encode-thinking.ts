@@ -1,5 +1,5 @@
 import type { JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import type { ThinkingControl, ThinkingLevel } from './models.ts';
 
 interface ThinkingInputs {

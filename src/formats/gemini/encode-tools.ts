@@ -1,7 +1,7 @@
 import type { Conversation, FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import { builtinByName, encodeBuiltin, type EncodedBuiltin } from './builtin-tools.ts';
 import { RequestFault } from '../format.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
 import type { MergeRoom } from './schema-merge.ts';
 import { toCarrier } from './schema.ts';

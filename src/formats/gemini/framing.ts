@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
-import { parseReplyText } from '../rounding.ts';
-import { EventTooLarge } from '../held-bytes.ts';
-import { eventEnds, readSse, SseCutter } from '../sse.ts';
-import { StreamStart } from '../stream-start.ts';
+import { parseReplyText } from '../json/rounding.ts';
+import { EventTooLarge } from '../sse/held-bytes.ts';
+import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
+import { StreamStart } from '../sse/stream-start.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { JsonElementCutter } from './json-stream.ts';
 

@@ -1,6 +1,6 @@
 import type { Format } from '../format.ts';
 import { counting } from './counting.ts';
-import { readClient } from './client-wishes.ts';
+import { readClient } from './client-options.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -9,7 +9,7 @@ import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
-import { respell } from './respell.ts';
+import { respell } from './client-paths.ts';
 
 /** Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API (wire.md C4–C6, C11, D). */
 export const gemini: Format = {

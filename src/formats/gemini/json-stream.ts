@@ -1,4 +1,4 @@
-import { HeldBytes } from '../held-bytes.ts';
+import { HeldBytes } from '../sse/held-bytes.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deepFreeze } from '../laws.testkit.ts';
 import { addDerived, checkLabels } from './labels.ts';
-import { LossReport } from '../losses.ts';
+import { LossReport } from '../losses/losses.ts';
 
 const repeat = (count: number) => 'a'.repeat(count);
 

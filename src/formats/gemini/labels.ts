@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 
 /** Rules of Google Cloud labels (wire.md C10). Lower-case and caseless letters of any script count as letters. */
 const MAX_LABELS = 64;

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
-import { fold, type Generation } from '../fold.ts';
+import { fold, type Generation } from '../streams/fold.ts';
 import {
   type Abilities,
   clientContext,

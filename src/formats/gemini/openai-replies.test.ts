@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import { clientContext, decodeAll, replyContext, requestTarget } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { gemini } from './index.ts';

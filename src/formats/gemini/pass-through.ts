@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { createSignals, type Signals } from '../events.ts';
 import type { BodyEdit, BodyView, ClientContext, PassThrough } from '../format.ts';
-import { PlainPassThrough } from '../plain-pass-through.ts';
-import { observe } from '../signals.ts';
+import { PlainPassThrough } from '../streams/plain-pass-through.ts';
+import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, ReplyReader } from './decode-reply.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 

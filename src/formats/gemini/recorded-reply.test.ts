@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import {
   decodeAll,
   expectOneTerminal,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { toDataUri } from '../media.ts';
+import { toDataUri } from '../media/media-types.ts';
 import { asObject, asString, optional } from './wire.ts';
 
 /**

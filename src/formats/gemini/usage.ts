@@ -1,4 +1,4 @@
-import { setField } from '../absorb.ts';
+import { setField } from '../streams/absorb.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import { asNumber, compact, objectsOf, optional } from './wire.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 
-export { compact } from '../compact.ts';
+export { compact } from '../json/compact.ts';
 
 /**
  * Reading protobuf JSON (wire.md C4): field names come in camelCase or snake_case, a repeated field may be written as one

@@ -1,4 +1,4 @@
-import { Queue } from '../queue.ts';
+import { Queue } from '../streams/queue.ts';
 
 type Kind = 'text' | 'thinking' | 'spoken';
 

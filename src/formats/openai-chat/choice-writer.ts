@@ -1,12 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { mediaKind } from '../media.ts';
+import { mediaKind } from '../media/media-types.ts';
 import { encodeCitation, encodeLogprobs } from './annotations.ts';
 import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem } from './content-blocks.ts';
 import { encodeFinish } from './finish.ts';
 import { CallWriter } from './reply-calls.ts';
-import { soundName } from './sound.ts';
+import { soundName } from './audio.ts';
 import { StreamedParts } from './streamed-parts.ts';
 
 /** What every chunk begins and ends with, around the choice. */

@@ -1,8 +1,8 @@
-import { absorb, setField } from '../absorb.ts';
+import { absorb, setField } from '../streams/absorb.ts';
 import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { toDataUri } from '../media.ts';
-import { lose, type LossNotes } from '../reply-losses.ts';
+import { toDataUri } from '../media/media-types.ts';
+import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { compact } from './read.ts';
 
 /**

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import {
   clientContext,
   decodeAll,

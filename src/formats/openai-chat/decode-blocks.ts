@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { parseDataUri } from '../media.ts';
+import { parseDataUri } from '../media/media-types.ts';
 import type { BlockNumbers } from './block-numbers.ts';
 import { citationsOf, interleave } from './decode-parts.ts';
 import { isObject, stringOf } from './read.ts';

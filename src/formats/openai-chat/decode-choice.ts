@@ -7,7 +7,7 @@ import { readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks
 import { decodeCitation, decodeLogprobs } from './annotations.ts';
 import { CallReader } from './decode-calls.ts';
 import { mapFinish } from './finish.ts';
-import { SoundReader } from './sound.ts';
+import { SoundReader } from './audio.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
-import { Place, type Path } from '../place.ts';
+import type { Origins } from '../losses/origins.ts';
+import { Place, type Path } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 

@@ -8,9 +8,9 @@ import type {
   Part,
   TextPart,
 } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
-import { Place, type Path } from '../place.ts';
-import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media.ts';
+import type { Origins } from '../losses/origins.ts';
+import { Place, type Path } from '../losses/place.ts';
+import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media/media-types.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 

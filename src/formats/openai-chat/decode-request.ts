@@ -1,5 +1,5 @@
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort, Sampling } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
+import type { Origins } from '../losses/origins.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeResponseFormat } from './decode-response-format.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';

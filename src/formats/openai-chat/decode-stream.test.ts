@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import { ReplyFault } from '../format.ts';
 import {
   decodeAll,
@@ -13,7 +13,7 @@ import {
   replyContext,
   seed,
 } from '../laws.testkit.ts';
-import { MAX_EVENT_BYTES } from '../held-bytes.ts';
+import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
 
 const open = () => openaiChat.decodeStream(replyContext());

@@ -2,8 +2,8 @@ import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
-import { EventTooLarge } from '../held-bytes.ts';
-import { readSse, SseCutter, type SseEvent } from '../sse.ts';
+import { EventTooLarge } from '../sse/held-bytes.ts';
+import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { ChoiceReader } from './decode-choice.ts';
 import { decodeEnvelope } from './envelope.ts';
 import {

@@ -7,7 +7,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../conversation.ts';
-import type { Origins } from '../origins.ts';
+import type { Origins } from '../losses/origins.ts';
 import { decodeCache } from './decode-parts.ts';
 import { compact, invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media.ts';
-import type { LossReport } from '../losses.ts';
-import { Place } from '../place.ts';
+import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
+import type { LossReport } from '../losses/losses.ts';
+import { Place } from '../losses/place.ts';
 import { compact } from './read.ts';
 
 /** A media part in the spelling decode-parts.ts reads (wire.md A3, D13). */

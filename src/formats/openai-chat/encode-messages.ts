@@ -1,9 +1,9 @@
 import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
-import { Place } from '../place.ts';
-import { messagesOf } from '../places.ts';
-import type { LossReport } from '../losses.ts';
+import { Place } from '../losses/place.ts';
+import { messagesOf } from '../losses/places.ts';
+import type { LossReport } from '../losses/losses.ts';
 import { compact, isObject } from './read.ts';
 
 interface Destination {

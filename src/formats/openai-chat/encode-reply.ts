@@ -1,15 +1,15 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold, type Choice } from '../fold.ts';
+import { fold, type Choice } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
 import { encodeCitation, encodeLogprobs } from './annotations.ts';
 import { answerText, choiceNotes, contentBlocks, contentParts, isBlock, losePart } from './content-blocks.ts';
 import { encodeEnvelope } from './envelope.ts';
 import { encodeFinish } from './finish.ts';
-import { noLosses, type LossNotes } from '../reply-losses.ts';
+import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { compact } from './read.ts';
 import { encodeCalls, hasLegacy } from './reply-calls.ts';
-import { encodeSound } from './sound.ts';
+import { encodeSound } from './audio.ts';
 import { encodeUsage } from './usage.ts';
 
 const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];

@@ -1,13 +1,13 @@
 import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
-import { mediaKind } from '../media.ts';
-import { noLosses, type LossNotes } from '../reply-losses.ts';
+import { mediaKind } from '../media/media-types.ts';
+import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
 import { encodeEnvelope, type Envelope } from './envelope.ts';
-import { repeatable } from '../repeated.ts';
+import { repeatable } from '../streams/repeated.ts';
 import { encodeUsage } from './usage.ts';
-import { WrittenText } from '../written-text.ts';
+import { WrittenText } from '../json/written-text.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
   return new ChatStreamEncoder(client, notes);

@@ -1,5 +1,5 @@
 import type { BuiltinTool, Conversation, JsonObject, Tool, ToolChoice } from '../conversation.ts';
-import type { LossReport } from '../losses.ts';
+import type { LossReport } from '../losses/losses.ts';
 import { compact, isObject } from './read.ts';
 
 export interface EncodedTools {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
-import type { EventTooLarge } from '../held-bytes.ts';
-import { textOf } from '../stream-start.ts';
+import type { EventTooLarge } from '../sse/held-bytes.ts';
+import { textOf } from '../sse/stream-start.ts';
 import { compact, isObject, stringOf } from './read.ts';
 
 /** Longest piece of a body shown as a message when the body is not one of the error shapes (wire.md C11). */

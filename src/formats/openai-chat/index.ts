@@ -1,5 +1,5 @@
 import type { Format } from '../format.ts';
-import { readClient } from './client-wishes.ts';
+import { readClient } from './client-options.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
@@ -10,7 +10,7 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { remoteMedia } from './remote-media.ts';
-import { respell } from './respell.ts';
+import { respell } from './client-paths.ts';
 import { unshown } from './unshown.ts';
 
 /** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold, type Generation } from '../fold.ts';
+import { fold, type Generation } from '../streams/fold.ts';
 import {
   argumentsOf,
   clientContext,

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../conversation.ts';
 import { createSignals, type Signals } from '../events.ts';
 import type { ClientContext, PassThrough } from '../format.ts';
-import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
-import { parseReplyText } from '../rounding.ts';
-import { noteAnswer, noteFinish } from '../signals.ts';
-import { EventTooLarge } from '../held-bytes.ts';
-import { eventEnd, hasReturns, readSse, SseCutter } from '../sse.ts';
-import { textOf } from '../stream-start.ts';
+import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through.ts';
+import { parseReplyText } from '../json/rounding.ts';
+import { noteAnswer, noteFinish } from '../streams/signals.ts';
+import { EventTooLarge } from '../sse/held-bytes.ts';
+import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
+import { textOf } from '../sse/stream-start.ts';
 import { mapFinish } from './finish.ts';
 import { decodeReply } from './decode-reply.ts';
 import { hasContent } from './delta-content.ts';

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { fold } from '../fold.ts';
+import { fold } from '../streams/fold.ts';
 import type { PassThrough } from '../format.ts';
 import { clientContext, decodeAll, generation, rechunk, replyContext, seed, toEvents } from '../laws.testkit.ts';
-import { MAX_EVENT_BYTES } from '../held-bytes.ts';
+import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
 
 const frame = { id: 'chatcmpl-9', object: 'chat.completion.chunk', created: 1, model: 'gpt-ran' };

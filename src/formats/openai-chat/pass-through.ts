@@ -1,6 +1,6 @@
 import type { ClientContext, PassThrough } from '../format.ts';
-import { PlainPassThrough, type WholeReply } from '../plain-pass-through.ts';
-import type { LossNotes } from '../reply-losses.ts';
+import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { decodeReply } from './decode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
 import { isObject } from './read.ts';

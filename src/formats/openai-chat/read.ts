@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { Place, type Path } from '../place.ts';
+import { Place, type Path } from '../losses/place.ts';
 
-export { compact } from '../compact.ts';
+export { compact } from '../json/compact.ts';
 
 /**
  * Typed reading of a caller's body. The schema has checked it in normal service; these keep the decoder total where it has

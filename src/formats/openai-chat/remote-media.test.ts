@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, MediaPart } from '../conversation.ts';
-import { replaceAt } from '../remote-media.ts';
+import { replaceAt } from '../media/remote-media.ts';
 import { decodeRequest } from './decode-request.ts';
 import { remoteMedia } from './remote-media.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { mediaKind } from '../media.ts';
-import type { LossNotes } from '../reply-losses.ts';
+import { mediaKind } from '../media/media-types.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { losePart } from './content-blocks.ts';
 import { isObject, stringOf } from './read.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject, Loss } from '../conversation.ts';
-import { LossReport } from '../losses.ts';
-import { Place, type Path } from '../place.ts';
+import { LossReport } from '../losses/losses.ts';
+import { Place, type Path } from '../losses/place.ts';
 import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from './read.ts';
 

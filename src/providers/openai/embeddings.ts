@@ -3,7 +3,7 @@ import { createSignals } from '../../formats/events.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { failureOfEvent } from '../../formats/openai-chat/errors.ts';
 import { usageEvent } from '../../formats/openai-chat/usage.ts';
-import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
+import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 
 /** OpenAI's API on both sides (wire.md A7): bytes as they came, but for the model's name; the reply is read for what it used. */

@@ -2,11 +2,11 @@ import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure
 import type { PassThrough } from '../../formats/format.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, streamInterrupted, tooLarge } from '../../formats/openai-chat/errors.ts';
 import { isObject } from '../../formats/openai-chat/read.ts';
-import { PlainPassThrough } from '../../formats/plain-pass-through.ts';
-import { EventTooLarge } from '../../formats/held-bytes.ts';
-import { eventEnds, readSse, SseCutter } from '../../formats/sse.ts';
-import { asImageEvents } from '../../formats/openai-image-events.ts';
-import { StreamStart } from '../../formats/stream-start.ts';
+import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
+import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
+import { eventEnds, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
+import { asImageEvents } from '../../formats/streams/openai-image-events.ts';
+import { StreamStart } from '../../formats/sse/stream-start.ts';
 import { addImageUsage, decodeImageUsage } from './image-usage.ts';
 
 type DecodeImages = (body: unknown) => readonly GenerationEvent[];

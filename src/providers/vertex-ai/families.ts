@@ -3,9 +3,9 @@ import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unus
 import type { Call } from '../provider.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
-import { embeddingEndpoint, predictedEmbeddings } from './embeddings/spot.ts';
+import { embeddingEndpoint, predictedEmbeddings } from './embeddings/endpoint.ts';
 import { isEndpointId } from './hosts.ts';
-import { imageEndpoint } from './images/spot.ts';
+import { imageEndpoint } from './images/endpoint.ts';
 import type { ModelEndpoint } from './model-endpoint.ts';
 
 /** Models that are reached and spoken to alike (wire.md C2). The name is without its prefix. */

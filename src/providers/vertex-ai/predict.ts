@@ -1,6 +1,6 @@
 import type { Loss } from '../../formats/conversation.ts';
 import { ReplyFault } from '../../formats/format.ts';
-import { textOf } from '../../formats/stream-start.ts';
+import { textOf } from '../../formats/sse/stream-start.ts';
 import { RequestBody, type Edit } from '../../plugin/index.ts';
 import type { Envelope } from '../quirks.ts';
 

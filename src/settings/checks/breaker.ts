@@ -1,6 +1,6 @@
 import type { CircuitBreaker } from '../../../schemas/types.generated.ts';
 import { parseDuration, type Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 import { checkUnit } from './times.ts';
 
 interface Place {

@@ -7,8 +7,8 @@ import type {
   Target,
 } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
-import { digestOf, keyDigest } from '../key-digest.ts';
-import type { Path } from '../pointer.ts';
+import { digestOf, keyDigest } from '../compile/key-digest.ts';
+import type { Path } from '../read/pointer.ts';
 import { mayHoldCredential } from './forward-headers.ts';
 
 /** The files that could be read. */

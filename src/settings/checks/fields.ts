@@ -1,8 +1,8 @@
 import type { Fields } from '../../../schemas/types.generated.ts';
 import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
+import type { Path } from '../read/pointer.ts';
+import { showValue } from '../problems/show.ts';
 
 interface Place {
   /** Of `fields`. */

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 
 /**
  * Besides those of the connection: what the gateway writes itself, and `via`, the way of the one message it is on (RFC 9110,

@@ -1,8 +1,8 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { readTimeouts, type Report, type Route, type TimeoutSettings } from '../../plugin/index.ts';
-import { headerPrefixes } from '../header-prefixes.ts';
-import { compileGatewayConfig } from '../gateway-config.ts';
-import { valueAt, type Path } from '../pointer.ts';
+import { headerPrefixes } from '../compile/header-prefixes.ts';
+import { compileGatewayConfig } from '../compile/gateway-config.ts';
+import { valueAt, type Path } from '../read/pointer.ts';
 import { checkBreaker } from './breaker.ts';
 import { checkForwardHeaders, credentialHeaders } from './forward-headers.ts';
 import { checkProviderName, providerNames, slugOf, withSuggestion, type Known } from './known.ts';

@@ -1,9 +1,9 @@
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
-import { isWellFormedKey } from '../api-keys.ts';
-import { keyDigest } from '../key-digest.ts';
-import type { Path } from '../pointer.ts';
+import { isWellFormedKey } from '../compile/api-keys.ts';
+import { keyDigest } from '../compile/key-digest.ts';
+import type { Path } from '../read/pointer.ts';
 import { checkFieldRules } from './fields.ts';
 import { checkHosts } from './media.ts';
 import { checkNetwork } from './network.ts';

@@ -1,7 +1,7 @@
 import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.ts';
 import { nearest, type Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
-import { packageSchemas } from '../schemas.ts';
+import type { Path } from '../read/pointer.ts';
+import { packageSchemas } from '../read/schemas.ts';
 
 /** The names that the files may use for one another. */
 export interface Known {

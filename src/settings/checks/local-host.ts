@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createNetworkTest } from '../networks.ts';
+import { createNetworkTest } from '../compile/networks.ts';
 
 /** Addresses no provider on the internet has: https://datatracker.ietf.org/doc/html/rfc6890 and RFC 1918, RFC 4193. */
 const isLocalAddress = createNetworkTest([

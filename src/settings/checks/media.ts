@@ -1,6 +1,6 @@
 import type { RemoteMedia } from '../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 import { isLocalHost, offLimits } from './local-host.ts';
 
 interface Place {

@@ -1,6 +1,6 @@
 import type { ChainItem, GatewayFile, ServerFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 
 /** Settings that a plugin reads do nothing where the chain has been written without it. */
 export function checkNeededPlugins(file: GatewayFile, server: ServerFile | undefined, report: Report): void {

@@ -1,7 +1,7 @@
 import type { Report } from '../../plugin/index.ts';
-import { parseNetwork } from '../networks.ts';
-import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
+import { parseNetwork } from '../compile/networks.ts';
+import type { Path } from '../read/pointer.ts';
+import { showValue } from '../problems/show.ts';
 
 interface Place {
   readonly path: Path;

@@ -1,7 +1,7 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
+import type { Path } from '../read/pointer.ts';
+import { showValue } from '../problems/show.ts';
 
 interface Place {
   readonly path: Path;

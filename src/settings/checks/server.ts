@@ -1,7 +1,7 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import { isLoopback } from '../loopback.ts';
-import { compileServerSettings, type ServerSettings } from '../server-settings.ts';
+import { isLoopback } from '../compile/loopback.ts';
+import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
 import { checkConfigId, type Known } from './known.ts';
 import { checkProxies } from './network.ts';
 import { checkOne, checkTimeouts, checkUnit } from './times.ts';
@@ -87,7 +87,7 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
   report({ path: ['limits', key], message });
 }
 
-/** Up to three quarters of the room any caller is admitted (src/server/shares.ts); one body must not take the rest as well. */
+/** Up to three quarters of the room any caller is admitted (src/gateway/admission/shares.ts); one body must not take the rest as well. */
 function checkBodyShare(
   { body, inFlightBytes }: ServerSettings['limits'],
   { path, report }: { readonly path: readonly string[]; readonly report: Report },

@@ -1,9 +1,9 @@
 import type { GatewayFile, Strategy, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { FAILURE_KINDS, parseDuration, type FailureKind, type Report } from '../../plugin/index.ts';
-import { RETRYABLE_STATUS_CODES } from '../gateway-config.ts';
-import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
-import { shortList } from '../words.ts';
+import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
+import type { Path } from '../read/pointer.ts';
+import { showValue } from '../problems/show.ts';
+import { shortList } from '../problems/words.ts';
 import { PREDICATE } from '../query/predicate.ts';
 import { readQuery, type Tally } from '../query/read.ts';
 import { mayHoldCredential } from './forward-headers.ts';

@@ -2,9 +2,9 @@ import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../s
 import { Globs } from '../../catalog/globs.ts';
 import type { Report, Route, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
-import { RETRYABLE_STATUS_CODES } from '../gateway-config.ts';
-import type { Path } from '../pointer.ts';
-import { showValue } from '../show.ts';
+import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
+import type { Path } from '../read/pointer.ts';
+import { showValue } from '../problems/show.ts';
 import { slugOf, type Known } from './known.ts';
 
 interface Place {

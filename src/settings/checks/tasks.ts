@@ -1,6 +1,6 @@
 import type { ModelTask, Report, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 import type { Known } from './known.ts';
 import { entryOfTarget } from './targets.ts';
 

@@ -6,8 +6,8 @@ import {
   type RetrySettings,
   type TimeoutSettings,
 } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
-import { compileServerSettings } from '../server-settings.ts';
+import type { Path } from '../read/pointer.ts';
+import { compileServerSettings } from '../compile/server-settings.ts';
 
 interface Place {
   readonly path: Path;

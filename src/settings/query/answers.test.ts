@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../plugin/testing/index.ts';
-import { compileQuery, explainQuery } from '../conditions.ts';
+import { compileQuery, explainQuery } from '../compile/conditions.ts';
 import { allHold, type Answer } from './answers.ts';
 
 type Query = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { GatewayError, type ConditionInput } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 import type { Comparison, Shape } from './shape.ts';
 import type { Field } from './fields.ts';
 

@@ -1,6 +1,6 @@
 import { nearest, type ConditionInput, type Report, type RequestBody } from '../../plugin/index.ts';
 import { mayHoldCredential } from '../checks/forward-headers.ts';
-import { showName } from '../show.ts';
+import { showName } from '../problems/show.ts';
 
 /** Something of a request that a query asks for. */
 export interface Field {

@@ -1,6 +1,6 @@
 import { nearest } from '../../plugin/index.ts';
-import { showValue } from '../show.ts';
-import { shortList } from '../words.ts';
+import { showValue } from '../problems/show.ts';
+import { shortList } from '../problems/words.ts';
 import { isEqual } from './equality.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';

@@ -1,6 +1,6 @@
 import { RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 import { GatewayError } from '../../plugin/index.ts';
-import { looksSecret } from '../show.ts';
+import { looksSecret } from '../problems/show.ts';
 import type { Field } from './fields.ts';
 
 const MAX_LENGTH = 1000;

@@ -1,6 +1,6 @@
 import { nearest, type Report } from '../../plugin/index.ts';
-import type { Path } from '../pointer.ts';
-import { showName, showValue } from '../show.ts';
+import type { Path } from '../read/pointer.ts';
+import { showName, showValue } from '../problems/show.ts';
 import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';
 import type { Comparison, Shape } from './shape.ts';

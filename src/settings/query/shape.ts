@@ -1,4 +1,4 @@
-import type { Path } from '../pointer.ts';
+import type { Path } from '../read/pointer.ts';
 import type { Field } from './fields.ts';
 import type { Test } from './operators.ts';
 

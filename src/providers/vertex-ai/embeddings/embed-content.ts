@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../formats/format.ts';
-import { LossReport } from '../../../formats/losses.ts';
+import { LossReport } from '../../../formats/losses/losses.ts';
 import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type Fields } from './fields.ts';

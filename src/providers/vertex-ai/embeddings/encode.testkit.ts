@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../formats/conversation.ts';
 import type { Call } from '../../provider.ts';
 import type { EncodedTask, TaskReply } from '../../codec.ts';
 import { readEmbeddingSettings } from './settings.ts';
-import { embeddingEndpoint } from './spot.ts';
+import { embeddingEndpoint } from './endpoint.ts';
 
 export const EMBED: Call = { task: 'embeddings', stream: false };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
-import type { LossReport } from '../../../formats/losses.ts';
+import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 
 /** One field of a caller's object, under the name the caller gave it. */

@@ -1,5 +1,5 @@
 import { RequestFault } from '../../../formats/format.ts';
-import type { LossReport } from '../../../formats/losses.ts';
+import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import { asText, Fields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';

@@ -1,6 +1,6 @@
 import { RequestFault } from '../../../formats/format.ts';
-import type { LossReport } from '../../../formats/losses.ts';
-import { mimeOfUrl, parseDataUri } from '../../../formats/media.ts';
+import type { LossReport } from '../../../formats/losses/losses.ts';
+import { mimeOfUrl, parseDataUri } from '../../../formats/media/media-types.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import { asSeconds, asString, asText, Fields } from './fields.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
-import { LossReport } from '../../../formats/losses.ts';
+import { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
-import type { LossReport } from '../../../formats/losses.ts';
+import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
 import { asBoolean, asDimensions, asString, asText, Fields } from './fields.ts';
 import { asTaskType, TASK_TYPE_FIELDS, WITH_TITLE } from './task-type.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
-import { LossReport } from '../../../formats/losses.ts';
+import { LossReport } from '../../../formats/losses/losses.ts';
 import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';

@@ -1,11 +1,11 @@
 import type { Conversation, JsonObject } from '../../../formats/conversation.ts';
 import { decodeReply } from '../../../formats/gemini/decode-reply.ts';
 import { encodeRequest } from '../../../formats/gemini/encode-request.ts';
-import { joinLosses, LossReport } from '../../../formats/losses.ts';
+import { joinLosses, LossReport } from '../../../formats/losses/losses.ts';
 import { toCamel } from '../../../formats/gemini/wire.ts';
 import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
-import { asImageEvents } from '../../../formats/openai-image-events.ts';
+import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { Fields } from './fields.ts';
 import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from './models.ts';

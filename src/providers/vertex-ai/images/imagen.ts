@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { addDerived, checkLabels } from '../../../formats/gemini/labels.ts';
-import { LossReport } from '../../../formats/losses.ts';
+import { LossReport } from '../../../formats/losses/losses.ts';
 import { compact, readString } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
-import { asImageEvents } from '../../../formats/openai-image-events.ts';
+import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { Fields } from './fields.ts';
 import { decodeImagen } from './imagen-reply.ts';
 import type { ImagenModel } from './models.ts';

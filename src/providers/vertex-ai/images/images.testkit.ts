@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { CodecContext, EncodedTask } from '../../codec.ts';
-import { imageEndpoint } from './spot.ts';
+import { imageEndpoint } from './endpoint.ts';
 
 export const CONTEXT: CodecContext = { model: 'm', created: 1_795_132_800, strict: true, labels: {} };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
-import type { LossReport } from '../../../formats/losses.ts';
+import type { LossReport } from '../../../formats/losses/losses.ts';
 import { compact, required } from '../../../formats/openai-chat/read.ts';
 import type { Fields } from './fields.ts';
 import type { ImageModel } from './models.ts';

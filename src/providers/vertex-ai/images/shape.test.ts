@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LossReport } from '../../../formats/losses.ts';
+import { LossReport } from '../../../formats/losses/losses.ts';
 import { geminiImageModel, imagenModel } from './models.ts';
 import { shapeOf } from './shape.ts';
 import { faultOf } from './images.testkit.ts';

@@ -1,5 +1,5 @@
 import { RequestFault } from '../../../formats/format.ts';
-import type { LossReport } from '../../../formats/losses.ts';
+import type { LossReport } from '../../../formats/losses/losses.ts';
 import type { ImageModel, Resolution } from './models.ts';
 
 /** What Google's models are told instead of a size in pixels. */

@@ -1,0 +1,238 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Target as TargetFile } from '../../schemas/types.generated.ts';
+import {
+  FAILURE_KINDS,
+  failureKinds,
+  type FailureKind,
+  type GatewayError,
+  type Group,
+  type Route,
+  type Target,
+} from '../../src/plugin/index.ts';
+import { drawOrder } from './draw.ts';
+import { condition, failureOf, nameOf, treeOf, walk } from './target-selector.testkit.ts';
+
+/**
+ * Any tree, any failures, any breakers: the walk does what the interpreter below does, which is the same rules written once more
+ * as plainly as possible, over a list of what it has asked.
+ */
+const KINDS = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
+const kind = fc.constantFrom(...KINDS);
+const likelyKind = fc.oneof(
+  { weight: 2, arbitrary: kind },
+  fc.constantFrom<FailureKind>('overloaded', 'context_length'),
+);
+
+const leaf: fc.Arbitrary<TargetFile> = fc.record(
+  {
+    override_params: fc.record({ model: fc.constantFrom('m1', 'm2', 'm3', 'm4') }),
+    context_window: fc.constantFrom(100, 200, 300),
+  },
+  { requiredKeys: ['override_params'] },
+);
+
+const rules = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  fc.record(
+    {
+      on_errors: fc.uniqueArray(fc.oneof(fc.constant('default' as const), kind), { minLength: 1, maxLength: 6 }),
+      on_status_codes: fc.uniqueArray(fc.constantFrom(400, 429, 500, 503, 504), { minLength: 1 }),
+      stop_on_errors: fc.uniqueArray(kind, { minLength: 1, maxLength: 3 }),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+const { node } = fc.letrec<{ node: TargetFile; group: TargetFile }>((tie) => ({
+  node: fc.oneof({ maxDepth: 3, depthSize: 'small' }, leaf, tie('group')),
+  group: fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom('fallback' as const, 'loadbalance' as const),
+        rules,
+        fc.array(tie('node'), { minLength: 1, maxLength: 4 }),
+      )
+      .chain(([mode, said, targets]) =>
+        fc
+          .array(fc.constantFrom(0, 1, 2, 5), { minLength: targets.length, maxLength: targets.length })
+          // The checks refuse a load balance that has nobody to ask.
+          .filter((weights) => weights.some((one) => one > 0))
+          .map((weights): TargetFile => ({
+            strategy: { mode, ...said },
+            targets: targets.map((one, index) => ({
+              ...one,
+              ...(mode === 'loadbalance' && { weight: weights[index]! }),
+            })),
+          })),
+      ),
+    fc.tuple(tie('node'), tie('node'), fc.boolean()).map(([yes, no, holds]): TargetFile => ({
+      strategy: {
+        mode: 'conditional',
+        conditions: [condition(holds ? 'asked' : 'other', 'yes')],
+        default: 'no',
+      },
+      targets: [
+        { ...yes, name: 'yes' },
+        { ...no, name: 'no' },
+      ],
+    })),
+    tie('node').map((one): TargetFile => ({ targets: [one] })),
+  ),
+}));
+
+/** Targets get names in their order, to be told apart. */
+function named(file: TargetFile, count = { value: 0 }): TargetFile {
+  if (!file.targets) return { ...file, provider: `@t${count.value++}` };
+  return { ...file, targets: file.targets.map((one) => named(one, count)) };
+}
+
+interface World {
+  readonly tree: Route;
+  readonly failures: Readonly<Record<string, GatewayError>>;
+  readonly open: Readonly<Record<string, number>>;
+}
+
+const targetsOf = (route: Route): Target[] => (route.kind === 'target' ? [route] : route.members.flatMap(targetsOf));
+const names = (route: Route): string[] => targetsOf(route).map(nameOf);
+
+const world: fc.Arbitrary<World> = node
+  .map((file) => treeOf(named(file)))
+  .chain((tree) => {
+    const all = names(tree);
+    const outcome = fc.oneof({ weight: 3, arbitrary: likelyKind.map((one) => failureOf(one)) }, fc.constant(undefined));
+    const breaker = fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.integer({ min: 1, max: 5 }));
+    const each = <T>(arbitrary: fc.Arbitrary<T>) =>
+      fc.array(arbitrary, { minLength: all.length, maxLength: all.length });
+    const record = <T>(values: readonly (T | undefined)[]): Record<string, T> =>
+      Object.fromEntries(all.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]]])));
+    return fc
+      .tuple(each(outcome), each(breaker))
+      .map(([outcomes, breakers]) => ({ tree, failures: record(outcomes), open: record(breakers) }));
+  });
+
+/** The rules, on paper. */
+function interpret({ tree, failures, open }: World) {
+  const tried: string[] = [];
+  const refused: { readonly target: Target; readonly kind: FailureKind }[] = [];
+  const leftAlone: string[] = [];
+
+  const ask = (target: Target): 'answered' | GatewayError => {
+    const name = nameOf(target);
+    tried.push(name);
+    const failure = failures[name];
+    gaveWay = false;
+    if (!failure) return 'answered';
+    const [first] = failureKinds(failure);
+    if (first === 'context_length' || first === 'content_filter') refused.push({ target, kind: first });
+    return failure;
+  };
+
+  const canDoNoBetter = (target: Target): boolean =>
+    refused.some(
+      (earlier) =>
+        earlier.target.overrideParams!['model'] === target.overrideParams!['model'] ||
+        (earlier.kind === 'context_length' &&
+          (target.contextWindow ?? Infinity) <= (earlier.target.contextWindow ?? -1)),
+    );
+
+  const goesOn = ({ givesWay: { kinds, statusCodes, stop } }: Group, failure: GatewayError): boolean => {
+    const own = failureKinds(failure);
+    if (own.some((one) => stop.has(one))) return false;
+    return own.some((one) => kinds.has(one)) || (own.length > 0 && statusCodes.has(failure.status));
+  };
+
+  let gaveWay = false;
+  const go = (route: Route): 'answered' | 'skipped' | GatewayError => {
+    if (route.kind === 'conditional') {
+      const [branch] = route.branches;
+      return go(branch!.holds(ASKED) ? branch!.member : route.otherwise);
+    }
+    if (route.kind === 'target') {
+      if (canDoNoBetter(route)) return 'skipped';
+      if (route === tree || open[nameOf(route)] === undefined) return ask(route);
+      leftAlone.push(nameOf(route));
+      return 'skipped';
+    }
+    let outcome: 'skipped' | GatewayError = 'skipped';
+    for (const member of route.mode === 'loadbalance' ? drawOrder(route, () => 0.5) : route.members) {
+      const next = go(member);
+      if (next === 'answered') return next;
+      if (next === 'skipped') continue;
+      outcome = next;
+      if (!goesOn(route, next)) break;
+      gaveWay = true;
+    }
+    return outcome;
+  };
+
+  let outcome = go(tree);
+  const [soonest] = targetsOf(tree)
+    .filter((target) => leftAlone.includes(nameOf(target)) && !canDoNoBetter(target))
+    .map(nameOf)
+    .toSorted((one, other) => open[one]! - open[other]! || leftAlone.indexOf(one) - leftAlone.indexOf(other));
+  const refusedForWhatItIs = typeof outcome === 'object' && failureKinds(outcome).some((one) => OF_THE_TARGET.has(one));
+  if (soonest !== undefined && (outcome === 'skipped' || (gaveWay && refusedForWhatItIs))) {
+    tried.push(soonest);
+    outcome = failures[soonest] ?? 'answered';
+  }
+  return { tried, answered: outcome === 'answered' };
+}
+
+/** What says that this target cannot take the request, not that it is unwell. */
+const OF_THE_TARGET: ReadonlySet<FailureKind> = new Set([
+  'auth',
+  'content_filter',
+  'context_length',
+  'invalid_request',
+  'not_found',
+  'unsupported',
+]);
+
+const ASKED = { request: { body: { string: () => 'asked' } } } as never;
+
+describe('the walk, whatever the tree and whatever fails', () => {
+  const request = { exchange: { json: { model: 'asked' } } };
+
+  it('asks whom the rules say, in their order, and answers when one of them does', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (one) => {
+        const expected = interpret(one);
+        const walked = await walk(one.tree, { ...one, ...request });
+        expect({ tried: walked.tried, answered: walked.failure === undefined }).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('asks no target twice, nobody after an answer, and leaves nobody both asked and left out but the last resort', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (one) => {
+        const { tried, failure, skipped, nextCalls, reasons, tree } = {
+          ...(await walk(one.tree, { ...one, ...request })),
+          tree: one.tree,
+        };
+        expect(new Set(tried).size).toBe(tried.length);
+        const answers = tried.map((name) => !(name in one.failures));
+        expect(answers.indexOf(true)).toBe(failure === undefined ? tried.length - 1 : -1);
+        expect(nextCalls).toBe(failure === undefined ? 1 : 0);
+        const out = skipped.map(([name]) => name);
+        expect(tried.filter((name) => out.includes(name))).toEqual(
+          reasons.includes('last_resort') ? [tried.at(-1)] : [],
+        );
+        if (names(tree).every((name) => !(name in one.failures) && !(name in one.open))) expect(tried).toHaveLength(1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('knows during each attempt whether somebody else would be asked after its failure', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (one) => {
+        const { tried, givesWay } = await walk(one.tree, { ...one, ...request });
+        expect(givesWay).toEqual(givesWay.map((_, index) => index < tried.length - 1));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

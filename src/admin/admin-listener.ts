@@ -1,0 +1,135 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { Secret } from '../plugin/index.ts';
+import { isLoopback } from '../settings/compile/loopback.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { RecordQuery } from '../record/store.ts';
+import { failure, methodNotAllowed, notFound, type Answer } from './answer.ts';
+import { createExplainAnswers, EXPLAIN } from './explain.ts';
+import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
+import { readRecordQuery } from './query.ts';
+import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
+import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
+
+/** What became of requests, as plain JSON; of several processes, each asked. */
+export interface RecordSource {
+  find(id: string): object | undefined | Promise<object | undefined>;
+  list(query: RecordQuery): readonly object[] | Promise<readonly object[]>;
+}
+
+export interface AdminServerOptions {
+  readonly records: RecordSource;
+  readonly explains: ExplainSource;
+  readonly log: Pick<Logger, 'error'>;
+  /** Read at each request: a token may change while the listener stays. */
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+}
+
+const REQUESTS = '/admin/v1/requests';
+/** Nothing that is asked here is long. */
+const MAX_HEADER_BYTES = 8 * 1024;
+const HEADER_TIME_MS = 5000;
+const SILENCE_MS = 30_000;
+const MAX_CONNECTIONS = 100;
+
+/**
+ * The listener for operators. It changes nothing, makes no call anywhere, and answers only those who name it by a host
+ * of its own: a browser led here by somebody else's name (DNS rebinding) learns nothing.
+ */
+export function createAdminServer(options: AdminServerOptions): Server {
+  const answer = createAnswers(options);
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADER_TIME_MS,
+      requestTimeout: HEADER_TIME_MS,
+      connectionsCheckingInterval: HEADER_TIME_MS / 5,
+    },
+    (request, response) => void respond(request, response, answer),
+  );
+  server.timeout = SILENCE_MS;
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+/** The checks of the settings say the same, at its place; what tells of all requests must not hang on them alone. */
+export function listenAdmin(server: Server, admin: ServerSettings['admin']): Promise<Address | undefined> {
+  if (!admin.enabled) return Promise.resolve(undefined);
+  const refusal = refusalOf(admin);
+  return refusal === undefined ? listen(server, admin) : Promise.reject(new CannotListen(refusal));
+}
+
+type Answers = (request: IncomingMessage) => Promise<Answer>;
+
+async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
+  const { status, body, headers } = await answer(request);
+  // What was not wanted of a body is not read into memory.
+  request.resume();
+  const isText = typeof body === 'string';
+  const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
+  response.writeHead(status, {
+    'content-type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
+    'content-length': bytes.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+function createAnswers({ records, explains, settings, log }: AdminServerOptions): Answers {
+  const explain = createExplainAnswers(explains, () => settings().limits);
+  const answer: Answers = async (request) => {
+    const refused = refusal(request, settings().admin);
+    if (refused) return refused;
+    const [path = '/', query] = (request.url ?? '/').split('?', 2);
+    if (isAt(path, EXPLAIN)) return explain(request, path.slice(EXPLAIN.length + 1));
+    if (!isAt(path, REQUESTS)) return notFound('There is nothing at this path.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed('GET, HEAD');
+    return path === REQUESTS ? list(records, query) : one(records, path.slice(REQUESTS.length + 1));
+  };
+  return (request) =>
+    answer(request).catch((err: unknown) => {
+      // Who has left in the middle of a question knows.
+      if (!request.socket.destroyed) log.error({ err }, 'the admin listener could not answer');
+      return failure(500, 'internal_error', 'This could not be told; the log says why.');
+    });
+}
+
+const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+
+/** Why somebody is not answered, whatever they ask. */
+function refusal(request: IncomingMessage, admin: ServerSettings['admin']): Answer | undefined {
+  // RFC 9112, section 3.2: of two nobody can say which one counts, and something in between may have looked at the other.
+  const [host, second] = request.headersDistinct['host'] ?? [];
+  if (second !== undefined || !isOwnHost(hostOf(host), admin))
+    return failure(421, 'unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
+  if (isAllowed(request, admin.token)) return undefined;
+  return failure(401, 'unauthorized', 'Send `admin.token` as `Authorization: Bearer`.', {
+    'www-authenticate': 'Bearer',
+  });
+}
+
+async function list(records: RecordSource, text: string | undefined): Promise<Answer> {
+  const { query, problem } = readRecordQuery(text ?? '');
+  if (!query) return failure(400, 'invalid_query', problem);
+  return { status: 200, body: { requests: await records.list(query) } };
+}
+
+async function one(records: RecordSource, id: string): Promise<Answer> {
+  const record = await records.find(id);
+  if (!record)
+    return notFound('No request with this id is remembered: never seen, or `admin.records` others came after.');
+  return { status: 200, body: record };
+}
+
+/** Without a token only who is on this machine is asked nothing, whatever address the settings led to. */
+function isAllowed({ socket, headers }: IncomingMessage, token: Secret | undefined): boolean {
+  if (!token) return isLoopback(socket.localAddress ?? '');
+  const [, sent] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+  return sent !== undefined && timingSafeEqual(digest(sent), digest(token.reveal()));
+}
+
+/** Of one length whatever was sent. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

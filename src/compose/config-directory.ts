@@ -1,0 +1,76 @@
+import type { Chain } from '../chain/instance.ts';
+import { currentWork } from '../chain/plugin-work.ts';
+import {
+  GatewayError,
+  type Capabilities,
+  type ConfigDirectory,
+  type GatewayConfig,
+  type GatewayContext,
+} from '../plugin/index.ts';
+import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
+import { InlineConfigs } from '../settings/compile/inline-configs.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { noChain, serverChain, type Workshop } from './chain-builder.ts';
+
+/** What is asked of the gateway itself is answered before a config is chosen; an entry chain may have been written without who does. */
+function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
+  if (!operation || operation.task !== undefined) return;
+  throw new GatewayError(
+    'not_found',
+    `This gateway does not answer ${operation.method} ${operation.path}: \`chains.entry\` of server.yaml has no plugin for it.`,
+  );
+}
+
+/** Called when a request's config is known, and nothing has been made of it. */
+export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
+
+export interface ConfigTools {
+  readonly granted: Partial<Capabilities>;
+  /** Undefined: no listener. */
+  readonly onConfig: OnConfig | undefined;
+}
+
+/** The gateway configs, each with its request chain. */
+export async function compileConfigs(
+  settings: Settings,
+  server: ServerSettings,
+  workshop: Workshop,
+  { granted, onConfig }: ConfigTools,
+): Promise<ConfigDirectory> {
+  const provided = workshop.providedToRequests(server);
+  const standard = await workshop.chain({ ...serverChain(server, 'request'), provided }, granted);
+  const configs = new Map<string, GatewayConfig>();
+  const chains = new Map<GatewayConfig, Chain>();
+  for (const [id, file] of settings.gateway) {
+    const config = compileGatewayConfig(id, file);
+    configs.set(id, config);
+    const own =
+      file.plugins &&
+      (await workshop.chain(
+        { level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided },
+        granted,
+      ));
+    chains.set(config, (own ?? standard)?.run ?? noChain);
+  }
+  const inline = new InlineConfigs({
+    limit: server.limits.inlineConfig,
+    server: settings.server,
+    onWarnings: (warnings) => workshop.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
+  });
+  const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
+    const work = currentWork();
+    if (work?.exchange === ctx.exchange) work.onHandOver?.();
+    refuseUnanswered(ctx);
+    onConfig?.(config, ctx);
+    await (chains.get(config) ?? standard?.run ?? noChain)(ctx);
+  };
+  return {
+    get: (id) => configs.get(id),
+    inline: (json, header) => inline.get(json, header),
+    ids: [...configs.keys()],
+    fallbackId: server.defaultConfig,
+    direct: compileGatewayConfig('', {}),
+    run,
+  };
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { compose } from '../chain/compose.ts';
+import type { GatewayFile, GatewayKey } from '../../schemas/types.generated.ts';
+import { definePlugin, Secret, type Middleware } from '../plugin/index.ts';
+import { createAttempt, createContext, createExchange, createFakeClock, createTry } from '../plugin/testing/index.ts';
+import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
+import { PluginTimes, whoMayAsk } from './server-timing.ts';
+
+const NONE = { type: 'object', properties: {} } as const;
+
+function placed(instance: string, repeats = false) {
+  const plugin = definePlugin({
+    name: instance,
+    level: 'attempt',
+    options: NONE,
+    repeats,
+    create: () => () => Promise.resolve(),
+  });
+  return { plugin, builtin: true, instance, options: {}, path: [], file: 'server.yaml' };
+}
+
+/** A chain of plugins, each around the next, on one clock. */
+async function timed(
+  clock: ReturnType<typeof createFakeClock>,
+  plugins: Readonly<Record<string, Middleware>>,
+  stored = true,
+) {
+  const times = new PluginTimes(clock, { stored });
+  const { instantiate } = times.around(undefined);
+  const instances = await Promise.all(
+    Object.entries(plugins).map(async ([name, middleware]) => ({
+      name,
+      repeats: name === 'retry',
+      middleware: await instantiate!(placed(name, name === 'retry'), () => middleware),
+    })),
+  );
+  return { times, run: compose(instances) };
+}
+
+describe('the times of plugins', () => {
+  it('are each its own: what the plugins behind it took is theirs', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, {
+      outer: async (_, next) => {
+        await clock.advance(1);
+        await next();
+        await clock.advance(2);
+      },
+      inner: () => clock.advance(40),
+    });
+    const exchange = createExchange();
+    await run(createContext(exchange));
+    expect(times.header(exchange)).toBe('plugin-outer;dur=3.00, plugin-inner;dur=40.00, total;dur=43.00');
+  });
+
+  it('add up where a plugin runs what is behind it several times, and count what fails', async () => {
+    const clock = createFakeClock();
+    let calls = 0;
+    const { times, run } = await timed(clock, {
+      retry: async (_, next) => {
+        await next().catch(() => {});
+        await clock.advance(5);
+        await next();
+      },
+      send: async () => {
+        await clock.advance(10);
+        calls += 1;
+        if (calls === 1) throw new Error('not yet');
+      },
+    });
+    const exchange = createExchange();
+    await run(createContext(exchange));
+    expect(times.header(exchange)).toBe('plugin-retry;dur=5.00, plugin-send;dur=20.00, total;dur=25.00');
+  });
+
+  it('of an attempt are those of the last one, and what those before it took is told as one', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, { retry: (_, next) => next(), send: () => clock.advance(10) });
+    const exchange = createExchange();
+    await run(createContext(exchange, createAttempt(exchange)));
+    expect(times.header(exchange)).not.toContain('earlier');
+    await run(createContext(exchange, createAttempt(exchange)));
+    await run(createContext(exchange, createAttempt(exchange)));
+    expect(times.header(exchange)).toBe(
+      'earlier-attempts;dur=20.00, plugin-retry;dur=0.00, plugin-send;dur=10.00, total;dur=30.00',
+    );
+  });
+
+  it('end with the moments of the last try, counted from its start', () => {
+    const exchange = createExchange();
+    const first = createTry({ startedAt: 1 });
+    const last = createTry({ startedAt: 100, sentAt: 103.5, firstByteAt: 180, firstContentAt: 181.25 });
+    createAttempt(exchange, { tries: [first, last] });
+    expect(new PluginTimes(createFakeClock(), { stored: true }).header(exchange)).toBe(
+      'upstream-connect;dur=3.50, upstream-first-byte;dur=80.00, upstream-first-content;dur=81.25, total;dur=0.00',
+    );
+  });
+
+  it('are taken of no request whose config does not ask', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, {
+      auth: () => clock.advance(1),
+    });
+    const configs: [string, GatewayFile][] = [
+      ['silent', {}],
+      ['asks', { reply_headers: ['server_timing'] }],
+    ];
+    const told = configs.map(async ([id, file]) => {
+      const exchange = createExchange({ config: compileGatewayConfig(id, file) });
+      await run(createContext(exchange));
+      return times.header(exchange).includes('plugin-auth');
+    });
+    expect(await Promise.all(told)).toEqual([false, true]);
+  });
+
+  it('are taken before a config is known only of those who name one, where no other can ask', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, { auth: () => clock.advance(1) }, false);
+    const told = [{}, { 'x-gateway-config': '{}' }].map(async (headers) => {
+      const exchange = createExchange({ headers });
+      await run(createContext(exchange));
+      return times.header(exchange).includes('plugin-auth');
+    });
+    expect(await Promise.all(told)).toEqual([false, true]);
+  });
+
+  it('have names that are tokens, whatever a plugin is called', async () => {
+    const clock = createFakeClock();
+    const { times, run } = await timed(clock, { 'my plugin, é': () => Promise.resolve() });
+    const exchange = createExchange();
+    await run(createContext(exchange));
+    expect(times.header(exchange)).toBe('plugin-my_plugin___;dur=0.00, total;dur=0.00');
+  });
+});
+
+describe('plugins are timed', () => {
+  const settings = (gateway: GatewayFile, key: Partial<GatewayKey> = {}) => ({
+    gateway: new Map([['prod', gateway]]),
+    keys: { keys: [{ id: 'a', key: new Secret('gk'), ...key }] },
+  });
+  it.each([
+    ['where a config asks for it', settings({ reply_headers: ['server_timing'] }), { stored: true, inline: false }],
+    [
+      'where a key may bring a config that asks',
+      settings({}, { inline_configs: true }),
+      { stored: false, inline: true },
+    ],
+    ['nowhere else', settings({ reply_headers: ['config_hash'] }), { stored: false, inline: false }],
+  ])('%s', (_, asked, expected) => {
+    expect(whoMayAsk(asked)).toEqual(expected);
+  });
+});

@@ -1,0 +1,234 @@
+import type { Logger } from 'pino';
+import { compileCatalog, type Catalog } from '../catalog/catalog.ts';
+import { createModelDirectory } from '../catalog/model-directory.ts';
+import type { ModelNames } from '../catalog/model-labels.ts';
+import { createTargetResolver } from '../catalog/target-resolver.ts';
+import type { CompiledChain } from '../chain/compile.ts';
+import type { Chain } from '../chain/instance.ts';
+import { providedBy } from '../chain/provided.ts';
+import type { PluginRegistry } from '../chain/registry.ts';
+import { openaiChat } from '../formats/openai-chat/index.ts';
+import { NO_TURNS, type Clock, type Recorder, type RequestLimits, type Turns } from '../plugin/index.ts';
+import { createKeyRing } from '../settings/compile/key-ring.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import { createNetworkTest } from '../settings/compile/networks.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
+import type { ProviderEntry } from '../providers/provider.ts';
+import { createHealthDirectory, type HealthStore, type SnapshotHealth } from '../state/memory/target-health.ts';
+import type { ReplyStore } from '../state/memory/reply-cache.ts';
+import type { TokenStore } from '../state/memory/tokens.ts';
+import type { Upstream } from '../upstream/types.ts';
+import { admitting } from './caller-share.ts';
+import { createAttemptRunner } from '../gateway/attempts.ts';
+import { createReplyCache, type ReplyStores } from '../translate/cached-replies.ts';
+import { compileConfigs, type OnConfig } from './config-directory.ts';
+import { HeaderNames } from '../gateway/header-names.ts';
+import type { InFlight } from '../gateway/admission/in-flight.ts';
+import { createMediaInliner } from '../translate/inline-media.ts';
+import type { PathSettings } from '../gateway/path-settings.ts';
+import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
+import { createSender } from '../send/send.ts';
+import { PluginTimes, whoMayAsk } from './server-timing.ts';
+import { TimeLimitPassed, withinTime } from './time-limit.ts';
+import { createTranslator } from '../translate/translator.ts';
+import { noChain, outerEntry, serverChain, Workshop, type Watch } from './chain-builder.ts';
+
+/** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
+export interface Snapshot extends PathSettings {
+  readonly server: ServerSettings;
+  /** Access tokens its catalog may need; some entries know theirs only once they are open. */
+  readonly tokenKeys: ReadonlySet<string>;
+  /**
+   * Starts what the catalog needs running; awaited before the snapshot goes live.
+   * @param which of its entries. Default: all.
+   */
+  open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
+  /** Lets go of what its plugins opened. */
+  close(): Promise<void>;
+}
+
+/** What outlives snapshots and is shared by them. */
+export interface Shared {
+  readonly clock: Clock;
+  /** The process's, for what catalog entries leave to it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  readonly random: (plugin: string) => number;
+  readonly upstream: Upstream;
+  readonly tokens: TokenStore;
+  readonly replies: ReplyStores;
+  readonly health: HealthStore;
+  readonly inFlight: InFlight;
+  /** Default: large bodies do not wait. */
+  readonly turns?: Turns | undefined;
+  /** An access token was fetched for a catalog entry, or could not be. */
+  readonly tokenFetched: (slug: string, error: unknown) => void;
+  readonly recorder: Recorder;
+  readonly labels: ModelNames;
+  readonly registry: PluginRegistry;
+  readonly pluginFault: ReportPluginFailure;
+  readonly watch?: Watch | undefined;
+  /** Makes the listener that learns the config of every request; undefined where these settings need none. */
+  readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
+  /** Called when the snapshot is closed. */
+  readonly onClose?: (() => void) | undefined;
+  /** Reports in `loaded` what only compiled settings show. Default: no further check. */
+  readonly check?: ((checked: CheckedSettings) => Promise<void>) | undefined;
+}
+
+/** Settings without a mistake so far, as `Shared.check` gets them. */
+export interface CheckedSettings {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly server: ServerSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
+const OPEN_LIMIT_MS = 45_000;
+
+/** Compiles settings; every problem is reported in `loaded`, and with an error among them there is no snapshot. Does no I/O but plugins' own. */
+export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
+  const { settings } = loaded;
+  if (!settings) return undefined;
+  const server = compileServerSettings(settings.server);
+  const catalog = compileCatalog(settings.catalog, {
+    upstreamExchange: shared.upstream.exchange,
+    clock: shared.clock,
+    tokens: shared.tokens,
+    tokenFetched: shared.tokenFetched,
+    env: shared.env,
+    tokenUris: new Set(server.egress.tokenUris),
+    report: loaded.reporter('catalog.yaml'),
+  });
+  const may = whoMayAsk(settings);
+  const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
+  const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
+  const workshop = new Workshop(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
+  const replies = shared.replies.prepare(server.cache);
+  const compilation = {
+    server,
+    catalog,
+    workshop,
+    shared,
+    replies,
+    pluginTimes,
+    health: createHealthDirectory(shared.health),
+  };
+  try {
+    const entry = await compileChains(settings, compilation);
+    if (loaded.ok) await shared.check?.({ loaded, settings, server, clock: shared.clock, log: shared.log });
+    if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
+  } catch (error) {
+    await workshop.close();
+    throw error;
+  }
+  await workshop.close();
+  return undefined;
+}
+
+interface Compilation {
+  readonly server: ServerSettings;
+  readonly catalog: Catalog;
+  readonly workshop: Workshop;
+  readonly shared: Shared;
+  readonly replies: ReplyStore;
+  readonly health: SnapshotHealth;
+  readonly pluginTimes: PluginTimes | undefined;
+}
+
+function createSnapshot(
+  loaded: LoadResult,
+  settings: Settings,
+  { server, catalog, workshop, shared, replies, health, pluginTimes }: Compilation,
+  entry: Chain,
+): Snapshot {
+  return {
+    hash: settings.hash,
+    server,
+    headerNames: new HeaderNames(server.headerPrefixes),
+    isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
+    entry,
+    pluginTimes,
+    // Some keys are known only once the entries are open.
+    get tokenKeys() {
+      return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
+    },
+    async open(which) {
+      workshop.setLogLevel(server.telemetry.log.level);
+      await openCatalog(catalog.open(which), loaded, shared.clock);
+      shared.replies.use(replies);
+      health.use();
+    },
+    close() {
+      shared.onClose?.();
+      return workshop.close();
+    },
+  };
+}
+
+async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Clock): Promise<void> {
+  try {
+    await withinTime(opening, OPEN_LIMIT_MS, clock);
+  } catch (error) {
+    if (error instanceof TimeLimitPassed)
+      loaded.reporter('catalog.yaml')({ path: ['providers'], message: `cannot open these entries: ${error.message}` });
+    throw error;
+  }
+}
+
+/** All chains; the entry chain leads to the others. */
+async function compileChains(
+  settings: Settings,
+  { server, catalog, workshop, shared, replies, health }: Compilation,
+): Promise<CompiledChain | undefined> {
+  const { clock } = shared;
+  const targets = createTargetResolver(catalog, { labels: shared.labels });
+
+  const base = {
+    translate: createTranslator(clock),
+    targets,
+    defaultFormat: openaiChat,
+    limits: requestLimits(server, shared.inFlight),
+    turns: shared.turns ?? NO_TURNS,
+    recorder: shared.recorder,
+  };
+  const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
+  const hold = shared.inFlight.hold.bind(shared.inFlight);
+  const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
+  const attemptChain = await workshop.chain(
+    { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
+    { ...base, send, media, cache: createReplyCache(replies, clock) },
+  );
+  const attempts = createAttemptRunner({
+    chain: attemptChain?.run ?? noChain,
+    clock,
+    timeouts: server.timeouts,
+  });
+  const granted = { ...base, attempts, health };
+  const configs = await compileConfigs(settings, server, workshop, { granted, onConfig: shared.onConfig?.(server) });
+  health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
+  // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
+  const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);
+  const models = createModelDirectory(catalog, configs, targets);
+  return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
+}
+
+const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
+  body: limits.body,
+  json: limits.json,
+  reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
+});
+
+/** Attempts run in every request chain: only what all of these provide is sure to be there. */
+function providedToAttempts(settings: Settings, server: ServerSettings, registry: PluginRegistry): string[] {
+  const requestChains = [
+    server.chains.request,
+    ...[...settings.gateway.values()].flatMap(({ plugins }) => (plugins ? [plugins] : [])),
+  ];
+  const [first = [], ...others] = requestChains.map((items) =>
+    providedBy([outerEntry(server), { items, runner: 'attempts' }], 'attempt', registry),
+  );
+  return first.filter((name) => others.every((names) => names.includes(name)));
+}

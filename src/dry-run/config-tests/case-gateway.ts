@@ -1,0 +1,200 @@
+import { ModelLabels } from '../../catalog/model-labels.ts';
+import type { Server } from 'node:http';
+import { operations } from '../../operations/index.ts';
+import {
+  systemClock,
+  type Clock,
+  type Exchange,
+  type KeyRing,
+  type ReplyEnd,
+  type Sender,
+} from '../../plugin/index.ts';
+import { createDataServer } from '../../compose/listener/data-server.ts';
+import { NO_UPSTREAM, NoTokens } from '../explain/fakes.ts';
+import { InFlight, type Arrival } from '../../gateway/admission/in-flight.ts';
+import { compileWith, createLasting, type Parts } from '../../process/process-state.ts';
+import { LiveSnapshot } from '../../compose/live-snapshot.ts';
+import { createRequestPath } from '../../gateway/request-path.ts';
+import { createSender } from '../../send/send.ts';
+import type { Snapshot } from '../../compose/snapshot.ts';
+import { TimeLimitPassed, withinTime } from '../../compose/time-limit.ts';
+import { version } from '../../version.ts';
+import type { Watch } from '../../compose/chain-builder.ts';
+import { memoryFiles } from '../../settings/source/files.ts';
+import type { LoadResult } from '../../settings/read/load.ts';
+import { RecordedFiles } from '../../settings/source/recorded-files.ts';
+import { compileServerSettings, type ServerSettings } from '../../settings/compile/server-settings.ts';
+import { createLogger } from '../../record/log/logger.ts';
+import { createMetrics, type Metrics } from '../../record/metrics/registry.ts';
+import { createUpstream, type Upstream } from '../../upstream/index.ts';
+import type { Calls } from './calls.ts';
+import type { CaseTime } from './case-time.ts';
+import { createScriptedUpstream, lookUpAnything } from './scripted-upstream.ts';
+
+/** How long the plugins of the settings may take to start, in real time: nothing of theirs is on the case's clock yet. */
+const START_LIMIT_MS = 10_000;
+
+export interface CaseGatewaySetup {
+  readonly loaded: LoadResult;
+  readonly configs: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly time: CaseTime;
+  /** Of the request that is being made. */
+  readonly calls: () => Calls;
+  readonly draw: () => number;
+  readonly newId: () => string | undefined;
+  /** Asked before the key ring of the settings. */
+  readonly keys: KeyRing;
+  /** A plugin that is not built in was made. */
+  readonly onForeignPlugin: () => void;
+}
+
+/** A request from its arrival to its end. */
+export interface Served {
+  readonly exchange: Exchange;
+  end: ReplyEnd | undefined;
+  endedAt: number;
+}
+
+/** A whole gateway that listens nowhere. */
+export interface CaseGateway {
+  readonly server: Server;
+  readonly snapshot: Snapshot;
+  readonly metrics: Metrics;
+  /** Requests that have come to it. */
+  readonly served: readonly Served[];
+  close(): Promise<void>;
+}
+
+/** Undefined: the settings have mistakes, which are among their diagnostics. */
+export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGateway | undefined> {
+  const { loaded, configs, env, time, calls } = setup;
+  const { clock } = time;
+  if (!loaded.settings) return undefined;
+  const settings = compileServerSettings(loaded.settings.server);
+  const upstream = createUpstream({ clock, lookup: lookUpAnything, wire: createScriptedUpstream(calls, time) });
+  const metrics = createMetrics({ clock, build: version(), routes: ROUTES, process: false });
+  const log = createLogger({ level: 'silent', clock, destination: NOWHERE });
+  const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
+  // Media are there, whatever their address; of credentials nothing is asked.
+  const outwards: Upstream = { ...upstream, exchange: NO_UPSTREAM.exchange, download: NO_UPSTREAM.download };
+  const models = new ModelLabels();
+  const parts: Parts = { configs, env, clock, log, random, metrics, models, upstream: outwards, tracing: undefined };
+  const served: Served[] = [];
+  const inFlight = new WatchedInFlight(served, clock);
+  inFlight.apply(settings.limits);
+  const lasting = createLasting(parts);
+  const watch = watchOf(setup, { upstream, settings, inFlight });
+  // Turns rest in real time, and a config test runs one request at a time: it needs no turns.
+  const shared = { ...lasting.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
+  const snapshot = await started(compileWith({ ...lasting, shared }, loaded, configs, NOTHING_READ), time);
+  if (!snapshot) return undefined;
+  await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
+  const live = new LiveSnapshot(snapshot, () => {});
+  const { newId } = setup;
+  const path = createRequestPath({ live, inFlight, clock, log, newId, pluginFault: shared.pluginFault });
+  const { server } = createDataServer(path, settings, { clock, inFlight });
+  return {
+    server,
+    snapshot,
+    metrics,
+    served,
+    async close() {
+      await Promise.all([live.close(), upstream.close()]);
+    },
+  };
+}
+
+/** A plugin that never starts has its own limit on the case's clock, and says at its place that it is over. */
+export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, real: Clock = systemClock): Promise<T> {
+  try {
+    return await withinTime(compiling, START_LIMIT_MS, real);
+  } catch (error) {
+    if (error instanceof TimeLimitPassed) await clock.advance(START_LIMIT_MS);
+    return withinTime(compiling, START_LIMIT_MS, real);
+  }
+}
+
+const ROUTES = [...new Set(operations.map(({ path }) => path))];
+const NOWHERE = { write() {} };
+
+/** Replies have the id under which they could be explained, which nobody asks for. */
+const NOTHING_READ = new RecordedFiles(memoryFiles({}));
+
+/** The one plugin whose random numbers a case names: a retry that draws how long it waits takes none of them. */
+const DRAWS = 'route';
+
+/**
+ * Entries whose credentials are known only then; with stand-ins for tokens nothing is asked for. The simulator would listen, and
+ * other credentials read what this machine may not have, and are never used.
+ */
+const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
+  provider !== 'simulator' && tokenKey === undefined;
+
+interface Inside {
+  readonly upstream: Upstream;
+  readonly settings: ServerSettings;
+  readonly inFlight: InFlight;
+}
+
+/** Everything as it is, but who asks may be named, and every call is noted before it is made. */
+const watchOf = (setup: CaseGatewaySetup, inside: Inside): Watch => ({
+  instantiate({ builtin }, create) {
+    if (!builtin) setup.onForeignPlugin();
+    return create();
+  },
+  grant: (granted) => ({
+    ...granted,
+    ...(granted.keys && { keys: keysOf(granted.keys, setup.keys) }),
+    ...(granted.send && { send: notingSender(setup, inside) }),
+  }),
+});
+
+const keysOf = (keys: KeyRing, supposed: CaseGatewaySetup['keys']): KeyRing => ({
+  find: (key, address) => supposed.find(key, address) ?? keys.find(key, address),
+});
+
+function notingSender({ calls, time }: CaseGatewaySetup, { upstream, settings, inFlight }: Inside): Sender {
+  const hold = inFlight.hold.bind(inFlight);
+  return {
+    send(exchange, attempt) {
+      const noting: Upstream = {
+        ...upstream,
+        async send(request, timings) {
+          const leave = calls().place(exchange, attempt, request);
+          try {
+            return await upstream.send(request, timings);
+          } finally {
+            leave();
+          }
+        },
+      };
+      return createSender({ upstream: noting, clock: time.clock, limits: settings.limits, hold }).send(
+        exchange,
+        attempt,
+      );
+    },
+  };
+}
+
+/** Remembers the exchanges, which nobody else gives away. */
+class WatchedInFlight extends InFlight {
+  readonly #served: Served[];
+  readonly #clock: CaseTime['clock'];
+
+  constructor(served: Served[], clock: CaseTime['clock']) {
+    super();
+    this.#served = served;
+    this.#clock = clock;
+  }
+
+  override enter(arrival: Arrival): ReturnType<InFlight['enter']> {
+    const served: Served = { exchange: arrival.exchange, end: undefined, endedAt: 0 };
+    this.#served.push(served);
+    arrival.exchange.onEnd((end) => {
+      served.end = end;
+      served.endedAt = this.#clock.now();
+    });
+    return super.enter(arrival);
+  }
+}

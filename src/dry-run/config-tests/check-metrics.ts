@@ -1,0 +1,66 @@
+import type { TestExpectation } from '../../../schemas/types.generated.ts';
+import type { CacheStatus } from '../../plugin/index.ts';
+import { ERROR_TYPES, REJECTION_REASONS } from '../../record/error-types.ts';
+import { METRICS, type MetricSpec } from '../../record/metrics/metrics.ts';
+import type { Finding } from './finding.ts';
+import { meant } from './differences.ts';
+import type { Names } from './names.ts';
+
+const ALL: readonly MetricSpec[] = Object.values(METRICS);
+const COUNTERS = ALL.filter(({ type }) => type === 'counter');
+
+/** What no counter is called is never counted up: a case that expects `value: 0` of it could not fail. */
+export function checkMetrics({ metrics = [] }: TestExpectation, names: Names): readonly Finding[] {
+  return metrics.flatMap(({ name, labels = {} }, index): readonly Finding[] => {
+    const path = ['expect', 'metrics', index];
+    const spec = ALL.find((one) => one.name === name);
+    if (spec?.type !== 'counter') return [{ path: [...path, 'name'], ...noCounter(name, spec) }];
+    return Object.entries(labels).flatMap(([label, text]): readonly Finding[] => {
+      const at = [...path, 'labels', label];
+      if (spec.labels.includes(label))
+        return checkValue({ spec, label, text }, names).map((one) => ({ path: at, ...one }));
+      const message = `\`${name}\` has no label \`${label}\``;
+      return [{ path: at, on: 'key', message, ...meant(label, spec.labels) }];
+    });
+  });
+}
+
+const CACHE: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
+
+/** Labels whose values are a closed list; another is never counted either. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  error_type: ['', ...ERROR_TYPES],
+  status_class: ['2xx', '3xx', '4xx', '5xx'],
+  stream: ['true', 'false'],
+  cache: ['', ...CACHE],
+  to: ['open', 'half_open', 'closed'],
+};
+/** A label of the same name in several metrics. */
+const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  [METRICS.requestsRejected.name]: { reason: REJECTION_REASONS },
+  [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
+  [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
+  [METRICS.cacheRequests.name]: { result: CACHE },
+};
+const SLUGS: ReadonlySet<string> = new Set(['provider', 'from_target', 'to_target']);
+
+interface GivenLabel {
+  readonly spec: MetricSpec;
+  readonly label: string;
+  readonly text: string;
+}
+
+function checkValue({ spec, label, text }: GivenLabel, { slugs }: Names): readonly Omit<Finding, 'path'>[] {
+  const known = VALUES_IN[spec.name]?.[label] ?? VALUES[label];
+  if (known && !known.includes(text))
+    return [{ message: `\`${label}\` of \`${spec.name}\` is never ${JSON.stringify(text)}`, ...meant(text, known) }];
+  if (!SLUGS.has(label) || !text.startsWith('@')) return [];
+  const bare = slugs.map((slug) => slug.slice(1));
+  return [{ message: `\`${label}\` of a metric is a slug without its \`@\``, ...meant(text.slice(1), bare) }];
+}
+
+function noCounter(name: string, spec: MetricSpec | undefined): Omit<Finding, 'path'> {
+  if (spec) return { message: `\`${name}\` is a ${spec.type}: only counters can be expected` };
+  const known = COUNTERS.map((counter) => counter.name);
+  return { message: `there is no counter \`${name}\``, ...meant(name, known) };
+}

@@ -1,0 +1,152 @@
+import type { ConfigTestStep, TestExpectation } from '../../../schemas/types.generated.ts';
+import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import type { Path } from '../../settings/read/pointer.ts';
+import { checkAnswer } from './check-answer.ts';
+import { checkMetrics } from './check-metrics.ts';
+import { LEFT_OUT } from './client.ts';
+import { meant } from './differences.ts';
+import type { Finding } from './finding.ts';
+import type { Names } from './names.ts';
+import { NO_CONFIG, type TestFile } from './read-tests.ts';
+import type { FullCase } from './case-requests.ts';
+
+/** What a schema cannot see: names that name nothing, answers that contradict themselves. */
+export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] {
+  const seen = new Set<string>();
+  return [
+    ...checkOwnConfig(file, names),
+    ...checkEnv(file, names),
+    ...file.cases.flatMap((one, index) => {
+      const findings = [
+        ...(seen.has(one.name) ? [twice(one)] : []),
+        ...checkConfig(one, names),
+        ...checkMoment(one),
+        ...checkRequest(one, one, names),
+        ...(one.next ?? []).flatMap((step, at) =>
+          checkRequest(step, one, names).map((finding) => ({ ...finding, path: ['next', at, ...finding.path] })),
+        ),
+      ];
+      seen.add(one.name);
+      return findings.map((finding) => diagnosticOf(finding, { file, index }));
+    }),
+  ];
+}
+
+function diagnosticOf(
+  finding: Finding,
+  { file, index }: { readonly file: TestFile; readonly index: number },
+): Diagnostic {
+  const { path, on, severity = 'error', message, suggestion } = finding;
+  const place = file.placeOf(['cases', index, ...path], on);
+  return { ...place, severity, message, ...(suggestion === undefined ? {} : { suggestion }) };
+}
+
+/** Told once: a file without its config lacks it in every case. */
+function checkOwnConfig(file: TestFile, { configIds }: Names): readonly Diagnostic[] {
+  const index = configIds.includes(file.id) ? -1 : file.cases.findIndex(({ config }) => config === undefined);
+  if (index === -1) return [];
+  const message = `there is no gateway/${file.id}.yaml for these tests; give each case a \`config\` (\`${NO_CONFIG}\`: the request names none)`;
+  return [diagnosticOf({ path: ['name'], message, ...meant(file.id, configIds) }, { file, index })];
+}
+
+/** A plugin may read one that no file refers to. */
+const checkEnv = ({ env, placeOf }: TestFile, { variables }: Names): readonly Diagnostic[] =>
+  Object.keys(env)
+    .filter((name) => !variables.includes(name))
+    .map((name) => ({
+      ...placeOf(['env', name], 'key'),
+      severity: 'warning',
+      message: `no file of the settings has \`\${env:${name}}\``,
+      ...meant(name, variables),
+    }));
+
+const twice = ({ name }: FullCase): Finding => ({
+  path: ['name'],
+  message: `there are two cases with the name ${JSON.stringify(name)}`,
+  severity: 'warning',
+});
+
+function checkConfig({ config }: FullCase, { configIds }: Names): readonly Finding[] {
+  if (config === undefined || config === NO_CONFIG || configIds.includes(config)) return [];
+  return [
+    { path: ['config'], message: `there is no gateway/${config}.yaml`, ...meant(config, [...configIds, NO_CONFIG]) },
+  ];
+}
+
+/** RFC 3339 has a sixtieth second, which no clock here has. */
+const checkMoment = ({ at }: FullCase): readonly Finding[] =>
+  at !== undefined && Number.isNaN(Date.parse(at))
+    ? [{ path: ['at'], message: `${at} is not a moment that a clock can show` }]
+    : [];
+
+/** What one request says itself: the case's own, or one behind it. */
+const checkRequest = (said: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly Finding[] => [
+  ...checkHeaders(said, testCase, names),
+  ...checkKey(said, names),
+  ...checkTargets(said, testCase, names),
+  ...checkUntold(said.expect),
+  ...checkMetrics(said.expect, names),
+  ...(said.upstream ?? []).flatMap(checkAnswer),
+];
+
+function checkHeaders(
+  { headers = {} }: ConfigTestStep,
+  { config }: FullCase,
+  { configHeaders }: Names,
+): readonly Finding[] {
+  const header = Object.keys(headers).find((name) => configHeaders.includes(name.toLowerCase()));
+  if (header === undefined || config === NO_CONFIG) return [];
+  const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
+  return [{ path: ['headers', header], on: 'key', message }];
+}
+
+function checkKey({ key }: ConfigTestStep, { keyIds }: Names): readonly Finding[] {
+  if (key === undefined || keyIds.includes(key)) return [];
+  return [{ path: ['key'], message: `there is no key with the id \`${key}\``, ...meant(key, keyIds) }];
+}
+
+/** Of a config that comes with the request, or of none, only the entries of the catalog are known. */
+function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names: Names): readonly Finding[] {
+  const targets = configId === undefined ? undefined : names.targetsOf(configId);
+  const named: readonly (readonly [Path, string])[] = [
+    ...(expect.target === undefined ? [] : [[['target'], expect.target] as const]),
+    ...(Array.isArray(expect.attempts) ? expect.attempts : []).map(
+      (name, index) => [['attempts', index], name] as const,
+    ),
+  ];
+  return named.flatMap(([path, name]) => {
+    const known = [...(targets ?? []), ...names.slugs];
+    // A config without a target that could be known: its id is wrong, which is told elsewhere.
+    if (known.includes(name) || (!name.startsWith('@') && !targets?.length)) return [];
+    const where = name.startsWith('@') ? `catalog entry ${name}` : `target \`${name}\` in the config`;
+    return [{ path: ['expect', ...path], message: `there is no ${where}`, ...meant(name, known) }];
+  });
+}
+
+/** What a connection adds when a call leaves. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
+/** Headers that nobody looks at: that there is none of them would be true of every case. */
+function checkUntold({ headers, outbound }: TestExpectation): readonly Finding[] {
+  const calls = [outbound ?? []].flat();
+  const at = (index: number): Path => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
+  return [
+    ...untold(headers, LEFT_OUT, []),
+    ...calls.flatMap((call, index) => untold(call.headers, NOT_SENT, at(index))),
+  ];
+}
+
+const untold = (headers: object | undefined, left: ReadonlySet<string>, path: Path): readonly Finding[] =>
+  Object.keys(headers ?? {})
+    .filter((name) => left.has(name.toLowerCase()))
+    .map((name) => ({
+      path: ['expect', ...path, 'headers', name],
+      on: 'key',
+      message: `\`${name}\` belongs to the connection and cannot be expected`,
+    }));

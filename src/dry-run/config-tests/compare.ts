@@ -1,0 +1,224 @@
+import type { TestExpectation, TestOutbound, TestStream } from '../../../schemas/types.generated.ts';
+import { valueAt, type Path } from '../../settings/read/pointer.ts';
+import { compareMetrics } from './compare-metrics.ts';
+import { differ, differences, expectedPart, meant, type Mismatch } from './differences.ts';
+import type { AttemptOutcome, Outcome } from './outcome.ts';
+import { show, showBoth } from './show-values.ts';
+
+export type { Mismatch } from './differences.ts';
+
+/** Everything that is not as a case expects it; first what likely explains the rest. */
+export function compare(expected: TestExpectation, outcome: Outcome): readonly Mismatch[] {
+  const found = mismatches(expected, outcome);
+  const { calls, status } = outcome;
+  // Refused by the gateway itself: whatever else is told follows from that.
+  const isRefused = calls.length === 0 && status >= 400 && expected.status === undefined;
+  if (!isRefused) return found;
+  const message = `the reply is ${replyText(outcome)}`;
+  if (found.length > 0) return [{ path: [], message }, ...found];
+  // That nothing was sent or counted is true of whatever is refused: for a misspelt path as well as for what the case is about.
+  return 'body' in expected ? [] : [{ path: [], message: `${message}; if that is meant, expect it with \`status\`` }];
+}
+
+const NO_CONNECTION = 502;
+
+function mismatches(expected: TestExpectation, outcome: Outcome): readonly Mismatch[] {
+  const { target, attempts, outbound, status, headers, body, stream, dropped, metrics } = expected;
+  const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
+  const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
+  return [
+    // A call without an answer gets no connection, and its status follows from that; else the status explains how many there were.
+    ...(outcome.status === NO_CONNECTION ? [...faults, ...wrong] : [...wrong, ...faults]),
+    ...(target === undefined ? [] : compareTarget(target, outcome)),
+    ...(attempts === undefined ? [] : compareAttempts(attempts, outcome.attempts)),
+    ...(outbound === undefined ? [] : compareOutbound(outbound, outcome.attempts)),
+    ...compareHeaders(headers, outcome.headers, ['headers']),
+    // Without a body of its own in the file there is no key either.
+    ...('body' in expected ? compareBody(body, outcome) : []),
+    ...(stream === undefined ? [] : compareStream(stream, outcome)),
+    ...(dropped === undefined ? [] : compareDropped(dropped, outcome.dropped)),
+    ...(metrics === undefined ? [] : compareMetrics(metrics, outcome.metrics)),
+  ];
+}
+
+/** The last one tried is the one the reply came from, unless that one failed, too. */
+function compareTarget(expected: string, { attempts, status }: Outcome): readonly Mismatch[] {
+  const last = attempts.at(-1);
+  // What breaks after it has begun to leave was answered all the same.
+  const answered = last && (last.error === undefined || status < 400) ? last : undefined;
+  if (answered && isCalled(answered, expected)) return [];
+  return [{ path: ['target'], expected, got: answered ? nameOf(answered) : `no target${tried(attempts)}` }];
+}
+
+const tried = (attempts: readonly AttemptOutcome[]): string =>
+  attempts.length === 0 ? '; none was tried' : `; tried ${attempts.map(nameOf).join(', ')}`;
+
+const namesOf = ({ target, name, provider }: AttemptOutcome): readonly string[] =>
+  [target, name, provider].filter((one) => one !== undefined);
+
+const isCalled = (attempt: AttemptOutcome, name: string): boolean => namesOf(attempt).includes(name);
+
+/** `config.targets[0] (first, @vertex: rate_limited)` */
+function nameOf({ target, name, provider, error }: AttemptOutcome): string {
+  const rest = [name, provider].filter((one) => one !== undefined).join(', ');
+  const about = [rest, error].filter((one) => one !== undefined && one !== '').join(': ');
+  return about === '' ? target : `${target} (${about})`;
+}
+
+function compareAttempts(expected: number | readonly string[], got: readonly AttemptOutcome[]): readonly Mismatch[] {
+  const path: Path = ['attempts'];
+  const list = got.length === 0 ? 'none' : got.map(nameOf).join(', ');
+  if (typeof expected === 'number')
+    return expected === got.length ? [] : [{ path, expected: String(expected), got: `${got.length}: ${list}` }];
+  if (expected.length !== got.length) return [{ path, expected: expected.join(', ') || 'none', got: list }];
+  return expected.flatMap((name, index) => {
+    const attempt = got[index]!;
+    return isCalled(attempt, name) ? [] : [{ path: [...path, index], expected: name, got: nameOf(attempt) }];
+  });
+}
+
+function compareOutbound(
+  expected: TestOutbound | readonly TestOutbound[],
+  attempts: readonly AttemptOutcome[],
+): readonly Mismatch[] {
+  const path: Path = ['outbound'];
+  const sent = attempts.filter(({ outbound }) => outbound !== undefined);
+  if (!isList(expected)) {
+    const last = sent.at(-1)?.outbound;
+    return last ? compareCall(expected, last, path) : [{ path, message: `nothing was sent${tried(attempts)}` }];
+  }
+  if (expected.length !== sent.length) {
+    const got = `${sent.length}: ${sent.map(nameOf).join(', ') || 'none'}`;
+    return [{ path, message: 'how many targets were sent anything', expected: String(expected.length), got }];
+  }
+  return expected.flatMap((one, index) => compareCall(one, sent[index]!.outbound!, [...path, index]));
+}
+
+/** `Array.isArray` forgets about read-only lists. */
+const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
+
+function compareCall(
+  expected: TestOutbound,
+  call: NonNullable<AttemptOutcome['outbound']>,
+  path: Path,
+): readonly Mismatch[] {
+  const { method = call.method, url = '*', headers } = expected;
+  return [
+    ...differences(method.toUpperCase(), call.method.toUpperCase(), [...path, 'method']),
+    ...(fitsPattern(url, call.url) ? [] : [differ(url, call.url, [...path, 'url'])]),
+    ...compareHeaders(headers, call.headers, [...path, 'headers']),
+    ...('body' in expected ? differences(expected.body, call.body, [...path, 'body']) : []),
+  ];
+}
+
+/** `*` is any text, also none. */
+export function fitsPattern(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === pattern;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+const wrongStatus = (expected: number, outcome: Outcome): Mismatch => ({
+  path: ['status'],
+  expected: String(expected),
+  got: replyText(outcome),
+});
+
+/** Of an error what it says. */
+function replyText({ status, text }: Pick<Outcome, 'status' | 'text'>): string {
+  const json = parsed(text);
+  const said = valueAt(json, ['error', 'message']) ?? json ?? text;
+  return said === '' ? String(status) : `${status}: ${show(said)}`;
+}
+
+function compareHeaders(
+  expected: Readonly<Record<string, string | null>> | undefined,
+  got: Readonly<Record<string, string>>,
+  path: Path,
+): readonly Mismatch[] {
+  return Object.entries(expected ?? {}).flatMap(([name, value]) => {
+    const lower = name.toLowerCase();
+    const found = Object.hasOwn(got, lower) ? got[lower] : undefined;
+    // An empty one is there, too.
+    if (value !== null && found !== undefined && fitsPattern(value, found)) return [];
+    const missing = found === undefined ? meant(name, Object.keys(got)) : {};
+    return differences(value, found, [...path, name]).map((one) => ({ ...one, ...missing }));
+  });
+}
+
+function compareBody(expected: unknown, { text, stream }: Outcome): readonly Mismatch[] {
+  const path: Path = ['body'];
+  if (typeof expected === 'string') return expected === text ? [] : [{ path, ...showBoth(expected, text) }];
+  if (stream) return [{ path, message: 'the reply is a stream of events: expect it with `stream`', got: show(text) }];
+  const got = parsed(text);
+  if (got === undefined && (expected !== null || text !== ''))
+    return [{ path, message: text === '' ? 'the reply has no body' : 'the reply is no JSON', got: show(text) }];
+  return differences(expected, got, path);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function compareStream({ text, events = [], ends }: TestStream, outcome: Outcome): readonly Mismatch[] {
+  const path: Path = ['stream'];
+  const { stream } = outcome;
+  if (!stream) return [{ path, message: 'the reply is no stream', got: replyText(outcome) }];
+  return [
+    ...(text === undefined ? [] : differences(text, stream.text, [...path, 'text'])),
+    ...compareEvents(events, stream.events, [...path, 'events']),
+    ...(ends === undefined || ends === stream.ends
+      ? []
+      : [{ path: [...path, 'ends'], expected: ends, got: stream.ends }]),
+  ];
+}
+
+/** Others may stand between them. */
+function compareEvents(expected: readonly unknown[], got: readonly unknown[], path: Path): readonly Mismatch[] {
+  let from = 0;
+  for (const [index, event] of expected.entries()) {
+    const rest = got.slice(from);
+    const found = rest.findIndex((one) => differences(event, one, []).length === 0);
+    if (found === -1) return [noSuchEvent(event, { got, from, path: [...path, index] })];
+    from += found + 1;
+  }
+  return [];
+}
+
+function noSuchEvent(
+  event: unknown,
+  { got, from, path }: { readonly got: readonly unknown[]; readonly from: number; readonly path: Path },
+): Mismatch {
+  const rest = got.slice(from);
+  const where = from === 0 ? `among ${got.length} events` : `behind event ${from} of ${got.length}`;
+  const closest = rest.toSorted((a, b) => differences(event, a, []).length - differences(event, b, []).length)[0];
+  const message = `there is no such event ${where}`;
+  const best = closest !== undefined && { got: `${show(expectedPart(event, closest))} at best` };
+  return { path, message, expected: show(event), ...best };
+}
+
+function compareDropped(expected: readonly string[], got: readonly string[]): readonly Mismatch[] {
+  const path: Path = ['dropped'];
+  const extra = [...new Set(got)].filter((name) => !expected.includes(name));
+  return [
+    ...expected.flatMap((name, index) =>
+      got.includes(name)
+        ? []
+        : [{ path: [...path, index], message: `\`${name}\` was not dropped`, ...meant(name, extra) }],
+    ),
+    ...extra.map((name) => ({ path, message: `\`${name}\` was dropped, too` })),
+  ];
+}

@@ -1,0 +1,63 @@
+import { nearest } from '../../plugin/index.ts';
+import type { Path } from '../../settings/read/pointer.ts';
+import { show, showBoth } from './show-values.ts';
+
+/** One thing that is not as a case expects it. */
+export interface Mismatch {
+  /** Within `expect`; of what the case itself got wrong: empty. */
+  readonly path: Path;
+  /** What `expected` and `got` do not say. */
+  readonly message?: string;
+  readonly expected?: string;
+  readonly got?: string;
+  readonly suggestion?: string;
+}
+
+/**
+ * Where a value is not as expected: one mismatch for each leaf. What an object has beside the expected keys may be anything, lists
+ * are compared whole, and null stands for a field that is null or missing.
+ */
+export function differences(expected: unknown, got: unknown, path: Path): readonly Mismatch[] {
+  if (expected === null) return got === null || got === undefined ? [] : [differ(expected, got, path)];
+  if (Array.isArray(expected)) return Array.isArray(got) ? ofLists(expected, got, path) : [differ(expected, got, path)];
+  if (isObject(expected)) return isObject(got) ? ofObjects(expected, got, path) : [differ(expected, got, path)];
+  return expected === got ? [] : [differ(expected, got, path)];
+}
+
+export const differ = (expected: unknown, got: unknown, path: Path): Mismatch => ({ path, ...showBoth(expected, got) });
+
+function ofLists(expected: readonly unknown[], got: readonly unknown[], path: Path): readonly Mismatch[] {
+  // Behind an item too many or too few nothing is at its place.
+  if (expected.length !== got.length)
+    return [{ path, expected: items(expected.length), got: `${items(got.length)}: ${show(got)}` }];
+  return expected.flatMap((item, index) => differences(item, got[index], [...path, index]));
+}
+
+function ofObjects(expected: JsonObject, got: JsonObject, path: Path): readonly Mismatch[] {
+  return Object.entries(expected).flatMap(([key, value]) => {
+    if (Object.hasOwn(got, key)) return differences(value, got[key], [...path, key]);
+    const others = Object.keys(got).filter((name) => !Object.hasOwn(expected, name));
+    return differences(value, undefined, [...path, key]).map((one) => ({ ...one, ...meant(key, others) }));
+  });
+}
+
+/** What stands where something is expected; the rest would only hide it. */
+export function expectedPart(expected: unknown, got: unknown): unknown {
+  if (Array.isArray(expected) && Array.isArray(got))
+    return got.map((item: unknown, index) => (index < expected.length ? expectedPart(expected[index], item) : item));
+  if (!isObject(expected) || !isObject(got)) return got;
+  const keys = Object.keys(expected).filter((key) => Object.hasOwn(got, key));
+  return keys.length === 0 ? got : Object.fromEntries(keys.map((key) => [key, expectedPart(expected[key], got[key])]));
+}
+
+export function meant(word: string, known: Iterable<string>): { readonly suggestion?: string } {
+  const suggestion = nearest(word, known);
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+const items = (count: number): string => (count === 1 ? '1 item' : `${count} items`);
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,94 @@
+import { isMap } from 'yaml';
+import type { ConfigTestCase, ConfigTestFile, ConfigTestStep } from '../../../schemas/types.generated.ts';
+import { sortDiagnostics, type Diagnostic, type Place } from '../../settings/problems/diagnostic.ts';
+import type { SettingsFiles } from '../../settings/source/files.ts';
+import { findTestFiles } from '../../settings/source/find-files.ts';
+import type { Path } from '../../settings/read/pointer.ts';
+import { readSettingsFile, type ReadFile } from '../../settings/source/read-file.ts';
+import { propertiesOf } from '../../settings/read/schema-tree.ts';
+import { packageSchemas } from '../../settings/read/schemas.ts';
+import { keyText, type YamlFile } from '../../settings/source/yaml-file.ts';
+import type { FullCase } from './case-requests.ts';
+
+/** One `*.test.yaml` that is sound by itself. */
+export interface TestFile {
+  /** Path as people would open it. */
+  readonly path: string;
+  /** The gateway config of cases that name none: the file's name without `.test.yaml`. */
+  readonly id: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cases: readonly FullCase[];
+  placeOf(path: Path, on?: 'key' | 'value'): Place;
+}
+
+export interface TestsRead {
+  readonly files: readonly TestFile[];
+  /** Of files that are not sound, and warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Paths of all there are, sound or not. */
+  readonly paths: readonly string[];
+}
+
+/** All tests of a folder of settings. What they name is looked at elsewhere: ./check-tests.ts. */
+export async function readTests(folder: string, files: SettingsFiles): Promise<TestsRead> {
+  const found = await findTestFiles(folder, files);
+  const schemas = packageSchemas();
+  const read = await Promise.all(found.map((file) => readSettingsFile(file, { env: {}, files, schemas })));
+  return {
+    files: read.flatMap((file) => toTestFile(file) ?? []),
+    diagnostics: sortDiagnostics(read.flatMap(diagnosticsOf)),
+    paths: found.map(({ path }) => path),
+  };
+}
+
+function toTestFile({ found, yaml, value }: ReadFile): TestFile | undefined {
+  if (!yaml || value === undefined) return undefined;
+  // ajv has just validated it against the schema this type is generated from.
+  const { env = {}, cases } = value as ConfigTestFile;
+  return {
+    path: found.path,
+    id: found.id,
+    env,
+    cases: cases.map((one) => ({ ...one, configId: configOf(one, found.id) })),
+    placeOf: (path, on) => ({ file: found.path, ...yaml.locate(path, on) }),
+  };
+}
+
+export const NO_CONFIG = 'none';
+
+function configOf({ config }: ConfigTestCase, id: string): string | undefined {
+  return config === NO_CONFIG ? undefined : (config ?? id);
+}
+
+function diagnosticsOf(file: ReadFile): readonly Diagnostic[] {
+  const { found, yaml, value, diagnostics } = file;
+  if (value !== undefined) return withoutMetrics(diagnostics, toTestFile(file));
+  if (!yaml || !isGatewayConfig(yaml)) return diagnostics;
+  const message = `what ends in .test.yaml is a file of tests: a gateway config cannot have the id \`${found.id}.test\`; give this file another name`;
+  return [{ file: found.path, line: 1, column: 1, severity: 'error', message }];
+}
+
+/** Names of metrics begin as our keys do (`gatehouse_requests_…`): what warns of a secret in clear text means none of them. */
+function withoutMetrics(diagnostics: readonly Diagnostic[], tests: TestFile | undefined): readonly Diagnostic[] {
+  if (!tests || diagnostics.length === 0) return diagnostics;
+  const names = tests.cases.flatMap((one, index) => [
+    ...placesOfMetrics(one, tests, ['cases', index]),
+    ...(one.next ?? []).flatMap((step, at) => placesOfMetrics(step, tests, ['cases', index, 'next', at])),
+  ]);
+  return diagnostics.filter(
+    ({ severity, line, column }) =>
+      severity === 'error' || !names.some((name) => name.line === line && name.column === column),
+  );
+}
+
+const placesOfMetrics = ({ expect: { metrics = [] } }: ConfigTestStep, tests: TestFile, at: Path): readonly Place[] =>
+  metrics.map((_, index) => tests.placeOf([...at, 'expect', 'metrics', index, 'name']));
+
+/** It would have fifty mistakes as a file of tests, and one is meant. */
+function isGatewayConfig({ document: { contents } }: YamlFile): boolean {
+  const keys = isMap(contents) ? contents.items.map(keyText) : [];
+  const known = packageSchemas()
+    .root('gateway')
+    .flatMap((schema) => Object.keys(propertiesOf(schema)));
+  return !keys.includes('cases') && keys.some((key) => key !== undefined && known.includes(key));
+}

@@ -1,0 +1,172 @@
+import type { Clock } from '../../plugin/index.ts';
+import { sortDiagnostics, type Diagnostic } from '../../settings/problems/diagnostic.ts';
+import type { FolderRead, SettingsFiles } from '../../settings/source/files.ts';
+import type { Path } from '../../settings/read/pointer.ts';
+import { loadSettings, type LoadResult } from '../../settings/read/load.ts';
+import { checkTests } from './check-tests.ts';
+import { compare, type Mismatch } from './compare.ts';
+import { namesIn } from './names.ts';
+import type { Outcome } from './outcome.ts';
+import { readTests, type TestFile } from './read-tests.ts';
+import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
+import { requestsOf, type FullCase } from './case-requests.ts';
+import { type RunnerSetup } from './runner.ts';
+import { SettingsRefused } from '../../settings/problems/refused.ts';
+
+export interface TestRun {
+  /** Folder of the settings. */
+  readonly folder: string;
+  /** Should answer the same all the time: ./once-files.ts. */
+  readonly files: SettingsFiles;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Gives what came of each request, up to one that has no end. */
+  readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly Outcome[]>;
+  /** Only cases with this text in `FILE: NAME`, in capitals or not. */
+  readonly filter?: string | undefined;
+  /** End with the first case that fails. */
+  readonly bail: boolean;
+  /** Everything is read, nothing has run. */
+  readonly onRead?: (warnings: readonly Diagnostic[]) => void;
+  readonly onResult: (result: CaseResult) => void;
+  /** Asked before each case. */
+  readonly mayGoOn?: () => boolean;
+}
+
+/** All cases of all files, one after the other. */
+export async function runTests(run: TestRun): Promise<TestsEnd> {
+  const { folder, files } = run;
+  const tests = await readTests(folder, files);
+  const diagnostics = sortDiagnostics([
+    ...tests.diagnostics,
+    ...(await mistakesAround(tests.files, { folder, files })),
+  ]);
+  run.onRead?.(diagnostics.filter((one) => !isError(one)));
+  if (tests.paths.length === 0) return nothing(folder, files);
+  if (diagnostics.some(isError)) return { kind: 'broken', diagnostics: diagnostics.filter(isError) };
+  const setups = new Map(tests.files.map(({ env }) => [keyOf(env), { configs: folder, files, env }]));
+  const cases = tests.files.flatMap((file) => {
+    const setup = setups.get(keyOf(file.env))!;
+    return file.cases.map((testCase, index) => ({ setup, file, testCase, index }));
+  });
+  const chosen = cases.filter(({ file, testCase }) => isAsked(`${file.path}: ${testCase.name}`, run.filter));
+  if (chosen.length > 0) return runAll(chosen, run);
+  const message = `none of the ${cases.length} cases in ${folder} has ${JSON.stringify(run.filter)} in its name or file`;
+  return { kind: 'nothing', message };
+}
+
+const isError = ({ severity }: Diagnostic): boolean => severity === 'error';
+
+const isAsked = (text: string, filter: string | undefined): boolean =>
+  filter === undefined || text.toLowerCase().includes(filter.toLowerCase());
+
+async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> {
+  const listed = await files.list(folder);
+  const none = `there are no tests in ${folder}: tests of gateway/NAME.yaml belong in gateway/NAME.test.yaml`;
+  return { kind: 'nothing', message: 'names' in listed ? none : noFolder(folder, listed) };
+}
+
+export const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
+  'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
+
+/** Mistakes of the settings, as the tests would use them, and names in the tests that are not in the settings. */
+async function mistakesAround(
+  tests: readonly TestFile[],
+  { folder, files }: Pick<TestRun, 'folder' | 'files'>,
+): Promise<readonly Diagnostic[]> {
+  // Where no file of tests is sound, the settings' own mistakes are told all the same.
+  const envs = tests.length > 0 ? tests.map(({ env }) => env) : [{}];
+  const loads = new Map<string, LoadResult>();
+  for (const env of envs) {
+    const key = keyOf(env);
+    if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, standIns: true }));
+  }
+  // `gatehouse validate` tells the other warnings.
+  const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
+    folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
+  );
+  const misnamed = tests.map(async (file) => {
+    const { settings } = loads.get(keyOf(file.env))!;
+    return settings ? checkTests(file, await namesIn(settings, files)) : [];
+  });
+  return [...mistakes, ...(await Promise.all(misnamed)).flat()];
+}
+
+/** Files that would be left out in silence. */
+const MEANT_AS_TESTS = /\.tests?\.ya?ml$/i;
+
+const keyOf = (env: TestFile['env']): string => JSON.stringify(Object.entries(env));
+
+interface Chosen {
+  /** One for all cases with the same variables: the settings are read once for each. */
+  readonly setup: RunnerSetup;
+  readonly file: TestFile;
+  readonly testCase: FullCase;
+  readonly index: number;
+}
+
+async function runAll(chosen: readonly Chosen[], run: TestRun): Promise<TestsEnd> {
+  const began = run.clock.now();
+  const results: CaseResult[] = [];
+  try {
+    for (const one of chosen) {
+      if (run.mayGoOn?.() === false || (run.bail && results.some(hasFailed))) break;
+      const result = await runOne(one, run);
+      results.push(result);
+      run.onResult(result);
+    }
+  } catch (error) {
+    if (error instanceof SettingsRefused) return { kind: 'broken', diagnostics: error.diagnostics };
+    throw error;
+  }
+  return { kind: 'ran', results, notRun: chosen.length - results.length, ms: run.clock.now() - began };
+}
+
+async function runOne(chosen: Chosen, run: TestRun): Promise<CaseResult> {
+  const { file, testCase, index } = chosen;
+  const began = run.clock.now();
+  const { step, mismatches } = await firstMismatches(chosen, run);
+  return {
+    file: file.path,
+    name: testCase.name,
+    place: file.placeOf(['cases', index, 'name']),
+    failures: mismatches.map(({ path, ...mismatch }): Failure => {
+      const at = [...step, ...(path.length > 0 ? ['expect', ...path] : besideExpect(testCase, step))];
+      const what = pathText(path.length > 0 ? [...step, ...path] : step);
+      return { ...file.placeOf(['cases', index, ...at]), what, ...mismatch };
+    }),
+    ms: run.clock.now() - began,
+  };
+}
+
+/** What the case itself got wrong is nearest to what it says about its upstreams. */
+function besideExpect(testCase: FullCase, [, index]: Path): Path {
+  const said = typeof index === 'number' ? testCase.next?.[index] : testCase;
+  if (said?.upstream) return ['upstream'];
+  return said === testCase ? ['name'] : [];
+}
+
+interface Mismatches {
+  /** Where the request stands in its case: nowhere special, or `next[0]`. */
+  readonly step: Path;
+  readonly mismatches: readonly Mismatch[];
+}
+
+/** Of the first request that is not as expected: what comes behind it follows from it. */
+async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun): Promise<Mismatches> {
+  try {
+    const outcomes = await runCase(setup, testCase);
+    for (const [index, { expect }] of requestsOf(testCase).entries()) {
+      const outcome = outcomes[index];
+      const mismatches = outcome ? compare(expect, outcome) : [{ path: [], message: NOT_MADE }];
+      if (mismatches.length > 0) return { step: index === 0 ? [] : ['next', index - 1], mismatches };
+    }
+    return { step: [], mismatches: [] };
+  } catch (error) {
+    if (error instanceof SettingsRefused) throw error;
+    // The others can still be run.
+    const message = `the case could not be run: ${error instanceof Error ? error.message : String(error)}`;
+    return { step: [], mismatches: [{ path: [], message }] };
+  }
+}
+
+const NOT_MADE = 'the request was not made: the one before has no end';

@@ -1,0 +1,166 @@
+import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import type { SettingsFiles } from '../../settings/source/files.ts';
+import { loadSettings, type LoadResult, type Settings } from '../../settings/read/load.ts';
+import { Calls } from './calls.ts';
+import {
+  drawFrom,
+  requestIdOf,
+  requestsOf,
+  supposedKeys,
+  toClientRequest,
+  type CaseRequest,
+  type FullCase,
+} from './case-requests.ts';
+import { startCaseGateway, type CaseGateway } from './case-gateway.ts';
+import { passTime, startTime, type CaseTime } from './case-time.ts';
+import { ask, type ClientReply, type ClientRequest } from './client.ts';
+import { Traffic } from './memory-socket.ts';
+import type { Outcome } from './outcome.ts';
+import { countedBetween, countersOf, tellOutcome } from './describe-outcome.ts';
+import { SettingsRefused } from '../../settings/problems/refused.ts';
+
+/** The settings of some cases. Read once for each setup: when they have changed, make another. */
+export interface RunnerSetup {
+  /** Folder of the settings. */
+  readonly configs: string;
+  readonly files: SettingsFiles;
+  /** Values of `${env:NAME}`; all others have stand-ins. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** When cases happen that do not say when. */
+const SOME_MOMENT = '2026-01-01T00:00:00Z';
+
+/**
+ * Runs cases against one folder of settings, each in a gateway of its own. Gives what came of each request of the case, up to one that
+ * has no end. Throws SettingsRefused, and UnknownKey.
+ */
+export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<readonly Outcome[]> {
+  const { loaded, settings } = await settingsOf(setup);
+  let foreign = false;
+  const time = startTime(new Traffic(), Date.parse(testCase.at ?? SOME_MOMENT), () => foreign);
+  const now = new Now();
+  const gateway = await startCaseGateway({
+    loaded,
+    configs: setup.configs,
+    env: setup.env,
+    time,
+    calls: () => now.calls,
+    draw: () => now.draw(),
+    newId: () => now.requestId,
+    keys: supposedKeys(testCase, settings, time.clock),
+    onForeignPlugin: () => void (foreign = true),
+  });
+  if (!gateway) throw broken(setup, loaded.diagnostics);
+  const outcomes = await askAll(testCase, now, { settings, gateway, time });
+  const [last] = outcomes.splice(-1);
+  return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
+}
+
+/** What the request that is being made has given to it. */
+class Now {
+  calls = new Calls([]);
+  draw: () => number = () => 0;
+  requestId: string | undefined;
+
+  begin(request: CaseRequest, index: number): void {
+    this.calls = new Calls(request.upstream ?? []);
+    this.draw = drawFrom(request);
+    this.requestId = requestIdOf(request, index);
+  }
+}
+
+interface Running {
+  readonly settings: Settings;
+  readonly gateway: CaseGateway;
+  readonly time: CaseTime;
+}
+
+async function askAll(testCase: FullCase, now: Now, running: Running): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const [index, request] of requestsOf(testCase).entries()) {
+    now.begin(request, index);
+    const { outcome, isOver } = await askOne(request, now, running);
+    outcomes.push(outcome);
+    if (!isOver) break;
+  }
+  return outcomes;
+}
+
+async function askOne(
+  request: CaseRequest,
+  { calls }: Now,
+  { settings, gateway, time }: Running,
+): Promise<{ readonly outcome: Outcome; readonly isOver: boolean }> {
+  const late = await waitFor(request.afterMs, time);
+  const wall = time.clock.wall();
+  const earlier = gateway.served.length;
+  const before = countersOf(await gateway.metrics.snapshot('cumulative'));
+  const { reply, fault } = await exchange(gateway, time, toClientRequest(request, gateway.snapshot.headerNames));
+  const counted = countedBetween(before, countersOf(await gateway.metrics.snapshot('cumulative')));
+  const faults = [late, fault].filter((one) => one !== undefined);
+  const served = gateway.served[earlier];
+  return {
+    outcome: tellOutcome({ settings, calls, reply, served, wall, counted, faults }),
+    isOver: fault === undefined,
+  };
+}
+
+async function waitFor(ms: number, time: CaseTime): Promise<string | undefined> {
+  if (ms === 0) return undefined;
+  let over = false;
+  time.clock.after(ms, () => (over = true));
+  const fault = await passTime(time, () => over, { mostMs: ms });
+  return fault && `what is done between the requests has no end: ${fault}`;
+}
+
+interface Exchanged {
+  readonly reply: ClientReply;
+  /** Why it came to no end. */
+  readonly fault: string | undefined;
+}
+
+async function exchange(gateway: CaseGateway, time: CaseTime, request: ClientRequest): Promise<Exchanged> {
+  const reply = ask(gateway.server, time.traffic, request);
+  const fault = await passTime(time, () => reply.over && gateway.served.every(({ end }) => end !== undefined));
+  return { reply, fault: fault && `the request has no end: ${fault}` };
+}
+
+/** What plugins close may wait on the case's clock, too. */
+async function close(gateway: CaseGateway, time: CaseTime): Promise<readonly string[]> {
+  let closed = false;
+  const closing = gateway.close().then(() => (closed = true));
+  const fault = await passTime(time, () => closed);
+  if (fault !== undefined) return [`the gateway does not close: ${fault}`];
+  await closing;
+  return [];
+}
+
+interface Loaded {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+}
+
+const known = new WeakMap<RunnerSetup, Promise<Loaded>>();
+
+/** Parsing and checking take longer than a case: what is read is never changed, so all cases of a setup share it. */
+function settingsOf(setup: RunnerSetup): Promise<Loaded> {
+  const found = known.get(setup);
+  if (found) return found;
+  const loading = load(setup);
+  known.set(setup, loading);
+  return loading;
+}
+
+async function load({ configs, files, env }: RunnerSetup): Promise<Loaded> {
+  const loaded = await loadSettings(configs, { env, files, now: Date.parse(SOME_MOMENT), standIns: true });
+  const { settings } = loaded;
+  if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
+  return { loaded, settings };
+}
+
+/** Compiling has told its mistakes to what was read; whoever asks again reads anew, and is told them once. */
+function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): SettingsRefused {
+  known.delete(setup);
+  return new SettingsRefused(diagnostics);
+}

@@ -1,0 +1,138 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { parseDuration } from '../../plugin/index.ts';
+import type { Wire } from '../../upstream/index.ts';
+import type { Calls, PlacedCall } from './calls.ts';
+import { turn, type CaseTime } from './case-time.ts';
+import type { Written } from './good-answer.ts';
+import { MemorySocket } from './memory-socket.ts';
+import { writeAnswer } from './write-answer.ts';
+
+/** One address for every name: the egress guard sees one that is on the internet. */
+export const lookUpAnything = (): Promise<readonly string[]> => Promise.resolve(['8.8.8.8']);
+
+/** Every upstream there is, in memory: each call gets the answer that the case has for it, on a connection of its own. */
+export function createScriptedUpstream(calls: () => Calls, time: CaseTime): Wire {
+  const server = createServer((req, res) => void serve(req, res));
+  // Nothing of node:http's own ends a request of this clock.
+  Object.assign(server, { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, timeout: 0, maxHeadersCount: 0 });
+
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    res.on('error', () => {});
+    const body = await read(req);
+    const call = body === undefined ? undefined : calls().arrive(req.url ?? '', body);
+    if (!call?.answer) return void res.destroy();
+    await new Play(res, call, time).run(body ?? '');
+  }
+
+  return {
+    connect({ hostname, port }) {
+      const [near, far] = MemorySocket.pair(time.traffic);
+      const call = calls().dial(hostname, port);
+      const refused = call && (!call.answer || call.answer.fault === 'refuse');
+      const stand = (): void => {
+        if (near.destroyed) return;
+        if (refused) return void near.destroy(refusal());
+        server.emit('connection', far);
+        near.emit('connect');
+      };
+      time.traffic.carry(() => {
+        if (refused) wait(call, time, stand);
+        else stand();
+      });
+      return near;
+    },
+    // What is in memory is as safe as TLS would make it.
+    secure: ({ httpSocket }, callback) => callback(null, httpSocket!),
+  };
+}
+
+const refusal = (): Error => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+function wait({ answer }: PlacedCall, { clock }: CaseTime, then: () => void): void {
+  const ms = answer?.delay === undefined ? 0 : parseDuration(answer.delay);
+  if (ms === 0) then();
+  else clock.after(ms, then);
+}
+
+async function read(req: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of req) pieces.push(piece as Buffer);
+    return Buffer.concat(pieces).toString();
+  } catch {
+    // The gateway has given it up.
+    return undefined;
+  }
+}
+
+/** One answer on its way out. */
+class Play {
+  readonly #res: ServerResponse;
+  readonly #call: PlacedCall;
+  readonly #time: CaseTime;
+
+  constructor(res: ServerResponse, call: PlacedCall, time: CaseTime) {
+    this.#res = res;
+    this.#call = call;
+    this.#time = time;
+  }
+
+  async run(asked: string): Promise<void> {
+    const { answer = {}, spoken } = this.#call;
+    if (answer.fault === 'hang') return;
+    await this.#sleep(answer.delay);
+    if (answer.fault === 'reset') return void this.#res.destroy();
+    const written = writeAnswer(answer, spoken, asked);
+    // A kept connection that dies is silently tried again: whether a call shares one with the call before is not the case's to know.
+    // One that is cut ends anyway, where the upstream had not said so.
+    const headers = { ...written.headers, ...(answer.fault !== 'cut' && { connection: 'close' }) };
+    if (written.stream) await this.#stream(written, headers);
+    else await this.#plain(written, headers);
+  }
+
+  async #plain({ status, pieces }: Written, headers: Record<string, string>): Promise<void> {
+    const body = Buffer.from(pieces.join(''));
+    const cut = this.#call.answer?.fault === 'cut';
+    this.#res.writeHead(status, { ...headers, ...(status !== 204 && { 'content-length': String(body.length) }) });
+    if (!cut) return void this.#res.end(body);
+    this.#res.write(body.subarray(0, Math.floor(body.length / 2)));
+    await this.#cut();
+  }
+
+  async #stream(
+    { status, pieces, cutBehind = pieces.length - 1 }: Written,
+    headers: Record<string, string>,
+  ): Promise<void> {
+    const { pause, fault } = this.#call.answer ?? {};
+    this.#res.writeHead(status, headers);
+    const sent = fault === 'cut' ? pieces.slice(0, cutBehind) : pieces;
+    for (const [index, piece] of sent.entries()) {
+      if (index > 0) await this.#sleep(pause);
+      if (this.#res.destroyed) return;
+      if (!this.#res.write(piece)) await this.#drained();
+      // Each arrives by itself.
+      await turn();
+    }
+    if (fault === 'cut') await this.#cut();
+    else this.#res.end();
+  }
+
+  /** What was written before is read before. */
+  async #cut(): Promise<void> {
+    this.#res.flushHeaders();
+    await turn();
+    this.#res.destroy();
+  }
+
+  #sleep(duration: string | number | undefined): Promise<void> {
+    const ms = duration === undefined ? 0 : parseDuration(duration);
+    if (ms === 0 || this.#res.destroyed) return Promise.resolve();
+    // What was said before a pause is heard before it.
+    if (this.#res.headersSent) this.#res.flushHeaders();
+    return this.#time.clock.sleep(ms);
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => this.#res.once('drain', resolve).once('close', resolve));
+  }
+}

@@ -1,0 +1,33 @@
+import { memoryFiles, type SettingsFiles } from '../../settings/source/files.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Settings to write tests beside: two targets, one key. */
+export const SETTINGS: Readonly<Record<string, string>> = {
+  'catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n',
+  'keys.yaml': 'keys:\n  - { id: team, key: "${env:TEAM_KEY}" }\n',
+  'gateway/prod.yaml':
+    'strategy: { mode: fallback }\nprovider: "@sim"\ntargets:\n  - { name: first }\n  - targets: [{ name: inner }]\n',
+};
+
+/** A folder `configs` in memory. */
+export function folderWith(texts: Readonly<Record<string, string>>): SettingsFiles {
+  const inFolder = Object.entries({ ...SETTINGS, ...texts }).map(([name, text]) => [`configs/${name}`, text]);
+  return memoryFiles(Object.fromEntries(inFolder));
+}
+
+/** A case that asks for `expect`, in a file of its own or as one of several. */
+export const oneCase = (name: string, rest = 'expect: { status: 200 }'): string =>
+  `  - name: ${name}\n    request: {}\n    ${rest}\n`;
+
+/** What a runner would give back. */
+export const outcome = (status: number): Outcome => ({
+  attempts: [],
+  calls: [],
+  status,
+  headers: {},
+  text: '',
+  stream: undefined,
+  dropped: [],
+  metrics: [],
+  faults: [],
+});

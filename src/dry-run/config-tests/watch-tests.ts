@@ -1,0 +1,57 @@
+import { relative } from 'node:path';
+import type { Clock } from '../../plugin/index.ts';
+import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
+import { mayBeSettingsOrTests, RecordedFiles } from '../../settings/source/recorded-files.ts';
+import { SettingsWatch, type WatchFolder } from '../../settings/source/watch.ts';
+import { OnceFiles } from './once-files.ts';
+
+export interface TestWatch {
+  readonly clock: Clock;
+  readonly watchFolder: WatchFolder;
+  /** Runs everything once. `onRead` is to be called when all files have been read and nothing has run. */
+  readonly round: (files: SettingsFiles, onRead: () => void) => Promise<void>;
+  readonly stopped: Promise<unknown>;
+  /** Before each round but the first: paths of what has changed. */
+  readonly onChange: (paths: readonly string[]) => void;
+  readonly onWaiting: () => void;
+  readonly onBlind: (folder: string, error: unknown) => void;
+}
+
+/** Editors save in several steps. */
+const DEBOUNCE_MS = 150;
+
+/** Runs again whenever a file changes that was read: settings, tests, and what they refer to. Resolves when it is stopped. */
+export async function watchTests(setup: TestWatch): Promise<void> {
+  const { clock, watchFolder, stopped, round, onBlind } = setup;
+  let wake = Promise.withResolvers<void>();
+  const watch = new SettingsWatch({ clock, watchFolder, onChange: () => wake.resolve(), onBlind });
+  let isStopped = false;
+  const end = stopped.then(() => void (isStopped = true));
+  /** False: it was stopped before anything changed. */
+  const nextChange = async (files: RecordedFiles): Promise<boolean> => {
+    await Promise.race([wake.promise, end]);
+    if (isStopped) return false;
+    // First: what changes while the files are looked at is a change again.
+    wake = Promise.withResolvers();
+    // Saved as it was: nothing to run for.
+    return (await files.stillTrue()) ? nextChange(files) : true;
+  };
+  let before: RecordedFiles | undefined;
+  try {
+    for (;;) {
+      const files = new RecordedFiles(diskFiles, mayBeSettingsOrTests);
+      const last = before;
+      await round(new OnceFiles(files), () => last && setup.onChange(changes(files, last)));
+      if (isStopped) return;
+      before = files;
+      await watch.follow(files, DEBOUNCE_MS);
+      setup.onWaiting();
+      if (!(await nextChange(files))) return;
+    }
+  } finally {
+    watch.stop();
+  }
+}
+
+const changes = (files: RecordedFiles, before: RecordedFiles): readonly string[] =>
+  files.changesSince(before).map((path) => relative('', path) || path);

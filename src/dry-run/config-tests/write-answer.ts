@@ -1,0 +1,67 @@
+import type { TestAnswer } from '../../../schemas/types.generated.ts';
+import type { FormatName } from '../../formats/conversation.ts';
+import { formats } from '../../formats/index.ts';
+import { errorBody } from '../../providers/simulator/wire.ts';
+import { parsed, type Spoken } from './calls.ts';
+import { answerOf, type Written } from './good-answer.ts';
+import { taskAnswer } from './task-answer.ts';
+
+/** For a good answer whose text does not matter. */
+const SOME_TEXT = 'Some answer.';
+
+const WEB_PAGE = '<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>';
+
+/** The reply that an answer of a case stands for, in the API that is spoken there. */
+export function writeAnswer(answer: TestAnswer, spoken: Spoken, asked: string): Written {
+  const written = withStatus(bareAnswer(answer, spoken, asked), answer);
+  return { ...written, headers: { ...written.headers, ...lowerCase(answer.headers ?? {}) } };
+}
+
+function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): Written {
+  const { status = 200, stream, fault, answer: text } = answer;
+  // A schema of JSON has no type for "any value".
+  const body: unknown = answer.body;
+  if (fault === 'garbage') return plain('text/html; charset=utf-8', WEB_PAGE);
+  if (stream) return events(stream, spoken.format);
+  if (body !== undefined)
+    return typeof body === 'string' ? plain(typeOf(body), body) : plain(JSON_TYPE, JSON.stringify(body));
+  if (status >= 400) return plain(JSON_TYPE, JSON.stringify(errorOf(status, spoken.format)));
+  if (status >= 300 || status === 204) return plain(JSON_TYPE, '');
+  if (spoken.task === 'generate') return answerOf(text ?? SOME_TEXT, spoken, parsed(asked));
+  return taskAnswer(spoken, parsed(asked));
+}
+
+const withStatus = (written: Written, { status, fault }: TestAnswer): Written =>
+  status === undefined || fault === 'garbage' ? written : { ...written, status };
+
+const JSON_TYPE = 'application/json';
+const typeOf = (text: string): string => (typeof parsed(text) === 'object' ? JSON_TYPE : 'text/plain; charset=utf-8');
+
+const plain = (type: string, text: string): Written => ({
+  status: 200,
+  headers: { 'content-type': type },
+  pieces: [text],
+  stream: false,
+});
+
+const events = (stream: NonNullable<TestAnswer['stream']>, format: FormatName): Written => ({
+  status: 200,
+  headers: { 'content-type': formats[format].contentType.stream },
+  pieces: stream.map((event) => (typeof event === 'string' ? event : eventOf(event))),
+  stream: true,
+});
+
+/** APIs whose events have names have them in the data, too. */
+function eventOf(data: Readonly<Record<string, unknown>>): string {
+  const { type } = data;
+  return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
+}
+
+function errorOf(status: number, format: FormatName): object {
+  const message = `This upstream answers ${status}, as the test says.`;
+  if (format === 'openai-chat') return errorBody(status, message);
+  return formats[format].encodeError({ status, message, type: '', code: null, param: null, requestId: 'answer' }).body;
+}
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,0 +1,42 @@
+import { builtinPlugins } from '../../../plugins/index.ts';
+import { ModelLabels } from '../../catalog/model-labels.ts';
+import { PluginRegistry } from '../../chain/registry.ts';
+import { systemClock } from '../../plugin/index.ts';
+import type { LoadResult } from '../../settings/read/load.ts';
+import { HealthStore } from '../../state/memory/target-health.ts';
+import { createLogger } from '../../record/log/logger.ts';
+import { ReplyStores } from '../../translate/cached-replies.ts';
+import { NO_RECORDER, NO_UPSTREAM, NoTokens } from './fakes.ts';
+import { InFlight } from '../../gateway/admission/in-flight.ts';
+import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
+import { loadPluginModules } from '../../compose/plugin-modules.ts';
+import { compileSnapshot } from '../../compose/snapshot.ts';
+import { checkCrossing } from './header-paths/index.ts';
+
+/**
+ * Compiles settings as a start does, for what that finds; nothing is opened and nothing listens. Apart from what serves them: a
+ * command that checks loads no part of it that only serves.
+ */
+export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
+  const clock = systemClock;
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
+  const snapshot = await compileSnapshot(loaded, {
+    clock,
+    // Nothing is opened: what entries leave to the environment is not asked for.
+    env: {},
+    log: createLogger({ level: 'silent' }),
+    random: Math.random,
+    upstream: NO_UPSTREAM,
+    tokens: new NoTokens(clock),
+    replies: new ReplyStores({ clock }),
+    health: new HealthStore({ clock }),
+    inFlight: new InFlight(),
+    tokenFetched() {},
+    recorder: NO_RECORDER,
+    labels: new ModelLabels(),
+    pluginFault: ignorePluginFaults,
+    registry,
+    check: checkCrossing,
+  });
+  await snapshot?.close();
+}

@@ -1,0 +1,51 @@
+import type { ChangeTold, Source } from '../../explanation/explanation.ts';
+import { changesOf, type Edit, type Target } from '../../../plugin/index.ts';
+import { valueAt } from '../../../settings/read/pointer.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { configSource, levelsOf, ownSource, sourceAt } from './places.ts';
+
+/** What the settings changed in the client's body, field by field. */
+export function tellChanges(seen: Observation, one: SeenAttempt): readonly ChangeTold[] {
+  const { target } = one.attempt;
+  return changesOf(one.body).map(({ edit, was }) => ({
+    path: edit.path.join('.'),
+    action: actionOf(edit),
+    ...(edit.value !== undefined && { value: edit.value }),
+    ...(was !== undefined && { was }),
+    source: sourceOf(seen, target, edit),
+  }));
+}
+
+const actionOf = ({ value, source }: Edit): ChangeTold['action'] => {
+  if (value === undefined) return 'removed';
+  return source.endsWith(' default_params') ? 'default' : 'set';
+};
+
+/** What of a target's parameters an edit is made of: the rest of its source after the target's path. */
+function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): Source {
+  if (source === 'path') return { kind: 'gateway', what: "the request's path" };
+  const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
+  const told = (): Source | undefined => {
+    if (setting === 'drop_params') return dropSource(seen, target, path);
+    if (setting === 'override_params' && value === undefined) return nullSource(seen, target, path);
+    return configSource(seen, target.path, [setting ?? '', ...path]);
+  };
+  return told() ?? { kind: 'gateway', what: source };
+}
+
+/** A nearer level may write anew what one around it deletes. */
+function nullSource(seen: Observation, { path: target }: Target, path: readonly string[]): Source | undefined {
+  const keys = ['override_params', ...path];
+  const level = levelsOf(seen, target).find(({ says }) => valueAt(says, keys) === null);
+  return level && sourceAt(seen, [...level.path, ...keys]);
+}
+
+/** Lists of what is taken out add up, from the config to the target. */
+function dropSource(seen: Observation, { path: target }: Target, path: readonly string[]): Source | undefined {
+  const wanted = path.join('.');
+  for (const level of levelsOf(seen, target)) {
+    const index = level.says.drop_params?.indexOf(wanted) ?? -1;
+    if (index >= 0) return ownSource(seen, level.target, ['drop_params', index]);
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import type { LeftOutTold } from '../../explanation/explanation.ts';
+import type { Conditional, Group, Route, Target } from '../../../plugin/index.ts';
+import { targetsOf } from '../../../state/memory/target-health.ts';
+import type { Observation } from '../observation.ts';
+import { targetName, targetPlace } from './places.ts';
+import { isInUse, wayTo } from '../way-to-target.ts';
+
+/** Every target of the config that would not be asked, in the order of the config. */
+export function tellLeftOut(seen: Observation): readonly LeftOutTold[] {
+  const { config } = seen.exchange;
+  if (!config) return [];
+  const asked = new Set(seen.attempts.map(({ attempt }) => attempt.target));
+  return targetsOf(config.route)
+    .filter((target) => !asked.has(target))
+    .map((target) => ({
+      target: target.path,
+      name: targetName(seen, target.path),
+      at: targetPlace(seen, target.path),
+      reason: reasonOf(seen, config.route, target),
+    }));
+}
+
+function reasonOf(seen: Observation, route: Route, target: Target): string {
+  const skipped = seen.exchange.skipped.find((each) => each.target === target);
+  if (skipped) return skipped.reason;
+  const way = wayTo(route, target);
+  const closed = way.flatMap(({ around, member }) => closedBy(seen, around, member) ?? []);
+  return closed[0] ?? endedBefore(seen, way.map(({ around }) => around).toReversed());
+}
+
+/** What the config itself says against a part of the tree, whoever fails. */
+function closedBy({ exchange }: Observation, around: Group | Conditional, member: Route): string | undefined {
+  if (around.kind === 'conditional') {
+    const chosen = exchange.conditions.findLast(({ at }) => at === around.path);
+    return chosen && chosen.to !== member.path ? `${around.path} leads to ${chosen.to}` : undefined;
+  }
+  return isInUse(around, member) ? undefined : 'weight 0';
+}
+
+/** @param around the groups around a target, the innermost first */
+function endedBefore(seen: Observation, around: readonly Route[]): string {
+  for (const group of around) {
+    const last = seen.attempts.findLast(({ attempt }) => isInside(attempt.target.path, group.path));
+    if (!last) continue;
+    const { path } = last.attempt.target;
+    return last.supposed ? `no failure of ${path} leads here` : `${path} refuses the request, which ends it`;
+  }
+  return 'the request is answered before any target is asked';
+}
+
+const isInside = (path: string, group: string): boolean => path === group || path.startsWith(`${group}.`);

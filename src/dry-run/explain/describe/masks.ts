@@ -1,0 +1,98 @@
+import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
+import { credentialsIn, partsOf, SHORTEST } from '../credentials.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { STAND_IN_TOKEN } from '../fakes.ts';
+
+export const SECRET = '[secret]';
+
+/** The scheme in front of a credential says how it is sent, and is none. */
+const SCHEME = /^(?:Bearer|Basic) +/i;
+
+/** What stands in a credential's own place: shown as none, however short it is. */
+export const maskedHeader = (value: string): string => (SCHEME.exec(value)?.[0] ?? '') + SECRET;
+
+/** Names of the headers that `send` has added, or written over: credentials. */
+export function credentialNames({ outbound, sent }: SeenAttempt): readonly string[] {
+  if (!outbound || !sent) return [];
+  return Object.keys(sent.headers).filter((name) => sent.headers[name] !== outbound.headers[name]);
+}
+
+/**
+ * What is told, without anything secret in it, wherever it stands: callers quote keys in prompts, and settings put secrets into bodies.
+ * Secrets of the settings, credentials of the request and of the providers that would be asked, and what has the shape of a key.
+ */
+export function withoutSecrets<T>(told: T, seen: Observation): T {
+  const text = JSON.stringify(told);
+  // Of hundreds of keys hardly one is ever quoted: what is not there need not be looked for everywhere.
+  const forms = secretsOf(seen).flatMap(formsOf);
+  const quoted = [...new Set(forms)].filter((form) => text.includes(inJson(form)));
+  // The longer first: one may be a part of another.
+  const secrets = quoted.toSorted((a, b) => b.length - a.length);
+  if (secrets.length === 0 && !HINT.test(text)) return told;
+  // A value of the same shape: texts have become texts.
+  return mapped(told, (one) => withoutShapes(secrets.reduce((rest, form) => rest.replaceAll(form, SECRET), one))) as T;
+}
+
+/** As it is, in JSON inside a text and inside that, and in a URL. */
+const formsOf = (secret: string): readonly string[] => [
+  secret,
+  inJson(secret),
+  inJson(inJson(secret)),
+  encodeURIComponent(secret.toWellFormed()),
+];
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+function secretsOf({ loaded, attempts, exchange, settings, question }: Observation): readonly string[] {
+  const { request, upstreamToken } = exchange;
+  const own = request.headerName('api-key');
+  const named = credentialHeaders(settings.catalog.providers);
+  const ofProviders = attempts.flatMap((one) => credentialNames(one).map((name) => one.sent?.headers[name] ?? ''));
+  return [
+    ...loaded.secrets().flatMap(withParts),
+    ...credentialsIn(request.headers, (name) => name === own || named.has(name) || mayHoldCredential(name)),
+    ...[upstreamToken?.reveal() ?? '', ...ofProviders].flatMap(partsOf),
+    ...(question.secrets ?? []).map((secret) => secret.reveal()),
+  ].filter((text) => text.length >= SHORTEST && text !== STAND_IN_TOKEN);
+}
+
+/** Credentials of a service account are JSON that holds what is secret. */
+function withParts(secret: string): readonly string[] {
+  if (!secret.trimStart().startsWith('{')) return [secret];
+  try {
+    const parts = JSON.parse(secret) as Readonly<Record<string, unknown>>;
+    const values = Object.entries(parts).flatMap(([name, value]) =>
+      SECRET_PART.test(name) && typeof value === 'string' ? [value] : [],
+    );
+    return [secret, ...values];
+  } catch {
+    return [secret];
+  }
+}
+
+const SECRET_PART = /^(?:private_key(?:_id)?|client_secret|refresh_token|access_token)$/;
+
+/** Keys of vendors and our own, tokens, and passwords in URLs: what somebody has pasted where none belongs. */
+const SHAPES =
+  /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{24,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|(?<=:\/\/)[^/\s@"]*:[^/\s@"]*(?=@)/g;
+const HINT = /sk-|gatehouse_[a-z0-9]+_[\w-]{24}|AIza|ya29\.|eyJ|:\/\/[^/\s"]*@|-----BEGIN/;
+const PEM = '-----BEGIN';
+
+function withoutShapes(text: string): string {
+  if (!HINT.test(text)) return text;
+  const at = text.includes('PRIVATE KEY') ? text.indexOf(PEM) : -1;
+  const open = at < 0 ? text : text.slice(0, at) + SECRET;
+  // Word by word, so that a text of megabytes takes no longer than it is long.
+  return open.replaceAll(/\S{8,2048}/g, (word) => (HINT.test(word) ? word.replaceAll(SHAPES, SECRET) : word));
+}
+
+/** A number of many digits, as only `JSON.stringify` reads it. */
+const isRawJson = (value: object): boolean => Object.isFrozen(value) && Object.hasOwn(value, 'rawJSON');
+
+/** The same value with other texts, names of fields among them. */
+function mapped(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value !== 'object' || value === null || isRawJson(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => mapped(item, mask));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), mapped(inner, mask)]));
+}

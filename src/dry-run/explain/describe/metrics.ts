@@ -1,0 +1,57 @@
+import { ModelLabels } from '../../../catalog/model-labels.ts';
+import type { TargetTold } from '../../explanation/explanation.ts';
+import { createSignals, type Signals } from '../../../formats/events.ts';
+import type { Attempt, Exchange, ModelTask, Reply, TryRecord } from '../../../plugin/index.ts';
+import { recordOf } from '../../../record/make-record.ts';
+import { countersOf } from '../../../record/metrics/record-metrics.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+
+/** The counters that a good answer of this target adds to: those of a record that is made of the attempt as if it had come. */
+export function tellMetrics({ exchange }: Observation, one: SeenAttempt): TargetTold['metrics'] {
+  const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
+  if (!answered.reply || answered.error) return [];
+  const { startedAt, request } = exchange;
+  const supposed: Exchange = {
+    ...exchange,
+    // Let go once an attempt has answered.
+    request: { ...request, body: undefined },
+    attempts: [answered],
+    skipped: [],
+    reply: answered.reply,
+    error: undefined,
+  };
+  const end = { state: 'complete', status: answered.reply.status, bytes: 0, error: undefined } as const;
+  return countersOf(recordOf(supposed, end, { endedAt: startedAt, receivedAt: 0 }), new ModelLabels());
+}
+
+function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound, cache }: SeenAttempt): Attempt {
+  const stream = outbound?.stream ?? false;
+  const reply: Reply = { status: 200, headers: {}, body: Buffer.alloc(0), stream };
+  const answered: Attempt = { ...attempt, body, resolved, error: undefined, reply };
+  // A kept reply has asked nobody, and what it has lost was lost when it was made.
+  if (cache?.kept && !cache.refresh)
+    return { ...answered, cache: 'hit', tries: [], signals: undefined, losses: [...cache.kept.losses] };
+  return { ...answered, tries: [goodTry(attempt)], signals: goodEnd(operation?.task) };
+}
+
+const goodTry = ({ startedAt }: Attempt): TryRecord => ({
+  call: 0,
+  startedAt,
+  sentAt: startedAt,
+  firstByteAt: startedAt,
+  firstContentAt: startedAt,
+  endedAt: startedAt,
+  status: 200,
+  error: undefined,
+  resent: false,
+  bytesIn: 0,
+});
+
+/** How much was used is for the upstream to say; that it was, for what these tasks ask. */
+const COUNTS_TOKENS: ReadonlySet<ModelTask> = new Set(['generate', 'embeddings']);
+
+const goodEnd = (task: ModelTask | undefined): Signals => ({
+  ...createSignals(),
+  ended: true,
+  usage: task && COUNTS_TOKENS.has(task) ? { input: 1, output: 1, total: 2 } : undefined,
+});

@@ -1,0 +1,89 @@
+import type { HeaderTold, Source } from '../../explanation/explanation.ts';
+import { mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
+import type { Observation, Origins, SeenAttempt } from '../observation.ts';
+import { credentialNames, maskedHeader, SECRET } from './masks.ts';
+import { catalogSlug } from './outbound-fields.ts';
+import { catalogSource, configSource } from './places.ts';
+
+type Told = Pick<HeaderTold, 'source' | 'also' | 'allowedBy'>;
+
+/** In the order they are written: what the request says, then what gives access. */
+export function tellHeaders(seen: Observation, one: SeenAttempt, { headers: origins }: Origins): readonly HeaderTold[] {
+  const { outbound, sent } = one;
+  if (!outbound) return [];
+  const credentials = credentialNames(one);
+  const open = Object.entries(outbound.headers).filter(([name]) => !credentials.includes(name));
+  return [
+    ...open.map(([name, value]) => ({
+      name,
+      // A header of the catalog that should have been a secret one.
+      value: mayHoldCredential(name) ? maskedHeader(value) : value,
+      ...openSource(seen, one, name, origins.get(name) ?? []),
+    })),
+    ...credentials.map((name) => ({
+      name,
+      value: maskedHeader(sent?.headers[name] ?? ''),
+      source: credentialSource(seen, one, name),
+    })),
+    ...unknownCredential(seen, one),
+  ];
+}
+
+function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly Source[]): Told {
+  const { attempt, resolved } = one;
+  if (name === 'content-type') return { source: { kind: 'gateway', what: 'the body is JSON' } };
+  const [first, ...others] = [...origins, ...providerSource(seen, one, name)];
+  if (!first) return { source: { kind: 'gateway', what: `required by ${resolved?.format ?? 'the provider'}` } };
+  const index = attempt.target.forwardHeaders.indexOf(name);
+  const isCallers = [first, ...others].some((source) => source.kind === 'header' && source.name === name);
+  const allowedBy =
+    isCallers && index >= 0 ? configSource(seen, attempt.target.path, ['forward_headers', index]) : undefined;
+  return { source: first, ...(others.length > 0 && { also: others }), ...(allowedBy && { allowedBy }) };
+}
+
+/** What the catalog entry says, or its provider by itself. */
+function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly Source[] {
+  const { resolved } = one;
+  if (resolved?.headers[name] === undefined) return [];
+  const slug = catalogSlug(one);
+  const settings = OF_SETTINGS[name] ?? [];
+  const source =
+    settings.map((key) => catalogSource(seen, slug, [key])).find((found) => found !== undefined) ??
+    namedIn(seen, slug, 'headers', name);
+  return [source ?? { kind: 'gateway', what: `required by ${resolved.provider}` }];
+}
+
+/** Settings of catalog entries that are sent in headers, the first one that is there. */
+const OF_SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  'openai-organization': ['organization'],
+  'openai-project': ['project'],
+  'x-goog-user-project': ['project_id', 'credentials_json', 'credentials'],
+};
+
+/** In a map of headers, written in any case. */
+function namedIn(seen: Observation, slug: string, key: 'headers' | 'secret_headers', name: string): Source | undefined {
+  const entry = seen.settings.catalog.providers.find((one) => one.slug === slug);
+  const written = entry && key in entry ? Object.keys(Reflect.get(entry, key) ?? {}) : [];
+  const title = written.find((one) => one.toLowerCase() === name);
+  return title === undefined ? undefined : catalogSource(seen, slug, [key, title]);
+}
+
+const CREDENTIALS = ['api_key', 'service_account', 'credentials_json', 'credentials'];
+
+/** Where it is set, or the caller whose it is. */
+function credentialSource(seen: Observation, one: SeenAttempt, name: string): Source {
+  const slug = catalogSlug(one);
+  const set =
+    namedIn(seen, slug, 'secret_headers', name) ??
+    CREDENTIALS.map((key) => catalogSource(seen, slug, [key])).find((source) => source !== undefined);
+  if (set) return set;
+  return seen.exchange.upstreamToken
+    ? { kind: 'header', name: 'authorization' }
+    : { kind: 'gateway', what: `written for ${one.resolved?.provider ?? 'the provider'}` };
+}
+
+/** It came as far as being sent, and only a gateway that has begun to serve knows what gives access. */
+function unknownCredential(seen: Observation, one: SeenAttempt): readonly HeaderTold[] {
+  if (one.sent || !one.supposed) return [];
+  return [{ name: 'authorization', value: `Bearer ${SECRET}`, source: credentialSource(seen, one, 'authorization') }];
+}

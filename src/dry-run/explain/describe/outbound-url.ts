@@ -1,0 +1,77 @@
+import type { Source } from '../../explanation/explanation.ts';
+import { entryOf } from '../../../catalog/catalog-target.ts';
+import { valueAt } from '../../../settings/read/pointer.ts';
+import type { Observation, Origins, SeenAttempt } from '../observation.ts';
+import { catalogSlug, unique } from './outbound-fields.ts';
+import { catalogSource } from './places.ts';
+
+/** What of an entry's settings may stand in its addresses. */
+const IN_ADDRESSES = [
+  ['base_url'],
+  ['region'],
+  ['count_tokens_region'],
+  ['project_id'],
+  ['service_account', 'project_id'],
+  ['api_version'],
+];
+
+export function urlSources(seen: Observation, one: SeenAttempt, { model, stream }: Origins): readonly Source[] {
+  const { resolved } = one;
+  if (!resolved) return [];
+  const slug = catalogSlug(one);
+  const ofEntry = IN_ADDRESSES.flatMap((keys) => {
+    const source = isPartOf(one, settingOf(seen, slug, keys)) ? catalogSource(seen, slug, keys) : undefined;
+    return source ? [source] : [];
+  });
+  const named = ofPlace(seen, one);
+  const [host] = [...ofEntry, ...named];
+  return unique([
+    ...(host ? [] : [{ kind: 'gateway', what: `address of ${resolved.provider}` } as const]),
+    ...ofEntry,
+    ...named,
+    ...(isPartOf(one, resolved.model) ? model : []),
+    ...(hangsOnStream(seen, one) ? stream : []),
+  ]);
+}
+
+const settingOf = ({ settings }: Observation, slug: string, keys: readonly string[]): unknown =>
+  valueAt(
+    settings.catalog.providers.find((entry) => entry.slug === slug),
+    keys,
+  );
+
+/** An address's beginning, a part of its host, or what stands between two of a path's marks. */
+function isPartOf({ outbound }: SeenAttempt, setting: unknown): boolean {
+  if (typeof setting !== 'string' || setting === '' || !outbound) return false;
+  const { origin, path } = outbound;
+  if (setting.includes('://')) return (origin + path).startsWith(setting.replace(/\/+$/, ''));
+  const parts = path.split(/[/:?&=]/);
+  return parts.includes(setting) || parts.includes(encodeURIComponent(setting)) || HOST_PART(setting).test(origin);
+}
+
+const HOST_PART = (setting: string): RegExp => new RegExp(`[/.]${RegExp.escape(setting)}[-.]`);
+
+/** Of a request that names the place itself. */
+function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly Source[] {
+  if (catalogSlug(one) !== '') return [];
+  const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
+    (name) => request.header(name) !== undefined,
+  );
+  if (names.length > 0) return names.map((name) => ({ kind: 'header', name: request.headerName(name) }));
+  return request.params.project === undefined ? [] : [{ kind: 'gateway', what: "the request's path" }];
+}
+
+/** Some APIs stream at an address of their own. */
+function hangsOnStream({ exchange }: Observation, { resolved, outbound }: SeenAttempt): boolean {
+  const entry = resolved && entryOf(resolved);
+  if (!entry || !outbound?.stream) return false;
+  const task = exchange.operation?.task ?? 'generate';
+  try {
+    const [stream, whole] = [true, false].map(
+      (how) => entry.provider.locate(resolved.model, { task, stream: how }).path,
+    );
+    return stream !== whole;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,42 @@
+import type { OutboundTold } from '../../explanation/explanation.ts';
+import { parseReplyText } from '../../../formats/json/rounding.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { originsOf } from './outbound-fields.ts';
+import { tellHeaders } from './outbound-headers.ts';
+import { urlSources } from './outbound-url.ts';
+
+/** What would leave, and where each part of it comes from. */
+export function tellOutbound(seen: Observation, one: SeenAttempt): OutboundTold | undefined {
+  const { outbound, sent } = one;
+  if (!outbound) return undefined;
+  const origins = originsOf(seen, one);
+  return {
+    method: sent?.method ?? 'POST',
+    url: outbound.origin + outbound.path,
+    urlSources: urlSources(seen, one, origins),
+    headers: tellHeaders(seen, one, origins),
+    body: tellBody(outbound.body.toString()),
+    bytes: Buffer.byteLength(outbound.body),
+    calls: outbound.batch?.bodies.length ?? 1,
+    stream: outbound.stream,
+    fields: origins.fields,
+    ...(origins.fieldsUpTo !== undefined && { fieldsUpTo: origins.fieldsUpTo }),
+  };
+}
+
+/** The bodies of all calls that one request becomes, byte for byte as they would leave. */
+export function outboundBytes({ outbound }: SeenAttempt): readonly Buffer[] {
+  if (!outbound) return [];
+  return (outbound.batch?.bodies ?? [outbound.body]).map((body) =>
+    typeof body === 'string' ? Buffer.from(body) : body,
+  );
+}
+
+/** Numbers of many digits stay as they are: such a one is an object that only `JSON.stringify` reads. Text where it is no JSON. */
+function tellBody(text: string): unknown {
+  try {
+    return parseReplyText(text);
+  } catch {
+    return text;
+  }
+}

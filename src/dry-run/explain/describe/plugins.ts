@@ -1,0 +1,67 @@
+import type { AnswerTold, PluginTold, Source } from '../../explanation/explanation.ts';
+import type { Attempt, GatewayError, PluginLevel } from '../../../plugin/index.ts';
+import type { ListedPlugin } from '../../../compose/chain-builder.ts';
+import type { Observation, Step } from '../observation.ts';
+import { tellError } from './answer.ts';
+import { isInline, ownSource, serverSource } from './places.ts';
+
+/** The chains of this request in their order, those plugins too that it did not come to; the attempt chain once for each target. */
+export function tellPlugins(seen: Observation): readonly PluginTold[] {
+  const { attempts, exchange } = seen;
+  const outer = [...chainOf(seen, 'entry'), ...(exchange.config ? chainOf(seen, 'request') : [])];
+  const ofTargets = chainOf(seen, 'attempt');
+  return [
+    ...outer.map((place) => tellPlugin(seen, place, undefined)),
+    ...attempts.flatMap(({ attempt }, target) =>
+      ofTargets.map((place) => ({ ...tellPlugin(seen, place, attempt), target })),
+    ),
+  ];
+}
+
+/** As it is listed for this request's config: a config may list a request chain of its own. */
+function chainOf(seen: Observation, level: PluginLevel): readonly ListedPlugin[] {
+  const own = level === 'request' ? fileWithPlugins(seen) : undefined;
+  return seen.listed.filter(({ file, path }) => (own ? file === own : file === 'server.yaml' && path[1] === level));
+}
+
+function fileWithPlugins(seen: Observation): string | undefined {
+  const { id = '' } = seen.exchange.config ?? {};
+  return !isInline(seen) && seen.settings.gateway.get(id)?.plugins ? `gateway/${id}.yaml` : undefined;
+}
+
+function tellPlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | undefined): PluginTold {
+  const step = seen.steps.findLast((each) => each.place === place && each.attempt === attempt);
+  return {
+    chain: place.plugin.level,
+    target: undefined,
+    name: place.instance,
+    plugin: place.plugin.name,
+    on: whyOn(seen, place),
+    state: step ? (step.run ? 'run' : 'not run') : 'not reached',
+    does: step?.words?.does,
+    details: step?.words?.details,
+    refused: step && refusalOf(seen, step),
+  };
+}
+
+const whyOn = (seen: Observation, { file, path }: ListedPlugin): Source =>
+  (file === 'server.yaml' ? serverSource(seen, path) : ownSource(seen, 'config', path)) ?? DEFAULT_CHAIN;
+
+const DEFAULT_CHAIN: Source = { kind: 'gateway', what: 'default chain' };
+
+/**
+ * What this plugin itself has refused the request with. A plugin that runs another chain throws what was refused there, and what
+ * reaches the outer chains of a failure that was only supposed is nobody's refusal.
+ */
+function refusalOf({ steps, attempts }: Observation, step: Step): AnswerTold | undefined {
+  const { refused, attempt } = step;
+  if (!refused) return undefined;
+  const supposed = attempts.flatMap((seen) => seen.supposed ?? []);
+  if (attempt ? supposed.includes(refused) : supposed.length > 0) return undefined;
+  const behind = steps.slice(steps.indexOf(step) + 1);
+  const passedOn = behind.some((later) => later.refused && originOf(later.refused) === originOf(refused));
+  return passedOn ? undefined : tellError(refused);
+}
+
+/** What is no GatewayError is wrapped anew wherever it is seen. */
+const originOf = (error: GatewayError): unknown => error.cause ?? error;

@@ -1,0 +1,97 @@
+import type { CallerTold, ConfigTold, RequestTold, Source, TimeTold } from '../../explanation/explanation.ts';
+import { digestOf, keyDigest } from '../../../settings/compile/key-digest.ts';
+import type { Observation } from '../observation.ts';
+import { DEFAULT, isInline, keySource, ownSource, placeOf, serverSource } from './places.ts';
+
+export function tellRequest({ exchange, question }: Observation): RequestTold {
+  const { id, request, operation, strict, strictParams } = exchange;
+  const { body } = request;
+  return {
+    id,
+    method: request.method,
+    path: request.path,
+    operation: operation?.id,
+    bytes: question.body.length,
+    model: body?.string('model'),
+    stream: body?.value('stream') === true,
+    strict,
+    strictParams,
+  };
+}
+
+export function tellCaller(seen: Observation): CallerTold | undefined {
+  const { caller, upstreamToken } = seen.exchange;
+  if (!caller) return undefined;
+  const { keyId, providers, models, configs, defaultConfig, inlineConfigs, fields } = caller;
+  return {
+    key: keyId,
+    found: howFound(seen, keyId),
+    at: seen.supposedCaller === 'nobody' ? undefined : placeOf(keySource(seen, keyId, [])),
+    providers,
+    models,
+    configs,
+    defaultConfig,
+    inlineConfigs,
+    fields,
+    ownUpstreamToken: upstreamToken !== undefined,
+  };
+}
+
+function howFound(seen: Observation, keyId: string): string {
+  if (seen.supposedCaller === 'named') return 'named';
+  if (seen.supposedCaller === 'nobody') return 'no key given: explained for one without limits';
+  return headerOfKey(seen, keyId) ?? 'found by a plugin';
+}
+
+/** In the order `auth` looks for it; a header may hold something else beside it. */
+function headerOfKey({ exchange: { request }, settings }: Observation, keyId: string): string | undefined {
+  const entry = settings.keys.keys.find(({ id }) => id === keyId);
+  const digest = entry && keyDigest(entry);
+  const token = request.headers.authorization?.replace(/^bearer(?: +|$)/i, '').trim();
+  const places: readonly (readonly [string, string | string[] | undefined])[] = [
+    [request.headerName('api-key'), request.header('api-key')],
+    ['authorization', token],
+    ['x-api-key', request.headers['x-api-key']],
+  ];
+  return places.find(([, value]) => typeof value === 'string' && digestOf(value) === digest)?.[0];
+}
+
+export function tellConfig(seen: Observation): ConfigTold | undefined {
+  const { config } = seen.exchange;
+  if (!config) return undefined;
+  const { id, hash, name } = config;
+  return { id, hash, name, ...whyConfig(seen, id) };
+}
+
+/** The request's own choice stands over the key's default, and that over the server's. */
+function whyConfig(seen: Observation, id: string): Pick<ConfigTold, 'found' | 'source'> {
+  const { request, caller } = seen.exchange;
+  if (request.header('config') !== undefined)
+    return {
+      found: isInline(seen) ? 'inline' : 'header',
+      source: { kind: 'header', name: request.headerName('config') },
+    };
+  if (id === '') return { found: 'none', source: { kind: 'gateway', what: 'the request says where it goes' } };
+  if (caller?.defaultConfig !== undefined)
+    return { found: 'key', source: keySource(seen, caller.keyId, ['default_config']) ?? OF_THE_KEY };
+  return { found: 'server', source: serverSource(seen, ['default_config']) ?? DEFAULT };
+}
+
+const OF_THE_KEY: Source = { kind: 'gateway', what: 'the default of the key' };
+
+/** Of the whole request. What the caller asks for can only make it less, so whoever says the time it has, has said it. */
+export function tellDeadline(seen: Observation): TimeTold {
+  const { startedAt, deadline } = seen.exchange;
+  // The difference of two fractions of milliseconds.
+  const ms = Math.round(deadline - startedAt);
+  return { ms, source: sourceOfDeadline(seen, ms) };
+}
+
+function sourceOfDeadline(seen: Observation, ms: number): Source {
+  const { config, request } = seen.exchange;
+  if (config?.deadlineMs === ms) return ownSource(seen, 'config', ['deadline']) ?? DEFAULT;
+  if (seen.server.deadlineMs === ms) return serverSource(seen, ['deadline']) ?? DEFAULT;
+  if (request.header('request-timeout') !== undefined)
+    return { kind: 'header', name: request.headerName('request-timeout') };
+  return { kind: 'gateway', what: 'set by a plugin' };
+}

@@ -1,0 +1,87 @@
+import type { ConditionTold, RulesTold, TestTold } from '../../explanation/explanation.ts';
+import type { Branch, ChosenBranch, Conditional, Route } from '../../../plugin/index.ts';
+import { explainQuery } from '../../../settings/compile/conditions.ts';
+import type { Answer } from '../../../settings/query/answers.ts';
+import type { Observation } from '../observation.ts';
+import { ownSource, placeOf } from './places.ts';
+
+/** Every condition that was asked, in the order of the conditionals the request came to. */
+export function tellRules(seen: Observation): readonly RulesTold[] {
+  const { conditions, config } = seen.exchange;
+  return conditions.map((chosen) => {
+    const conditional = config && conditionalAt(config.route, chosen.at);
+    return {
+      conditional: chosen.at,
+      conditions: conditional?.branches.map((branch, index) => tellCondition(seen, chosen, { branch, index })) ?? [],
+      to: chosen.to,
+      otherwise: chosen.condition === undefined,
+    };
+  });
+}
+
+function conditionalAt(route: Route, path: string): Conditional | undefined {
+  if (route.kind === 'target') return undefined;
+  if (route.path === path) return route.kind === 'conditional' ? route : undefined;
+  for (const member of route.members) {
+    const found = conditionalAt(member, path);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+interface Numbered {
+  readonly branch: Branch;
+  readonly index: number;
+}
+
+function tellCondition(seen: Observation, chosen: ChosenBranch, { branch, index }: Numbered): ConditionTold {
+  const last = chosen.condition ?? Infinity;
+  const here = ['strategy', 'conditions', index];
+  const at = placeOf(ownSource(seen, chosen.at, here));
+  // Those that nobody asked are not compared either.
+  const answers = index > last ? [] : explainQuery(branch.query)(seen.exchange);
+  return {
+    index,
+    at,
+    holds: index > last ? undefined : index === last,
+    // oxlint-disable-next-line unicorn/no-thenable -- the config's own word
+    then: branch.member.path,
+    tests: answers.map((answer) => tellTest(answer)),
+  };
+
+  function tellTest({ path, field, operator, wanted, found, holds, inner }: Answer): TestTold {
+    return {
+      field,
+      operator,
+      wanted: shown(wanted, seen),
+      ...(found !== undefined && { found: shown(found, seen) }),
+      holds,
+      at: placeOf(ownSource(seen, chosen.at, [...here, 'query', ...path])),
+      ...(inner && { inner: inner.map((one) => tellTest(one)) }),
+    };
+  }
+}
+
+/** Values are foreign, and may be whole conversations. */
+const LONGEST = 200;
+
+/** As it is, but not all of what is long, and nothing that a file holds by reference: a query may compare with a shared secret. */
+function shown(value: unknown, seen: Observation): unknown {
+  if (value === undefined || value === null || typeof value === 'boolean') return value;
+  const written = typeof value === 'string' ? value : JSON.stringify(value);
+  const safe = concealed(written, seen);
+  if (safe === written && written.length <= LONGEST) return value;
+  return safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe;
+}
+
+function concealed(text: string, { loaded, settings, exchange }: Observation): string {
+  const { request, config } = exchange;
+  const own = [request.header('api-key'), request.headers.authorization, request.headers['x-api-key']]
+    .flatMap((given) => given ?? [])
+    .map((given) => given.replace(/^bearer +/i, ''))
+    .filter((given) => given !== '');
+  const files = ['server.yaml', 'catalog.yaml', 'keys.yaml'];
+  if (config && settings.gateway.has(config.id)) files.push(`gateway/${config.id}.yaml`);
+  const masked = own.reduce((rest, key) => rest.replaceAll(key, '[secret]'), text);
+  return files.reduce((rest, file) => loaded.conceal(file, rest), masked);
+}

@@ -1,0 +1,92 @@
+import {
+  GatewayError,
+  letsOn,
+  UpstreamError,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type FailureKind,
+  type Group,
+  type Route,
+  type Target,
+} from '../../plugin/index.ts';
+import { targetsOf } from '../../state/memory/target-health.ts';
+import type { SeenAttempt } from './observation.ts';
+import { isInUse, wayTo } from './way-to-target.ts';
+
+const CODES = {
+  server_error: 'upstream_error',
+  overloaded: 'overloaded',
+  rate_limit: 'rate_limit_exceeded',
+  timeout_first_byte: 'timeout_first_byte',
+  timeout_first_content: 'timeout_first_content',
+  timeout_connect: 'timeout_connect',
+  timeout_idle: 'timeout_idle',
+  timeout_total: 'timeout_total',
+  connection: 'connection_failed',
+  credentials: 'credentials_failed',
+  conflict: 'upstream_conflict',
+  quota: 'insufficient_quota',
+  stream_error: 'stream_interrupted',
+  gateway_full: 'pool_exhausted',
+  auth: 'upstream_credentials_refused',
+  not_found: 'model_not_found',
+  invalid_request: 'upstream_rejected',
+  context_length: 'context_length_exceeded',
+  content_filter: 'content_filter',
+  unsupported: 'unsupported_task',
+} as const satisfies Record<FailureKind, ErrorCode>;
+
+/** A failure of each kind, those first that say least about the request itself. Another try of the same target is of no use after any. */
+export const EXAMPLE_FAILURES: ReadonlyMap<FailureKind, GatewayError> = new Map(
+  Object.entries(CODES).map(([kind, code]) => {
+    const details = { shouldRetry: false };
+    const error =
+      code === 'unsupported_task'
+        ? new GatewayError(code, 'supposed', details)
+        : new UpstreamError(code, 'supposed', details);
+    return [kind as FailureKind, error];
+  }),
+);
+
+/** A failure whose kind says nothing, for rules that go by status. */
+export const exampleOfStatus = (status: number): UpstreamError =>
+  new UpstreamError('upstream_rejected', 'supposed', { status, shouldRetry: false });
+
+/** After which failures of an attempt another target would be asked, as far as anybody can say before it has begun. */
+export function nextAfterOf({ config }: Exchange, { choice }: Attempt): SeenAttempt['nextAfter'] {
+  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.givesWay(error) ? [kind] : []));
+  const statuses = config ? statusCodesIn(config.route) : [];
+  return { kinds, statusCodes: statuses.filter((status) => choice.givesWay(exampleOfStatus(status))) };
+}
+
+/** Every status that some group of the tree names. */
+function statusCodesIn(route: Route): readonly number[] {
+  const codes = new Set(groupsIn(route).flatMap(({ givesWay }) => [...givesWay.statusCodes]));
+  return [...codes].toSorted((a, b) => a - b);
+}
+
+/**
+ * Of several failures one that leads to the nearest target that is still to be asked: a group inside another has rules of its own, and
+ * what it stops may go on in the outer one.
+ */
+export function nearestFailure(
+  failures: readonly GatewayError[],
+  { config, attempts, skipped }: Exchange,
+  target: Target,
+): GatewayError | undefined {
+  const met = new Set([...attempts, ...skipped].map((each) => each.target));
+  const isOpen = (group: Group, member: Route): boolean =>
+    isInUse(group, member) && targetsOf(member).every((each) => !met.has(each));
+  for (const { around } of config ? wayTo(config.route, target).toReversed() : []) {
+    if (around.kind !== 'group' || !around.members.some((member) => isOpen(around, member))) continue;
+    const found = failures.find((error) => letsOn(around.givesWay, error));
+    if (found) return found;
+  }
+  return failures[0];
+}
+
+const groupsIn = (route: Route): readonly Group[] =>
+  route.kind === 'target'
+    ? []
+    : [...(route.kind === 'group' ? [route] : []), ...route.members.flatMap((member) => groupsIn(member))];

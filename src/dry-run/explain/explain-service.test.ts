@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../plugin/index.ts';
+import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { createExplainService } from './explain-service.ts';
+import { ExplainHangs } from './explainer.ts';
+import { KeptRequests } from './kept-requests.ts';
+import { SettingsExplainer } from './settings-explainer.ts';
+
+const asked = { method: 'POST', path: '/v1/chat/completions', headers: {}, body: '{}', key: 'taem' };
+
+const MISTAKE: Diagnostic = {
+  severity: 'error',
+  file: 'configs/server.yaml',
+  line: 3,
+  column: 1,
+  message: 'No such key.',
+};
+
+/** A service whose settings answer every question with this failure. */
+function failing(error: Error) {
+  const explainer = Object.assign(Object.create(SettingsExplainer.prototype) as SettingsExplainer, {
+    explain: async (): Promise<never> => {
+      throw error;
+    },
+  });
+  const parts = { kept: new KeptRequests(), records: { explained: () => undefined }, clock: systemClock };
+  return createExplainService(() => explainer, parts).explains;
+}
+
+describe('who cannot be told why', () => {
+  it.each([
+    [
+      'the plugin that hangs',
+      new ExplainHangs('The plugin "waits" did not end within 5 s.'),
+      'The plugin "waits" did not end within 5 s.',
+    ],
+    [
+      'the place of a mistake',
+      new SettingsRefused([MISTAKE]),
+      'The settings have errors. configs/server.yaml:3:1: No such key.',
+    ],
+  ])('is told %s', async (_, error, message) => {
+    expect(await failing(error).explain(asked)).toEqual({ refused: { status: 500, code: 'cannot_explain', message } });
+  });
+
+  it('is not told of other faults, which are the gateway’s own', async () => {
+    await expect(failing(new Error('a fault')).explain(asked)).rejects.toThrow('a fault');
+  });
+});

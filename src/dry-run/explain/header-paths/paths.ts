@@ -1,0 +1,144 @@
+import type { Source } from '../../explanation/explanation.ts';
+import type { HeaderPath, HeaderPaths, HeaderReason, NeverSent } from '../../explanation/header-paths.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
+import { credentialHeaders, neverForwarded } from '../../../settings/checks/forward-headers.ts';
+import type { LoadResult, Settings } from '../../../settings/read/load.ts';
+import type { Path } from '../../../settings/read/pointer.ts';
+import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
+import { ownerOf } from './marked-catalog.ts';
+import { mark } from './marks.ts';
+import { MarkedRequests, sentBy, type Seen } from './sent.ts';
+import { targetsOf, type PlacedTarget } from './targets.ts';
+import { CUSTOM_HOST, Upstreams, type Known, type Place, type Way } from './upstreams.ts';
+
+interface Setup {
+  readonly loaded: LoadResult;
+  readonly clock: Clock;
+}
+
+/**
+ * Which headers of requests can reach which upstreams: every target of every config is asked, by the functions that serve, what it
+ * would send of a request that has every header there is. Opens nothing. Undefined where the settings cannot be used.
+ */
+export async function headerPaths({ loaded, clock }: Setup): Promise<HeaderPaths | undefined> {
+  const { settings } = loaded;
+  if (!settings || !loaded.ok) return undefined;
+  const known: Known = { settings, server: compileServerSettings(settings.server), clock };
+  const asked: Asked = { loaded, settings, upstreams: new Upstreams(known), requests: new MarkedRequests(known) };
+  const paths: HeaderPath[] = [];
+  for (const placed of targetsOf(settings)) {
+    for (const place of asked.upstreams.places) paths.push(...(await pathsTo(place, placed, asked)));
+  }
+  return {
+    settings: { folder: loaded.folder, hash: settings.hash },
+    paths: distinct(paths),
+    never: neverSent(known),
+    notes: notesOn(settings),
+  };
+}
+
+interface Asked {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly upstreams: Upstreams;
+  readonly requests: MarkedRequests;
+}
+
+async function pathsTo(place: Place, placed: PlacedTarget, asked: Asked): Promise<readonly HeaderPath[]> {
+  const { target, config, file } = placed;
+  const found: HeaderPath[] = [];
+  for (const way of asked.upstreams.ways(place, target, config)) {
+    for (const prefix of asked.requests.prefixes) {
+      const exchange = asked.requests.of(way.operation, prefix);
+      const seen = await sentBy(exchange, way, { target, upstreamToken: mark('authorization') });
+      found.push(
+        ...seen
+          .filter(({ mark: name }) => ownerOf(name) === undefined)
+          .map((one) => ({
+            header: one.mark,
+            as: one.as ?? '',
+            provider: place.name,
+            config: file === undefined ? undefined : config.id,
+            target: target.path,
+            ...reasonOf(one, { way, place, placed, asked }),
+          })),
+      );
+    }
+  }
+  return found;
+}
+
+interface Where {
+  readonly way: Way;
+  readonly place: Place;
+  readonly placed: PlacedTarget;
+  readonly asked: Asked;
+}
+
+function reasonOf({ mark: header }: Seen, where: Where): { why: HeaderReason; source: Source } {
+  const { placed, asked, way } = where;
+  if (header === 'authorization') return { why: 'credential', source: whoseCredential(where) };
+  const index = placed.target.forwardHeaders.indexOf(header);
+  if (index >= 0 && placed.file !== undefined && placed.forwardAt)
+    return { why: 'forwarded', source: inFile(asked.loaded, placed.file, [...placed.forwardAt, index]) };
+  return {
+    why: 'spoken',
+    source: { kind: 'gateway', what: `said to the ${way.resolved.format} API that is spoken there` },
+  };
+}
+
+/** The entry that has no credential of its own, or the list of hosts. */
+function whoseCredential({ place, placed: { file, config }, asked: { loaded, settings } }: Where): Source {
+  const entry = settings.catalog.providers.findIndex(({ slug }) => `@${slug}` === place.name);
+  if (entry >= 0) return inFile(loaded, 'catalog.yaml', ['providers', entry]);
+  if (place.name !== CUSTOM_HOST)
+    return { kind: 'gateway', what: 'places that requests name themselves are asked with the caller’s own token' };
+  const key = settings.keys.keys.findIndex(({ id }) => id === place.caller?.keyId);
+  if (key >= 0) return inFile(loaded, 'keys.yaml', ['keys', key, 'custom_hosts']);
+  return inFile(loaded, file ?? `gateway/${config.id}.yaml`, ['custom_hosts']);
+}
+
+const inFile = (loaded: LoadResult, file: string, path: Path): Source => ({
+  kind: 'settings',
+  at: loaded.placeOf(file, path, 'key'),
+  setting: path.join('.'),
+});
+
+/** One for each thing that can be said of a header: operations and models of one kind say the same. */
+function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
+  const byWords = new Map<string, HeaderPath>();
+  for (const path of paths) {
+    const { header, as, provider, config, target, why } = path;
+    const words = JSON.stringify([header, as, provider, config, target, why]);
+    if (!byWords.has(words)) byWords.set(words, path);
+  }
+  return [...byWords.values()];
+}
+
+/** What everybody asks about, with the reason that a config would be refused with. */
+function neverSent({ settings, server: { headerPrefixes: prefixes } }: Known): readonly NeverSent[] {
+  const rules = { prefixes, credentials: credentialHeaders(settings.catalog.providers) };
+  const names = [
+    ...prefixes.map((prefix) => `${prefix}api-key`),
+    'x-api-key',
+    'cookie',
+    'proxy-authorization',
+    ...rules.credentials.keys(),
+    ...CONNECTION_HEADERS,
+  ];
+  const told = [...new Set(names)].flatMap((header) => {
+    const why = neverForwarded(header, rules);
+    return why === undefined ? [] : [{ header, why }];
+  });
+  return [{ header: 'authorization', why: 'is never forwarded; a gateway key in it stays here' }, ...told];
+}
+
+function notesOn({ keys }: Settings): readonly string[] {
+  const own = keys.keys.flatMap(({ id, inline_configs: inline }) => (inline ? [`\`${id}\``] : []));
+  if (own.length === 0) return [];
+  const who = `${own.length === 1 ? 'The key' : 'The keys'} ${own.join(', ')}`;
+  return [
+    `${who} may send a config with a request, and its \`forward_headers\` may name any header but those never sent and those that steer an upstream (accounts, addresses, methods).`,
+  ];
+}

@@ -1,0 +1,224 @@
+import type { CatalogEntry as EntryFile } from '../../../../schemas/types.generated.ts';
+import { entryOf } from '../../../catalog/catalog-target.ts';
+import type { Catalog, CatalogEntry } from '../../../catalog/catalog.ts';
+import { ModelLabels } from '../../../catalog/model-labels.ts';
+import { createTargetResolver, type CatalogResolver } from '../../../catalog/target-resolver.ts';
+import { operations } from '../../../operations/index.ts';
+import {
+  GatewayError,
+  type Caller,
+  type Clock,
+  type GatewayConfig,
+  type Operation,
+  type ResolvedTarget,
+  type Target,
+} from '../../../plugin/index.ts';
+import { compileGatewayConfig } from '../../../settings/compile/gateway-config.ts';
+import { PROVIDERS } from '../../../providers/index.ts';
+import { callerOf } from '../../../settings/compile/key-ring.ts';
+import type { Settings } from '../../../settings/read/load.ts';
+import type { ServerSettings } from '../../../settings/compile/server-settings.ts';
+import { HttpExchange } from '../../../gateway/exchange.ts';
+import { HeaderNames } from '../../../gateway/header-names.ts';
+import { checkMessagesRoute } from '../../../translate/messages-route.ts';
+import { inboundContext } from '../inbound.ts';
+import { markedCatalog } from './marked-catalog.ts';
+import { targetsIn } from './targets.ts';
+
+/** Somewhere that requests can be sent to. */
+export interface Place {
+  /** `@slug`; a provider's name, or `custom host`, for what requests name themselves. */
+  readonly name: string;
+  readonly models: readonly string[];
+  /** What a request says to get there: gateway headers without their prefix. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Who may get there; undefined: anybody. */
+  readonly caller: Caller | undefined;
+}
+
+/** One way to ask at a place. Other models of the same kind are asked alike. */
+export interface Way {
+  /** What is said in headers is the same for all of one kind. */
+  readonly kind: string;
+  readonly operation: Operation;
+  readonly model: string;
+  readonly resolved: ResolvedTarget;
+  readonly entry: CatalogEntry;
+}
+
+/** A place, asked for some models. */
+interface Ask {
+  readonly place: Place;
+  readonly config: GatewayConfig;
+  readonly models: readonly string[];
+}
+
+export interface Known {
+  readonly settings: Settings;
+  readonly server: ServerSettings;
+  readonly clock: Clock;
+}
+
+/** One of each kind: what is said to a model in headers depends on who made it. */
+const SAMPLES = [
+  'gpt-4o',
+  'claude-sonnet-4-5',
+  'anthropic.claude-sonnet-4-5',
+  'gemini-2.5-flash',
+  'meta.llama-3.3-70b-instruct-maas',
+  'text-embedding-005',
+  'imagen-4.0-generate-001',
+];
+const ASKING = operations.filter(({ task }) => task !== undefined);
+
+const NONE: readonly Way[] = [];
+const DIRECT = compileGatewayConfig('', {});
+/** Says nothing of where it leads. */
+const ANY_TARGET = targetsIn(DIRECT.route)[0]!;
+
+/** Where the targets of some settings can lead, found by asking the resolver that serves. Opens nothing. */
+export class Upstreams {
+  readonly places: readonly Place[];
+  readonly #known: Known;
+  readonly #names: HeaderNames;
+  readonly #resolver: CatalogResolver;
+  readonly #exchanges = new Map<string, HttpExchange>();
+  /** By place, and by what of a target decides: most targets of a folder are alike in it. */
+  readonly #ways = new Map<string, readonly Way[]>();
+  readonly #agreements = new Map<string, boolean>();
+
+  constructor(known: Known, catalog: Catalog = markedCatalog(known.settings.catalog, known)) {
+    this.#known = known;
+    this.#names = new HeaderNames(known.server.headerPrefixes);
+    // Labels of its own: no name that is made up here may become one of the process's.
+    this.#resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+    this.places = placesOf(known.settings);
+  }
+
+  /** Empty where the target does not lead there. */
+  ways(place: Place, target: Target, config: GatewayConfig): readonly Way[] {
+    // As the resolver would say; an error for each pair of them costs more than all the rest.
+    if (target.provider?.startsWith('@') && target.provider !== place.name) return NONE;
+    const model = target.overrideParams?.['model'];
+    const named = typeof model === 'string' ? model : undefined;
+    const of = place.name === CUSTOM_HOST && !place.caller ? config.id : place.caller?.keyId;
+    const at = `${place.name} ${of}`;
+    const ask: Ask = { place, config, models: named === undefined ? place.models : [named] };
+    const ways = remembered(this.#ways, `${at} ${named}`, () => this.#find(ask));
+    const [first] = ways;
+    if (!first) return NONE;
+    const agrees = remembered(this.#agreements, `${at} ${target.provider} ${named}`, () =>
+      this.#leads(ask, target, first),
+    );
+    if (!agrees) return NONE;
+    return target.messagesRoute === 'any' ? ways : ways.filter((way) => answers(way, target));
+  }
+
+  #find(ask: Ask): readonly Way[] {
+    const { name } = ask.place;
+    const ways = new Map<string, Way>();
+    for (const operation of ASKING) {
+      for (const model of ask.models) {
+        const resolved = this.#resolve(ask, { operation, model, target: ANY_TARGET });
+        const entry = resolved && entryOf(resolved);
+        if (!entry || (name !== CUSTOM_HOST && entry.name !== name)) continue;
+        const kind = [operation.format.name, resolved.format, resolved.host].join(' ');
+        if (!ways.has(kind)) ways.set(kind, { kind, operation, model, resolved, entry });
+      }
+    }
+    return [...ways.values()];
+  }
+
+  /** What the target says of where it leads is the same for every model and operation. */
+  #leads(ask: Ask, target: Target, { operation, model, entry }: Way): boolean {
+    const resolved = this.#resolve(ask, { operation, model, target });
+    // Another one, where the target's word stands over the request's.
+    return resolved !== undefined && entryOf(resolved)?.name === entry.name;
+  }
+
+  #resolve(ask: Ask, { operation, model, target }: { operation: Operation; model: string; target: Target }) {
+    const { place, config } = ask;
+    const exchange = this.#exchange(operation, hostsOf(place, config));
+    exchange.config = config;
+    exchange.caller = place.caller;
+    return attempt(() => this.#resolver.resolve(exchange, target, inPlace(place, model), false));
+  }
+
+  #exchange(operation: Operation, headers: Readonly<Record<string, string>>): HttpExchange {
+    return remembered(this.#exchanges, JSON.stringify([operation.id, headers]), () => this.#make(operation, headers));
+  }
+
+  #make(operation: Operation, headers: Readonly<Record<string, string>>): HttpExchange {
+    const { settings, server, clock } = this.#known;
+    const named = Object.entries(headers).map(([name, value]) => [this.#names.nameFor({}, name), value]);
+    const { req } = inboundContext({
+      method: operation.method,
+      path: operation.path,
+      headers: Object.fromEntries(named),
+      body: Buffer.alloc(0),
+    });
+    const snapshot = { hash: settings.hash, headerNames: this.#names, server };
+    return new HttpExchange(req, { operation, clientFormat: operation.format, params: {}, snapshot, clock });
+  }
+}
+
+export const CUSTOM_HOST = 'custom host';
+
+function placesOf({ catalog, keys }: Settings): readonly Place[] {
+  const entries = catalog.providers.map((entry) => ({
+    name: `@${entry.slug}`,
+    models: modelsOf(entry),
+    headers: {},
+    caller: undefined,
+  }));
+  const inHeaders = { 'vertex-project-id': 'a-project', 'vertex-region': 'us-central1' };
+  const ofKeys = keys.keys.filter(({ custom_hosts: hosts }) => hosts);
+  return [
+    ...entries,
+    // Those that a request can name without an entry of the catalog; the resolver says which.
+    ...Object.keys(PROVIDERS).map((provider) => ({
+      name: provider,
+      models: SAMPLES,
+      headers: { ...inHeaders, provider },
+      caller: undefined,
+    })),
+    { name: CUSTOM_HOST, models: SAMPLES, headers: {}, caller: undefined },
+    ...ofKeys.map((key) => ({ name: CUSTOM_HOST, models: SAMPLES, headers: {}, caller: callerOf(key) })),
+  ];
+}
+
+/** What its list says, a name for each pattern, and where it says nothing one of each kind. */
+function modelsOf(entry: EntryFile): readonly string[] {
+  const endpoints = 'endpoints' in entry ? Object.keys(entry.endpoints ?? {}).map((name) => `endpoints.${name}`) : [];
+  return [...(entry.models ?? []).map((pattern) => pattern.replaceAll('*', 'x')), ...endpoints, ...SAMPLES];
+}
+
+const inPlace = ({ name }: Place, model: string): string =>
+  name.startsWith('@') && !model.startsWith('@') ? `${name}/${model}` : model;
+
+/** A host of the list, where a caller may name one. */
+function hostsOf({ name, headers, caller }: Place, config: GatewayConfig): Place['headers'] {
+  if (name !== CUSTOM_HOST) return headers;
+  const [host = 'none.invalid'] = (caller ?? config).customHosts?.hosts ?? [];
+  // In a name, in an address and in a port alike.
+  return { 'custom-host': `https://${host.replaceAll('*', '1')}/v1` };
+}
+
+const answers = ({ operation, resolved }: Way, target: Target): boolean =>
+  attempt(() => (checkMessagesRoute(operation, target, resolved), true)) ?? false;
+
+function remembered<T>(known: Map<string, T>, key: string, find: () => T): T {
+  let found = known.get(key);
+  if (found === undefined) known.set(key, (found = find()));
+  return found;
+}
+
+/** What a request would be refused for is no way. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}

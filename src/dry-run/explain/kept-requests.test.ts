@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KeptRequests } from './kept-requests.ts';
+import type { Question } from './question.ts';
+
+function explainer() {
+  let holders = 0;
+  return {
+    hold: () => void (holders += 1),
+    release: () => void (holders -= 1),
+    explain: () => Promise.reject(new Error('nobody asks')),
+    get holders() {
+      return holders;
+    },
+  };
+}
+
+const question = (bytes: number): Question => ({ method: 'POST', path: '/', headers: {}, body: Buffer.alloc(bytes) });
+
+describe('requests that are kept', () => {
+  it('are the latest, as many as there may be', () => {
+    const kept = new KeptRequests({ requests: 2, bytes: 1e6 });
+    for (const id of ['a', 'b', 'c']) kept.add(id, { question: question(1), explainer: explainer() });
+    expect(['a', 'b', 'c'].map((id) => kept.find(id) !== undefined)).toEqual([false, true, true]);
+  });
+
+  it('are let go where none are to be kept any more, and none are said to be kept', () => {
+    const kept = new KeptRequests();
+    const own = explainer();
+    kept.add('a', { question: question(1), explainer: own });
+    expect([kept.open, own.holders]).toEqual([true, 1]);
+    kept.apply(false);
+    expect([kept.open, own.holders, kept.bytes, kept.find('a')]).toEqual([false, 0, 0, undefined]);
+    kept.apply(true);
+    expect(kept.open).toBe(true);
+  });
+
+  it('give way to larger ones, the oldest first', () => {
+    const kept = new KeptRequests({ requests: 100, bytes: 100_000 });
+    for (const [id, bytes] of [
+      ['a', 30_000],
+      ['b', 30_000],
+      ['c', 50_000],
+    ] as const)
+      kept.add(id, { question: question(bytes), explainer: explainer() });
+    expect(['a', 'b', 'c'].map((id) => kept.find(id) !== undefined)).toEqual([false, true, true]);
+  });
+
+  it('are let go for none that is too large itself', () => {
+    const kept = new KeptRequests({ requests: 100, bytes: 100_000 });
+    kept.add('a', { question: question(1), explainer: explainer() });
+    kept.add('b', { question: question(100_001), explainer: explainer() });
+    expect([kept.find('a') !== undefined, kept.find('b')]).toEqual([true, undefined]);
+  });
+
+  it('hold the settings they ran on, and no longer than they are kept', () => {
+    const [one, other] = [explainer(), explainer()];
+    const kept = new KeptRequests({ requests: 2, bytes: 1e6 });
+    kept.add('a', { question: question(1), explainer: one });
+    kept.add('b', { question: question(1), explainer: one });
+    expect(one.holders).toBe(2);
+    kept.add('c', { question: question(1), explainer: other });
+    expect([one.holders, other.holders]).toEqual([1, 1]);
+    kept.clear();
+    expect([one.holders, other.holders, kept.bytes]).toEqual([0, 0, 0]);
+  });
+
+  it('are never more, nor larger, than they may be', () => {
+    const limits = { requests: 5, bytes: 40_000 };
+    fc.assert(
+      fc.property(fc.array(fc.nat(50_000), { maxLength: 30 }), (sizes) => {
+        const held = explainer();
+        const kept = new KeptRequests(limits);
+        for (const [index, bytes] of sizes.entries()) {
+          kept.add(String(index), { question: question(bytes), explainer: held });
+          expect(kept.bytes).toBeLessThanOrEqual(limits.bytes);
+          expect(held.holders).toBeLessThanOrEqual(limits.requests);
+        }
+        kept.clear();
+        expect([kept.bytes, held.holders]).toEqual([0, 0]);
+      }),
+    );
+  });
+});

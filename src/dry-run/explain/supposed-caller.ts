@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../plugin/index.ts';
+import { digestOf, keyDigest } from '../../settings/compile/key-digest.ts';
+import { callerOf } from '../../settings/compile/key-ring.ts';
+import type { Settings } from '../../settings/read/load.ts';
+import { looksSecret } from '../../settings/problems/show.ts';
+import type { Snapshot } from '../../compose/snapshot.ts';
+import type { Question } from './question.ts';
+
+/** There is no key with this id. */
+export class UnknownKey extends Error {
+  override readonly name = 'UnknownKey';
+  readonly known: readonly string[];
+  /** What was asked for, as it may be repeated: somebody may have given the key in place of its id. */
+  readonly asked: string;
+  constructor(id: string, { keys }: Settings['keys']) {
+    const meant = keys.find((entry) => keyDigest(entry) === digestOf(id));
+    const isSecret = meant !== undefined || looksSecret(id);
+    const asked = isSecret ? 'this id' : `the id ${JSON.stringify(id)}`;
+    super(`There is no key with ${asked}.`);
+    this.asked = asked;
+    this.known = meant ? [meant.id] : keys.map((entry) => entry.id);
+  }
+}
+
+/** A caller that the headers do not tell. */
+export interface Supposed {
+  /** One that nobody has. */
+  readonly key: string;
+  readonly caller: Caller;
+  readonly how: 'named' | 'nobody';
+}
+
+interface KnownSettings {
+  readonly settings: Settings;
+  readonly snapshot: Pick<Snapshot, 'headerNames'>;
+}
+
+export function suppose({ as, headers }: Question, { settings, snapshot }: KnownSettings): Supposed | undefined {
+  const key = `explain-${randomUUID()}`;
+  if (typeof as === 'object') return { key, caller: as, how: 'named' };
+  if (typeof as === 'string') {
+    const entry = settings.keys.keys.find(({ id }) => id === as);
+    if (!entry) throw new UnknownKey(as, settings.keys);
+    return { key, caller: callerOf(entry), how: 'named' };
+  }
+  const given = snapshot.headerNames.read(headers, 'api-key') ?? headers['authorization'] ?? headers['x-api-key'];
+  return given === undefined ? { key, caller: ANYBODY, how: 'nobody' } : undefined;
+}
+
+/** Where nobody says who asks: what the configs do is to be seen, not what some key may not. */
+export const ANYBODY: Caller = {
+  keyId: 'any key',
+  providers: undefined,
+  models: undefined,
+  configs: undefined,
+  defaultConfig: undefined,
+  inlineConfigs: true,
+  customHosts: undefined,
+};
+
+/** A key that is named is not asked for, so nobody else says that its time is over. */
+export function expired({ as }: Question, { keys }: Settings, wall: number): readonly string[] {
+  const named = keys.keys.find(({ id }) => id === as);
+  if (named?.expires_at === undefined || Date.parse(named.expires_at) > wall) return [];
+  return [`the key ${named.id} has expired (${named.expires_at}): a request with it is refused`];
+}
+
+/** The gateway's own header stands over whatever else may hold a key, and `Authorization` stays what the caller sends upstream. */
+export function withKey(question: Question, key: string, { headerNames }: Pick<Snapshot, 'headerNames'>): Question {
+  return { ...question, headers: { ...question.headers, [headerNames.nameFor({}, 'api-key')]: key } };
+}

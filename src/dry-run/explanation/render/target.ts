@@ -1,0 +1,190 @@
+import { FAILURE_KINDS } from '../../../plugin/index.ts';
+import type { CacheTold, Explanation, PluginTold, TargetTold } from '../explanation.ts';
+import { bodyRows, fieldRows, headerRows, sendRows } from './fields.ts';
+import { answerRows } from './head.ts';
+import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
+import { pluginRows } from './plugins.ts';
+import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
+
+/** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */
+export function targetTitle({ number, target, name, at: place }: TargetTold): Line {
+  const named = name === undefined ? [] : [span(` ${JSON.stringify(name)}`)];
+  return [
+    span(`target ${number + 1}`.padEnd(LABEL_WIDTH + INDENT), 'title'),
+    span(target, 'value'),
+    ...named,
+    span('  '),
+    ...at(place),
+  ];
+}
+
+/** All there is to say of a target, in the order in which it happens. */
+export function targetSections(
+  told: TargetTold,
+  { plugins, targets }: Pick<Explanation, 'plugins' | 'targets'>,
+): Section[] {
+  const { outbound, changes } = told;
+  const own = plugins.filter(({ chain, target }) => chain === 'attempt' && target === told.number);
+  const next = targets[told.number + 1];
+  const sections: Section[] = [
+    { label: 'why', rows: whyRows(told) },
+    { label: 'health', rows: healthRows(told) },
+    { label: 'provider', rows: providerRows(told) },
+    { label: 'plugins', rows: pluginRows(own.map((plugin) => withoutRepetition(plugin, told))) },
+    { label: 'body', rows: bodyRows(told) },
+    ...(outbound
+      ? [
+          { label: 'sends', rows: sendRows(outbound) },
+          { label: 'headers', rows: headerRows(outbound) },
+          { label: 'fields', rows: fieldRows(outbound, changes) },
+        ]
+      : []),
+    {
+      label: 'lost',
+      rows: told.losses.map(({ param, action, reason }) =>
+        row([span(param, 'warn'), span(` ${action}`), aside(`  ${reason}`)]),
+      ),
+    },
+    { label: 'refused', rows: told.refused ? answerRows(told.refused) : [] },
+    { label: 'cache', rows: told.cache ? cacheRows(told.cache) : [] },
+    {
+      label: 'timeouts',
+      rows: Object.entries(told.timeouts).map(([name, { ms, source }]) => row(`${name} ${duration(ms)}`, from(source))),
+    },
+    { label: 'retry', rows: [retryRow(told)] },
+    { label: 'commit', rows: told.commit === 'first_content' ? [] : [row(told.commit)] },
+    { label: 'then', rows: [nextRow(told, next)] },
+    { label: 'metrics', rows: metricRows(told) },
+  ];
+  return sections.filter(({ rows }) => rows.length > 0);
+}
+
+/** What is refused and what is sent have sections of their own. */
+const withoutRepetition = (plugin: PluginTold, { outbound }: TargetTold): PluginTold => ({
+  ...plugin,
+  refused: undefined,
+  does: plugin.plugin === 'send' && outbound ? undefined : plugin.does,
+});
+
+/** What the record of a request says in one word. */
+const WHY: Readonly<Record<string, string>> = {
+  only: 'there is no choice',
+  first: 'the first of a fallback',
+  weight: 'drawn by weight',
+  sticky: 'drawn by weight, the same for all that share the sticky values',
+  condition: 'a condition holds',
+  otherwise: 'no condition holds',
+  fallback: 'those before it failed or were left out',
+  probe: 'its circuit breaker finds out whether it is well again',
+  last_resort: 'nobody else takes the request',
+};
+
+const whyRows = ({ why, shares }: TargetTold): Row[] => [
+  row(WHY[why] ?? why),
+  ...shares.map(({ group, weight, of, at: place }) =>
+    row(
+      [
+        span(`${weight} of ${of}`),
+        aside(` in ${group}${of > 0 ? ` (${Math.round((weight / of) * 1000) / 10} %)` : ''}`),
+      ],
+      at(place),
+    ),
+  ),
+];
+
+function healthRows({ health: { state, retryInMs, enforced } }: TargetTold): Row[] {
+  if (state === 'closed')
+    return [row([span('well', 'good'), aside(enforced ? '' : '  (no circuit breaker keeps anybody away)')])];
+  const again = retryInMs === undefined ? '' : `, asked again in ${duration(retryInMs)}`;
+  return [
+    row([span(state, 'bad'), span(again), aside(enforced ? '' : '  (asked all the same: no circuit breaker is set)')]),
+  ];
+}
+
+const providerRows = ({ provider }: TargetTold): Row[] =>
+  provider
+    ? [
+        row(
+          [
+            span(`@${provider.slug}`, 'value'),
+            span(`/${provider.model}`),
+            aside(`  ${provider.provider}, ${provider.format}`),
+          ],
+          at(provider.at),
+        ),
+        ...(provider.fields ? [row([aside(`takes ${fieldsText(provider.fields)}`)])] : []),
+      ]
+    : [];
+
+function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheTold): Row[] {
+  return [
+    row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
+    ...(now === '' ? [] : [row(now)]),
+    row([aside(key === '' ? 'made of' : `key ${shortText(key, 80)}`)]),
+    ...Object.entries(parts).map(([name, value]) => row([aside(`  ${name}: ${valueText(value, 80)}`)])),
+  ];
+}
+
+function retryRow({ retry: { attempts, onStatusCodes, source } }: TargetTold): Row {
+  if (attempts < 1) return row('none', from(source));
+  return row(`up to ${attempts} more after ${statusText(onStatusCodes) || 'a failure'}`, from(source));
+}
+
+/** Kinds that give way where a config says nothing. */
+const BY_DEFAULT = Object.entries(FAILURE_KINDS).flatMap(([kind, { givesWay }]) => (givesWay ? [kind] : []));
+
+function nextRow({ nextAfter: { kinds, statusCodes } }: TargetTold, next: TargetTold | undefined): Row {
+  if (kinds.length + statusCodes.length === 0) return row([aside('its failure is the answer')]);
+  const isDefault = kinds.length === BY_DEFAULT.length && BY_DEFAULT.every((kind) => kinds.some((one) => one === kind));
+  const statuses = statusCodes.length === 0 ? [] : [`the status ${statusText(statusCodes)}`];
+  const after = [...(isDefault ? ['any failure that another target may not have'] : kindTexts(kinds)), ...statuses];
+  const whom = next ? `target ${next.number + 1}` : 'the next one, if there were any';
+  return row([span(`after ${listed(after, 'or')}: `), span(whom, next ? 'value' : 'aside')]);
+}
+
+const TIMEOUTS = Object.keys(FAILURE_KINDS).filter((kind) => kind.startsWith('timeout_'));
+
+/** All timeouts are told as one. */
+function kindTexts(kinds: readonly string[]): readonly string[] {
+  if (!TIMEOUTS.every((timeout) => kinds.includes(timeout))) return kinds;
+  return [...kinds.filter((kind) => !TIMEOUTS.includes(kind)), 'any timeout'];
+}
+
+/** `429, 500–504`: a run of three or more is shown by its ends, all of a hundred as `5xx`. */
+export function statusText(codes: readonly number[]): string {
+  const sorted = [...new Set(codes)].toSorted((a, b) => a - b);
+  const runs: number[][] = [];
+  for (const code of sorted) {
+    const run = runs.at(-1);
+    if (run && run.at(-1) === code - 1) run.push(code);
+    else runs.push([code]);
+  }
+  return runs
+    .flatMap((run) => {
+      const [first, last] = [run[0]!, run.at(-1)!];
+      if (run.length === 100 && first % 100 === 0) return [`${first / 100}xx`];
+      return run.length > 2 ? [`${first}–${last}`] : run.map(String);
+    })
+    .join(', ');
+}
+
+function metricRows({ metrics }: TargetTold): Row[] {
+  if (metrics.length === 0) return [];
+  const labels = new Set(
+    metrics.flatMap(({ labels: one }) =>
+      Object.entries(one).flatMap(([name, value]) => (value === '' ? [] : [`${name}=${shortText(value, 60)}`])),
+    ),
+  );
+  return [
+    row([...new Set(metrics.map(({ name }) => name))].join(', ')),
+    ...(labels.size === 0 ? [] : [row([aside(`with ${[...labels].join(', ')}`)])]),
+  ];
+}
+
+export const leftOutRows = (leftOut: Explanation['leftOut']): Row[] =>
+  leftOut.map(({ target, name, at: place, reason }) =>
+    row(
+      [span(target), span(name === undefined ? '' : ` ${JSON.stringify(name)}`), aside(`  ${reason}`)],
+      place ? at(place) : arrow(),
+    ),
+  );

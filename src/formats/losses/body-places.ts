@@ -1,0 +1,100 @@
+import type { JsonObject } from '../conversation.ts';
+import { MAX_NAME_LENGTH } from './losses.ts';
+
+/** Spellings of one place, the best first. */
+export type Spellings = readonly [string, ...string[]];
+
+/**
+ * Keys may hold dots and brackets themselves, so that a place can be read in several ways. These bounds keep the search for one
+ * cheap whatever the keys are; a place that needs more is told as the smallest field around it that was found.
+ */
+const MAX_KEYS_TRIED = 64;
+const MAX_VISITS = 256;
+
+/** The spelling the body has; where it has none, what is lost was in the smallest field around it. */
+export function nearestPlace(body: JsonObject, spellings: Spellings): string {
+  const [first] = spellings;
+  let found = 0;
+  for (const place of spellings) {
+    const end = new PlaceSearch(place).endIn(body);
+    if (end === place.length) return place;
+    if (place === first) found = end;
+  }
+  if (first.length > MAX_NAME_LENGTH) return first;
+  return first.slice(0, found > 0 ? found : firstStep(first));
+}
+
+/** `messages[2].content[0]` of a body. */
+export function isPlaceOf(body: unknown, place: string): boolean {
+  return new PlaceSearch(place).endIn(body) === place.length;
+}
+
+function firstStep(place: string): number {
+  const end = place.slice(1).search(/[.[]/);
+  return end < 0 ? place.length : end + 1;
+}
+
+const INDEX = /\[(\d+)\]\.?/y;
+
+/** Looks keys up instead of comparing all of them: an object may have hundreds of thousands. */
+class PlaceSearch {
+  readonly #place: string;
+  /** End of the longest part of the place that was found. */
+  #found = 0;
+  #visits = 0;
+
+  constructor(place: string) {
+    this.#place = place;
+  }
+
+  endIn(body: unknown): number {
+    if (this.#place.length <= MAX_NAME_LENGTH) this.#visit(body, 0);
+    return this.#found;
+  }
+
+  /** True where the search is over. */
+  #visit(value: unknown, from: number): boolean {
+    this.#visits += 1;
+    if (from >= this.#place.length) {
+      this.#found = this.#place.length;
+      return true;
+    }
+    if (this.#visits > MAX_VISITS) return true;
+    if (Array.isArray(value)) return this.#visitItem(value, from);
+    return typeof value === 'object' && value !== null && this.#visitMember(value as JsonObject, from);
+  }
+
+  #visitItem(list: readonly unknown[], from: number): boolean {
+    INDEX.lastIndex = from;
+    const match = INDEX.exec(this.#place);
+    const at = Number(match?.[1]);
+    if (!match || at >= list.length) return false;
+    this.#note(from + `[${match[1]}]`.length);
+    return this.#visit(list[at], from + match[0].length);
+  }
+
+  #visitMember(object: JsonObject, from: number): boolean {
+    const place = this.#place;
+    // First the whole rest as one key: most lost fields are unknown ones at the top.
+    if (Object.hasOwn(object, place.slice(from))) {
+      this.#found = place.length;
+      return true;
+    }
+    let tried = 0;
+    for (let end = from; end < place.length && tried < MAX_KEYS_TRIED; end += 1) {
+      if (!isStep(place, end)) continue;
+      tried += 1;
+      const key = place.slice(from, end);
+      if (!Object.hasOwn(object, key)) continue;
+      this.#note(end);
+      if (this.#visit(object[key], place[end] === '.' ? end + 1 : end)) return true;
+    }
+    return false;
+  }
+
+  #note(end: number): void {
+    if (end > this.#found && (end === this.#place.length || isStep(this.#place, end))) this.#found = end;
+  }
+}
+
+const isStep = (place: string, at: number): boolean => place[at] === '.' || place[at] === '[';

@@ -1,0 +1,79 @@
+import type { Loss } from '../conversation.ts';
+import type { Path } from './place.ts';
+
+/** So many losses of one request have names. An ordinary request has fewer than ten, and the header shows about thirty. */
+export const MAX_NAMED = 100;
+
+/** A longer name is counted instead: only a field name that is itself that long makes one, and half a name would be another one. */
+export const MAX_NAME_LENGTH = 512;
+
+type Action = Loss['action'];
+
+const ACTIONS: readonly Action[] = ['dropped', 'clamped', 'downgraded'];
+
+/**
+ * What a request cannot say at its target (design.md idea 6: nothing is lost in silence). A body may hold hundreds of thousands of
+ * fields that no target has: the first ones are named, one entry per place, action and reason, and the others are counted. The
+ * count is in the last entries of the list, one for each action.
+ */
+export class LossReport {
+  readonly #named = new Map<string, Loss>();
+  readonly #unnamed = new Map<Action, number>();
+
+  dropped(param: Path, reason: string): void {
+    this.#lose('dropped', param, reason);
+  }
+
+  clamped(param: Path, reason: string): void {
+    this.#lose('clamped', param, reason);
+  }
+
+  downgraded(param: Path, reason: string): void {
+    this.#lose('downgraded', param, reason);
+  }
+
+  /** A loss that is only counted needs no name. */
+  #lose(action: Action, param: Path, reason: string): void {
+    if (this.isFull) this.count(action, 1);
+    else this.add({ param: String(param), action, reason });
+  }
+
+  add(loss: Loss): void {
+    if (loss.count !== undefined) return this.count(loss.action, loss.count);
+    if (this.isFull || loss.param.length > MAX_NAME_LENGTH) return this.count(loss.action, 1);
+    const key = `${loss.action} ${loss.param} ${loss.reason}`;
+    if (!this.#named.has(key)) this.#named.set(key, loss);
+  }
+
+  addAll(losses: readonly Loss[]): void {
+    for (const loss of losses) this.add(loss);
+  }
+
+  /** Nothing more is named. A loop over a caller's fields that finds this needs no names any more. */
+  get isFull(): boolean {
+    return this.#named.size >= MAX_NAMED;
+  }
+
+  /** Further losses, without names. */
+  count(action: Action, count: number): void {
+    if (count > 0) this.#unnamed.set(action, (this.#unnamed.get(action) ?? 0) + count);
+  }
+
+  list(): readonly Loss[] {
+    const unnamed = ACTIONS.flatMap((action) => {
+      const count = this.#unnamed.get(action);
+      return count === undefined ? [] : [{ param: `(+${count} more)`, action, reason: 'Not named one by one', count }];
+    });
+    return [...this.#named.values(), ...unnamed];
+  }
+}
+
+/** Several lists as one, under the same bound. */
+export function joinLosses(...lists: readonly (readonly Loss[])[]): readonly Loss[] {
+  const [only, ...others] = lists.filter((list) => list.length > 0);
+  if (only === undefined) return [];
+  if (others.length === 0 && only.length <= MAX_NAMED) return only;
+  const report = new LossReport();
+  for (const list of lists) report.addAll(list);
+  return report.list();
+}

@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  audioFormat,
+  audioMime,
+  bareMime,
+  mediaKind,
+  mimeOfName,
+  mimeOfUrl,
+  parseDataUri,
+  sniffAudioMime,
+  toDataUri,
+} from './media-types.ts';
+
+describe('MIME by URL', () => {
+  it.each([
+    ['https://example.com/a/photo.JPG', 'image/jpeg'],
+    ['https://example.com/photo.png?sig=a.b.pdf', 'image/png'],
+    ['https://example.com/photo.png#page=1.pdf', 'image/png'],
+    ['gs://bucket/folder/film.mp4', 'video/mp4'],
+    ['gs://bucket.with.dots/no-extension', undefined],
+    ['https://example.com', undefined],
+    ['https://example.pdf', undefined],
+    ['https://files.example/v1beta/files/abc', undefined],
+    ['https://example.com/archive.tar.xyz', undefined],
+    ['https://example.com/dir.png/file', undefined],
+    ['https://www.youtube.com/watch?v=abc', 'video/mp4'],
+    ['https://youtu.be/abc', 'video/mp4'],
+    ['https://notyoutube.com/watch?v=abc', undefined],
+    ['https://example.com/constructor', undefined],
+  ])('of %s is %s', (url, mime) => expect(mimeOfUrl(url)).toBe(mime));
+
+  it('does not depend on query or fragment', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (query, fragment) => {
+        expect(mimeOfUrl(`https://h.example/x.webp?${query.replaceAll('#', '')}#${fragment}`)).toBe('image/webp');
+      }),
+    );
+  });
+});
+
+it('takes the last extension of a file name', () => {
+  expect(mimeOfName('report.final.PDF')).toBe('application/pdf');
+  expect(mimeOfName('README')).toBeUndefined();
+  expect(mimeOfName('x.__proto__')).toBeUndefined();
+});
+
+describe('data URIs', () => {
+  it.each([
+    ['data:image/png;base64,QUJD', { mime: 'image/png', data: 'QUJD' }],
+    ['DATA:Image/PNG;BASE64,QUJD', { mime: 'image/png', data: 'QUJD' }],
+    ['data:text/plain;charset=utf-8;base64,QUJD', { mime: 'text/plain', data: 'QUJD' }],
+    [
+      'data:audio/pcm;Rate=16000; channels=1;base64,QUJD',
+      { mime: 'audio/pcm', parameters: 'Rate=16000;channels=1', data: 'QUJD' },
+    ],
+    ['data:text/plain;charset=latin1;base64,QUJD', { mime: 'text/plain', parameters: 'charset=latin1', data: 'QUJD' }],
+    ['data:text/plain,a%20b', { mime: 'text/plain', data: Buffer.from('a b').toString('base64') }],
+    ['data:;base64,QUJD', { mime: undefined, data: 'QUJD' }],
+    ['data:text/plain,%zz', undefined],
+    ['data:image/png;base64', undefined],
+    ['https://example.com/data:x', undefined],
+    ['', undefined],
+  ])('reads %s', (uri, parsed) => expect(parseDataUri(uri)).toEqual(parsed));
+
+  it('reads no URI whose type has a thousand parameters', () => {
+    expect(parseDataUri(`data:image/png${';a=b'.repeat(1000)};base64,AAAA`)).toBeUndefined();
+  });
+
+  it('are read back as they were written', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('image/png', 'application/pdf', 'audio/wav'), fc.uint8Array(), (mime, bytes) => {
+        const data = Buffer.from(bytes).toString('base64');
+        expect(parseDataUri(toDataUri(mime, data))).toEqual({ mime, data });
+      }),
+    );
+  });
+});
+
+it('names the kind of a MIME type', () => {
+  const kinds = ['image/png', 'audio/wav', 'video/mp4', 'application/pdf', 'text/plain', 'nonsense'].map(mediaKind);
+  expect(kinds).toEqual(['image', 'audio', 'video', 'document', 'document', 'document']);
+});
+
+it('maps audio formats both ways, without parameters', () => {
+  for (const format of ['wav', 'mp3', 'flac', 'pcm16', 'aac', 'opus'])
+    expect(audioFormat(audioMime(format) ?? '')).toBe(format);
+  expect(audioFormat('audio/pcm;rate=24000')).toBe('pcm16');
+  expect(audioMime('unheard-of')).toBeUndefined();
+  expect(bareMime(' Audio/PCM ; rate=1')).toBe('audio/pcm');
+});
+
+it('tells sound by its first bytes', () => {
+  const of = (text: string) => sniffAudioMime(Buffer.from(text, 'latin1').toString('base64'));
+  expect([of('RIFF....'), of('ID3...'), of('\xff\xf3\x84'), of('fLaC..'), of('OggS..'), of('\x00\x01\x02')]).toEqual([
+    'audio/wav',
+    'audio/mp3',
+    'audio/mp3',
+    'audio/flac',
+    'audio/ogg',
+    'audio/pcm',
+  ]);
+});

@@ -1,0 +1,201 @@
+import type { MediaPart } from '../conversation.ts';
+
+/**
+ * MIME types by file extension (wire.md D4). `mp4` and `webm` mean video; an audio part asks `audioMime` instead.
+ * Where Google's list and the IANA name differ, Google's is kept: it is the only format that needs a type for a URL.
+ */
+const MIME_BY_EXTENSION = new Map<string, string>([
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['bmp', 'image/bmp'],
+  ['tiff', 'image/tiff'],
+  ['tif', 'image/tiff'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['htm', 'text/html'],
+  ['mp4', 'video/mp4'],
+  ['mov', 'video/mov'],
+  ['avi', 'video/avi'],
+  ['wmv', 'video/wmv'],
+  ['flv', 'video/x-flv'],
+  ['webm', 'video/webm'],
+  ['mpeg', 'video/mpeg'],
+  ['mpg', 'video/mpeg'],
+  ['3gp', 'video/3gpp'],
+  ['mkv', 'video/x-matroska'],
+  ['mp3', 'audio/mp3'],
+  ['wav', 'audio/wav'],
+  ['flac', 'audio/flac'],
+  ['aac', 'audio/aac'],
+  ['m4a', 'audio/m4a'],
+  ['ogg', 'audio/ogg'],
+  ['opus', 'audio/ogg'],
+  ['pcm', 'audio/pcm'],
+  ['mpga', 'audio/mpeg'],
+]);
+
+/** `input_audio.format` → MIME (wire.md D4). */
+const AUDIO_BY_FORMAT = new Map<string, string>([
+  ['wav', 'audio/wav'],
+  ['mp3', 'audio/mp3'],
+  ['opus', 'audio/ogg'],
+  ['ogg', 'audio/ogg'],
+  ['flac', 'audio/flac'],
+  ['pcm16', 'audio/pcm'],
+  ['pcm', 'audio/pcm'],
+  ['aac', 'audio/aac'],
+  ['m4a', 'audio/m4a'],
+  ['mpeg', 'audio/mpeg'],
+  ['mpga', 'audio/mpga'],
+  ['mp4', 'audio/mp4'],
+  ['webm', 'audio/webm'],
+]);
+
+const FORMAT_BY_AUDIO = new Map<string, string>([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/mp3', 'mp3'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/ogg', 'opus'],
+  ['audio/opus', 'opus'],
+  ['audio/flac', 'flac'],
+  ['audio/pcm', 'pcm16'],
+  ['audio/aac', 'aac'],
+  ['audio/m4a', 'm4a'],
+  ['audio/mpga', 'mpga'],
+  ['audio/mp4', 'mp4'],
+  ['audio/webm', 'webm'],
+]);
+
+export function audioMime(format: string): string | undefined {
+  return AUDIO_BY_FORMAT.get(format.toLowerCase());
+}
+
+/** OpenAI's name of an audio type; parameters (`audio/pcm;rate=24000`) do not count. */
+export function audioFormat(mime: string): string | undefined {
+  return FORMAT_BY_AUDIO.get(bareMime(mime));
+}
+
+export function bareMime(mime: string): string {
+  const semicolon = mime.indexOf(';');
+  return (semicolon < 0 ? mime : mime.slice(0, semicolon)).trim().toLowerCase();
+}
+
+export function mediaKind(mime: string): MediaPart['media'] {
+  const kind = mime.slice(0, Math.max(0, mime.indexOf('/'))).toLowerCase();
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
+}
+
+/** MIME by the extension of a file name: `report.PDF`. */
+export function mimeOfName(name: string): string | undefined {
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? undefined : MIME_BY_EXTENSION.get(name.slice(dot + 1).toLowerCase());
+}
+
+/**
+ * MIME by the extension of the URL's path. Query and fragment do not count: taking what follows the last dot of the whole
+ * URL breaks on signed URLs (`a.png?sig=x.y`). No `new URL`: `gs://` buckets may hold characters it refuses.
+ */
+export function mimeOfUrl(url: string): string | undefined {
+  const scheme = url.indexOf('://');
+  const authority = scheme < 0 ? 0 : scheme + 3;
+  const slash = url.indexOf('/', authority);
+  const host = url.slice(authority, slash < 0 ? url.length : slash).toLowerCase();
+  const path = slash < 0 ? '' : url.slice(slash, endOfPath(url, slash));
+  // A watch page has no extension and is a film to Gemini (wire.md D4).
+  if (/^(?:www\.|m\.)?youtube\.com$/.test(host) ? path === '/watch' : host === 'youtu.be') return 'video/mp4';
+  return mimeOfName(path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** Where query or fragment begin. An address may be as long as a body: two searches cost less than a pattern. */
+export function endOfPath(url: string, from = 0): number {
+  const query = url.indexOf('?', from);
+  const path = query < 0 ? url : url.slice(0, query);
+  const fragment = path.indexOf('#', from);
+  return fragment < 0 ? path.length : fragment;
+}
+
+export interface DataUri {
+  readonly mime: string | undefined;
+  /** Parameters of the type, less those that name what is assumed anyway. */
+  readonly parameters?: string;
+  /** base64 */
+  readonly data: string;
+}
+
+const BASE64_MARK = ';base64';
+
+/** Longest type with its parameters: real ones have a few dozen letters (RFC 6838, section 4.2, allows 127 for each name). */
+const MAX_TYPE = 1024;
+
+/**
+ * Reads `data:<mime>[;charset=…][;base64],<data>` (RFC 2397); undefined for anything else. Text data is turned into base64 so that
+ * callers see one form. Written with indexOf: an image is megabytes, and a regular expression would walk all of it.
+ */
+export function parseDataUri(uri: string): DataUri | undefined {
+  if (uri.slice(0, 5).toLowerCase() !== 'data:') return undefined;
+  const comma = uri.indexOf(',');
+  if (comma < 0 || comma > MAX_TYPE) return undefined;
+  const head = uri.slice(5, comma);
+  const base64 = head.slice(-BASE64_MARK.length).toLowerCase() === BASE64_MARK;
+  const type = base64 ? head.slice(0, -BASE64_MARK.length) : head;
+  const mime = bareMime(type);
+  const parameters = tellingParameters(type);
+  const payload = uri.slice(comma + 1);
+  const data = base64 ? payload : percentToBase64(payload);
+  return data === undefined ? undefined : { mime: mime || undefined, data, ...(parameters && { parameters }) };
+}
+
+/** A longer list is kept as it is: those of real types have some tens of characters. */
+const MAX_PARAMETERS = 1024;
+
+function tellingParameters(type: string): string {
+  const first = type.indexOf(';');
+  if (first < 0) return '';
+  if (type.length > MAX_PARAMETERS) return type.slice(first + 1).trim();
+  const [, ...parameters] = type.split(';').map((parameter) => parameter.trim());
+  return parameters
+    .filter((parameter) => parameter !== '' && !/^charset="?(?:utf-?8|us-ascii)"?$/i.test(parameter))
+    .join(';');
+}
+
+/** As an error or a loss shows them. */
+export function shownParameters(parameters: string): string {
+  return parameters.length > MAX_PARAMETERS ? `${parameters.slice(0, MAX_PARAMETERS)}…` : parameters;
+}
+
+function percentToBase64(text: string): string | undefined {
+  try {
+    return Buffer.from(decodeURIComponent(text), 'utf8').toString('base64');
+  } catch {
+    // A stray percent sign: not a data URI anybody can read.
+    return undefined;
+  }
+}
+
+export function toDataUri(mime: string, data: string): string {
+  return `data:${mime};base64,${data}`;
+}
+
+/** First bytes of the sound containers, in base64: OpenAI's `message.audio` does not say what it holds. */
+const AUDIO_MAGIC: readonly (readonly [string, string])[] = [
+  ['UklGR', 'audio/wav'],
+  ['SUQz', 'audio/mp3'],
+  ['//', 'audio/mp3'],
+  ['ZkxhQ', 'audio/flac'],
+  ['T2dnU', 'audio/ogg'],
+];
+
+/** Type of a sound by its first bytes; headerless sound is PCM, the only such format OpenAI sends. */
+export function sniffAudioMime(base64: string): string {
+  return AUDIO_MAGIC.find(([magic]) => base64.startsWith(magic))?.[1] ?? 'audio/pcm';
+}

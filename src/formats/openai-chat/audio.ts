@@ -1,0 +1,70 @@
+import type { JsonObject, MediaPart, Part, StoredMedia } from '../conversation.ts';
+import type { GenerationEvent } from '../events.ts';
+import type { ClientContext } from '../format.ts';
+import { sniffAudioMime } from '../media/media-types.ts';
+import type { BlockNumbers } from './block-numbers.ts';
+import { stringOf } from './read.ts';
+
+/**
+ * `audio` of a message or a delta: `{id, data, expires_at, transcript}` (wire.md A5). The transcript is what was said, so it is
+ * text; the sound itself is kept until it is whole.
+ */
+export class SoundReader {
+  readonly #choice: number;
+  readonly #blocks: BlockNumbers;
+  readonly #pieces: Buffer[] = [];
+  #id: string | undefined;
+  #expiresAt: number | undefined;
+
+  constructor(choice: number, blocks: BlockNumbers) {
+    this.#choice = choice;
+    this.#blocks = blocks;
+  }
+
+  read(audio: JsonObject, out: GenerationEvent[]): void {
+    this.#id ??= stringOf(audio.id) || undefined;
+    if (typeof audio.expires_at === 'number') this.#expiresAt = audio.expires_at;
+    const text = stringOf(audio.transcript);
+    if (text) out.push({ type: 'text', choice: this.#choice, block: this.#blocks.open('spoken'), text, spoken: true });
+    const data = stringOf(audio.data);
+    if (data) this.#pieces.push(Buffer.from(data, 'base64'));
+  }
+
+  close(out: GenerationEvent[]): void {
+    if (this.#pieces.length === 0) return;
+    const data = Buffer.concat(this.#pieces).toString('base64');
+    const [id, expiresAt] = [this.#id, this.#expiresAt];
+    out.push({
+      type: 'media',
+      choice: this.#choice,
+      block: this.#blocks.next(),
+      mime: sniffAudioMime(data),
+      data,
+      ...(id !== undefined && { stored: { id, ...(expiresAt !== undefined && { expiresAt }) } }),
+    });
+  }
+}
+
+/**
+ * Made sound is a field of OpenAI's own API, strict or not (wire.md D9). The id and expiry are the provider's; where it has
+ * none, they are those of this reply: nothing is stored then, and the sound cannot be referred to later.
+ */
+export function encodeSound(parts: readonly Part[], client: ClientContext): JsonObject | undefined {
+  const sounds = parts.filter(isSound);
+  const spoken = parts.flatMap((part) => (part.type === 'text' && part.spoken ? [part.text] : []));
+  if (sounds.length === 0 && spoken.length === 0) return undefined;
+  const pieces = sounds.flatMap(({ source }) => (source.kind === 'data' ? [Buffer.from(source.data, 'base64')] : []));
+  return {
+    ...soundName(sounds.find((sound) => sound.stored)?.stored, client),
+    data: Buffer.concat(pieces).toString('base64'),
+    transcript: spoken.join(''),
+  };
+}
+
+function isSound(part: Part): part is MediaPart {
+  return part.type === 'media' && part.media === 'audio';
+}
+
+export function soundName(stored: StoredMedia | undefined, client: ClientContext): JsonObject {
+  return { id: stored?.id ?? `audio_${client.id}`, expires_at: stored?.expiresAt ?? client.created };
+}

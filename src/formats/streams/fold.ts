@@ -1,0 +1,222 @@
+import type { FormatName, JsonObject, Part, ToolCallPart } from '../conversation.ts';
+import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from '../events.ts';
+
+/** One answer, whole: what a list of events says when it is read to the end. */
+export interface Choice {
+  readonly index: number;
+  /** In the order of their first event. Fragments of one block are joined; a signature sits on its part. */
+  readonly parts: readonly Part[];
+  readonly refusal: string | undefined;
+  readonly finish: FinishReason | undefined;
+  readonly native: string | undefined;
+  readonly stopSequence: string | undefined;
+  readonly message: string | undefined;
+  readonly citations: readonly UrlCitation[];
+  readonly logprobs: readonly LogprobToken[];
+  readonly refusalLogprobs: readonly LogprobToken[];
+}
+
+export interface Generation {
+  readonly id: string | undefined;
+  readonly model: string | undefined;
+  readonly created: number | undefined;
+  /** See the `start` event. */
+  readonly extras: JsonObject | undefined;
+  readonly extrasFormat: FormatName | undefined;
+  readonly choices: readonly Choice[];
+  readonly usage: Usage | undefined;
+  /** The provider's own usage object, last seen. */
+  readonly rawUsage: JsonObject | undefined;
+  readonly failure: UpstreamFailure | undefined;
+}
+
+type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
+type Draft = Mutable<Choice> & {
+  parts: Part[];
+  citations: UrlCitation[];
+  logprobs: LogprobToken[];
+  refusalLogprobs: LogprobToken[];
+  /** Part index by block number, or by call number. */
+  blocks: Readonly<Record<Fragmented, Map<number, number>>>;
+};
+/** Parts that come in fragments. */
+type Fragmented = 'tool_call' | 'text' | 'thinking';
+
+/** A plain body is this fold of the events, so a stream and a plain reply cannot disagree. */
+export function fold(events: readonly GenerationEvent[]): Generation {
+  let id: string | undefined;
+  let model: string | undefined;
+  let created: number | undefined;
+  let extras: JsonObject | undefined;
+  let extrasFormat: FormatName | undefined;
+  let usage: Usage | undefined;
+  let rawUsage: JsonObject | undefined;
+  let failure: UpstreamFailure | undefined;
+  const drafts = new Map<number, Draft>();
+  for (const event of events) {
+    if (event.type === 'start') {
+      id = event.id ?? id;
+      model = event.model ?? model;
+      created = event.created ?? created;
+      extras = event.extras ?? extras;
+      extrasFormat = event.extrasFormat ?? extrasFormat;
+    } else if (event.type === 'usage') {
+      usage = event.usage;
+      rawUsage = event.raw ?? rawUsage;
+    } else if (event.type === 'error') {
+      failure = event.failure;
+    } else if (event.type !== 'end' && event.type !== 'ping') {
+      foldInto(draftOf(drafts, event.choice), event);
+    }
+  }
+  const choices = [...drafts.values()].sort((a, b) => a.index - b.index).map(({ blocks: _, ...choice }) => choice);
+  return { id, model, created, extras, extrasFormat, choices, usage, rawUsage, failure };
+}
+
+function draftOf(drafts: Map<number, Draft>, index: number): Draft {
+  let draft = drafts.get(index);
+  if (!draft) {
+    draft = {
+      index,
+      parts: [],
+      refusal: undefined,
+      finish: undefined,
+      native: undefined,
+      stopSequence: undefined,
+      message: undefined,
+      citations: [],
+      logprobs: [],
+      refusalLogprobs: [],
+      blocks: { tool_call: new Map(), text: new Map(), thinking: new Map() },
+    };
+    drafts.set(index, draft);
+  }
+  return draft;
+}
+
+type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>;
+
+function foldInto(draft: Draft, event: ChoiceEvent): void {
+  switch (event.type) {
+    case 'text':
+      return mergeText(draft, event);
+    case 'thinking':
+      return mergeThinking(draft, event);
+    case 'signature':
+      return sign(draft, event.block, event.signature);
+    case 'redacted_thinking':
+      draft.parts.push({ type: 'redacted_thinking', data: event.data });
+      return;
+    case 'refusal':
+      draft.refusal = (draft.refusal ?? '') + event.text;
+      return;
+    case 'tool_call': {
+      const { id, name, custom, legacy, signature } = event;
+      const part: ToolCallPart = {
+        type: 'tool_call',
+        id,
+        name,
+        arguments: '',
+        ...(custom && { custom }),
+        ...(legacy && { legacy }),
+        ...(signature && { signature }),
+      };
+      return begin(draft, event.call, part);
+    }
+    case 'tool_arguments':
+      return mergeArguments(draft, event);
+    case 'finish':
+      draft.finish = event.reason;
+      draft.native = event.native;
+      draft.stopSequence = event.stopSequence;
+      draft.message = event.message;
+      return;
+    case 'citation':
+      draft.citations.push(event.citation);
+      return;
+    case 'logprobs':
+      // No spread: a long answer has more tokens than a call may have arguments.
+      for (const token of event.tokens) (event.refusal ? draft.refusalLogprobs : draft.logprobs).push(token);
+      return;
+    default:
+      draft.parts.push(wholePart(event));
+  }
+}
+
+function mergeArguments(draft: Draft, { call, text }: Extract<ChoiceEvent, { type: 'tool_arguments' }>): void {
+  const part = partAt(draft, 'tool_call', call);
+  if (part?.type === 'tool_call') part.arguments += text;
+}
+
+function mergeText(draft: Draft, { block, text, spoken }: Extract<ChoiceEvent, { type: 'text' }>): void {
+  const part = partAt(draft, 'text', block);
+  if (part?.type === 'text') part.text += text;
+  else begin(draft, block, { type: 'text', text, ...(spoken && { spoken }) });
+}
+
+function mergeThinking(draft: Draft, { block, text, inline }: Extract<ChoiceEvent, { type: 'thinking' }>): void {
+  const part = partAt(draft, 'thinking', block);
+  if (part?.type === 'thinking') part.text += text;
+  else begin(draft, block, { type: 'thinking', text, ...(inline && { inline }) });
+}
+
+/** Events that carry a whole part each. */
+function wholePart(event: Extract<ChoiceEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>): Part {
+  const signature = 'signature' in event && event.signature ? { signature: event.signature } : {};
+  switch (event.type) {
+    case 'media':
+      return {
+        type: 'media',
+        media: mediaKind(event.mime),
+        mime: event.mime,
+        source: { kind: 'data', data: event.data },
+        ...(event.stored && { stored: event.stored }),
+        ...signature,
+      };
+    case 'code':
+      return {
+        type: 'code',
+        language: event.language,
+        code: event.code,
+        ...(event.id && { id: event.id }),
+        ...signature,
+      };
+    case 'code_result':
+      return {
+        type: 'code_result',
+        outcome: event.outcome,
+        output: event.output,
+        ...(event.id && { id: event.id }),
+        ...signature,
+      };
+    case 'opaque':
+      return {
+        type: 'opaque',
+        format: event.format,
+        value: event.value,
+        ...(event.attached && { attached: true }),
+      };
+  }
+}
+
+function mediaKind(mime: string): 'image' | 'audio' | 'video' | 'document' {
+  const kind = mime.slice(0, mime.indexOf('/'));
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
+}
+
+/** The part of a block or call, which was made here: fragments are joined to it in place, for a copy for each of them costs more than they do. */
+function partAt(draft: Draft, kind: Fragmented, number: number): Mutable<Part> | undefined {
+  const at = draft.blocks[kind].get(number);
+  return at === undefined ? undefined : draft.parts[at];
+}
+
+function begin(draft: Draft, number: number, part: Extract<Part, { type: Fragmented }>): void {
+  draft.blocks[part.type].set(number, draft.parts.push(part) - 1);
+}
+
+/** A signature belongs to the thinking or text of its block; alone it makes an empty text part that only carries it. */
+function sign(draft: Draft, block: number, signature: string): void {
+  const part = partAt(draft, 'thinking', block) ?? partAt(draft, 'text', block);
+  if (part?.type === 'thinking' || part?.type === 'text') part.signature = signature;
+  else begin(draft, block, { type: 'text', text: '', signature });
+}

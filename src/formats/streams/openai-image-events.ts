@@ -1,0 +1,23 @@
+import type { JsonObject } from '../conversation.ts';
+import { isObject } from '../openai-chat/read.ts';
+
+const MAX_REPEATED_FIELDS = 4096;
+
+/**
+ * A whole reply with images as the stream its client asked for (wire.md A8): without drafts, each image is complete at once.
+ * Usage is of the whole request and goes with the last one, so that who adds it up counts it once. Fields of the reply stand in each
+ * event; many of them stand in the first alone, or a stream of many images would be a multiple of what was received.
+ */
+export function asImageEvents({ created, data, usage, ...others }: JsonObject): string {
+  const images = Array.isArray(data) ? data.filter(isObject) : [];
+  const repeated = JSON.stringify(others).length <= MAX_REPEATED_FIELDS ? others : {};
+  return images
+    .map((image, index) => {
+      const last = index === images.length - 1;
+      const type = 'image_generation.completed';
+      const shared = index === 0 ? others : repeated;
+      const event = { type, created_at: created, ...image, ...shared, ...(last && usage !== undefined && { usage }) };
+      return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+    })
+    .join('');
+}

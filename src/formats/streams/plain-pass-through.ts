@@ -1,0 +1,67 @@
+import { createSignals, type GenerationEvent, type Signals } from '../events.ts';
+import { ReplyFault, type PassThrough, type ReplyContext } from '../format.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
+import { parseReplyText } from '../json/rounding.ts';
+import { observe } from './signals.ts';
+import { textOf } from '../sse/stream-start.ts';
+
+type DecodeReply = (body: unknown, reply: ReplyContext) => readonly GenerationEvent[];
+
+/** A whole reply that was read: its bytes, what they say as JSON, and as events. */
+export interface WholeReply {
+  readonly bytes: Buffer;
+  readonly body: unknown;
+  readonly events: readonly GenerationEvent[];
+}
+
+const asItCame = ({ bytes }: WholeReply): Buffer => bytes;
+
+/**
+ * A plain body in the client's own format is one event: it is whole when it has ended. So it is held (the caller bounds it),
+ * read for its signals, and leaves as the bytes that came, or as `write` has it; a body that was cut, or is something
+ * else, never does.
+ */
+export class PlainPassThrough implements PassThrough {
+  readonly signals: Signals;
+  readonly #decodeReply: DecodeReply;
+  readonly #reply: ReplyContext;
+  readonly #write: (reply: WholeReply, notes: LossNotes) => Buffer;
+  readonly #pieces: Buffer[] = [];
+
+  constructor(
+    decodeReply: DecodeReply,
+    model: string,
+    write: (reply: WholeReply, notes: LossNotes) => Buffer = asItCame,
+    signals: Signals = createSignals(),
+  ) {
+    this.signals = signals;
+    this.#decodeReply = decodeReply;
+    this.#write = write;
+    // Nobody sees the ids of the calls this reads.
+    this.#reply = { model, newCallId: () => 'call' };
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.signals.progress += 1;
+  }
+
+  end(): Buffer | undefined {
+    const bytes = Buffer.concat(this.#pieces);
+    try {
+      const body = parseReplyText(textOf(bytes));
+      const events = this.#decodeReply(body, this.#reply);
+      observe(this.signals, events);
+      return this.signals.failure ? undefined : this.#write({ bytes, body, events }, this.signals);
+    } catch (error) {
+      if (!(error instanceof SyntaxError) && !(error instanceof ReplyFault)) throw error;
+      const reason = error instanceof ReplyFault ? error.message.replace(/\.$/, '') : 'it is not complete JSON';
+      this.signals.failure = {
+        status: 502,
+        kind: 'unreadable_reply',
+        message: `The upstream sent a reply that cannot be read: ${reason}.`,
+      };
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import { createSignals, type GenerationEvent, type Signals } from '../events.ts';
+import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from '../format.ts';
+import type { ClientContext, ReplyContext } from '../format.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
+import { parseReplyText } from '../json/rounding.ts';
+import { observe } from './signals.ts';
+import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
+import { StreamStart, textOf } from '../sse/stream-start.ts';
+
+/** What a reader needs of both sides: how the upstream's reply is decoded and how the client's is written. */
+export interface Translation {
+  readonly upstream: Format;
+  readonly client: Format;
+  readonly reply: ReplyContext;
+  readonly context: ClientContext;
+}
+
+/** The reader for a reply in the upstream's format that leaves in the client's. */
+export function translatingReader(translation: Translation, stream: boolean, contentType: string): PassThrough {
+  const signals = createSignals();
+  if (!stream) return new WholeReader(translation, signals, asBody);
+  if (contentType.includes('event-stream')) return new StreamReader(translation, signals);
+  return new UndeclaredReader(translation, signals);
+}
+
+const BRACE = 0x7b;
+
+type Write = (events: readonly GenerationEvent[], translation: Translation, notes: LossNotes) => string;
+
+const asBody: Write = (events, { client, context }, notes) =>
+  JSON.stringify(client.encodeReply(events, context, notes));
+const asStream: Write = (events, { client, context }, notes) => client.encodeStream(context, notes).push(events);
+
+/** A stream, event by event. Decoding tells the signals too, so nothing is read twice. */
+class StreamReader implements PassThrough {
+  readonly signals: Signals;
+  readonly #decoder: StreamDecoder;
+  readonly #encoder: StreamEncoder;
+
+  constructor({ upstream, client, reply, context }: Translation, signals: Signals) {
+    this.signals = signals;
+    this.#decoder = upstream.decodeStream(reply, signals);
+    this.#encoder = client.encodeStream(context, signals);
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    const before = this.#decoder.progress;
+    const events = this.#decoder.push(bytes);
+    // What a decoder gathers (a sound, a whole block) moves without giving events.
+    if (this.#decoder.progress !== before) this.signals.progress += 1;
+    return this.#pass(events);
+  }
+
+  end(): Buffer | undefined {
+    return this.#pass(this.#decoder.end());
+  }
+
+  #pass(events: readonly GenerationEvent[]): Buffer | undefined {
+    if (events.length === 0) return undefined;
+    observe(this.signals, events);
+    const text = this.#encoder.push(events);
+    return text === '' ? undefined : Buffer.from(text);
+  }
+}
+
+/** A reply read whole, decoded, and written at once. Where a plain one was asked for, the caller bounds it; in a stream it is one event. */
+class WholeReader implements PassThrough {
+  readonly signals: Signals;
+  readonly #translation: Translation;
+  readonly #write: Write;
+  #pieces: Buffer[] = [];
+  #held = 0;
+
+  constructor(translation: Translation, signals: Signals, write: Write) {
+    this.#translation = translation;
+    this.signals = signals;
+    this.#write = write;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.#held += bytes.length;
+    this.signals.progress += 1;
+    if (this.#write === asBody || this.#held <= MAX_EVENT_BYTES) return;
+    this.#pieces = [];
+    const message = `The reply exceeds ${MAX_EVENT_BYTES} bytes, more than can be served as a stream.`;
+    this.signals.failure = { status: 502, kind: 'reply_too_large', message };
+  }
+
+  end(): Buffer | undefined {
+    const { upstream, reply } = this.#translation;
+    const events = upstream.decodeReply(parseReply(this.#pieces), reply, this.signals);
+    observe(this.signals, events);
+    return this.signals.failure ? undefined : Buffer.from(this.#write(events, this.#translation, this.signals));
+  }
+}
+
+/**
+ * A stream was asked for and the reply does not say that it is one. Google without `alt=sse` streams a JSON array as
+ * `application/json` (10 of the recordings); a proxy may answer the whole reply at once, which is then served as a stream.
+ */
+class UndeclaredReader implements PassThrough {
+  readonly signals: Signals;
+  readonly #translation: Translation;
+  readonly #start = new StreamStart();
+  #reader: PassThrough | undefined;
+
+  constructor(translation: Translation, signals: Signals) {
+    this.#translation = translation;
+    this.signals = signals;
+  }
+
+  push(bytes: Buffer): Buffer | undefined {
+    return this.#reader ? this.#reader.push(bytes) : this.#begin(bytes);
+  }
+
+  end(): Buffer | undefined {
+    if (!this.#reader) throw new ReplyFault('the reply is empty');
+    return this.#reader.end();
+  }
+
+  #begin(received: Buffer): Buffer | undefined {
+    const { bytes, first } = this.#start.read(received);
+    if (first === undefined) return undefined;
+    this.#reader =
+      bytes[first] === BRACE
+        ? new WholeReader(this.#translation, this.signals, asStream)
+        : new StreamReader(this.#translation, this.signals);
+    return this.#reader.push(bytes);
+  }
+}
+
+function parseReply(pieces: readonly Buffer[]): unknown {
+  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  if (bytes.length === 0) throw new ReplyFault('the reply is empty');
+  try {
+    return parseReplyText(textOf(bytes));
+  } catch (error) {
+    throw new ReplyFault('the reply is not valid JSON', { cause: error });
+  }
+}

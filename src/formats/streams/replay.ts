@@ -1,0 +1,75 @@
+import type { JsonObject } from '../conversation.ts';
+import type { GenerationEvent, Usage } from '../events.ts';
+import { ReplyFault, type ClientContext, type Format, type ReplyContext } from '../format.ts';
+
+/**
+ * A reply that was kept, given again in the other form: a stream as a plain body, a body as a stream. Both ways go through the
+ * events, in the client's own format, so that the forms cannot disagree. Id, time and model are those of the kept reply.
+ *
+ * Lost is what the events have no place for (measured on 804 recorded replies). OpenAI: counts of usage it does not document
+ * (`text_tokens`), and for strict clients all else that it does not document. Anthropic: what usage says beside its counts
+ * (`service_tier`, `cache_creation`). Gemini: usage by modality, `avgLogprobs`, `createTime`. Fields that were absent may
+ * come back as null or empty, as each format writes them.
+ */
+
+/** A complete stream → plain body. `usage` is what was counted, for a stream whose client had not asked for it. */
+export function plainFromStream(
+  format: Format,
+  stream: Buffer,
+  usage: Usage | undefined,
+  client: ClientContext,
+): JsonObject {
+  return format.encodeReply(withUsage(decodeWhole(format, stream, client), usage), client);
+}
+
+/** A plain body → complete stream, terminal event included. */
+export function streamFromPlain(format: Format, body: unknown, client: ClientContext): Buffer {
+  return encodeWhole(format, complete(format.decodeReply(body, replyContext(client))), client);
+}
+
+/**
+ * A complete stream with or without a usage chunk, as the client asked. The bytes stay as they are wherever they can: usage is cut
+ * out of them as it is on the way from the upstream; only where it must be added are the chunks written anew.
+ */
+export function streamWithUsage(
+  format: Format,
+  stream: Buffer,
+  usage: Usage | undefined,
+  client: ClientContext,
+): Buffer {
+  const reader = format.passThrough(client, true);
+  const pieces = [reader.push(stream), reader.end()].filter((piece) => piece !== undefined);
+  const { failure } = reader.signals;
+  if (failure) throw new ReplyFault(failure.message);
+  if (!client.includeUsage || !usage || reader.signals.usage) return Buffer.concat(pieces);
+  return encodeWhole(format, withUsage(decodeWhole(format, stream, client), usage), client);
+}
+
+function decodeWhole(format: Format, stream: Buffer, client: ClientContext): readonly GenerationEvent[] {
+  const decoder = format.decodeStream(replyContext(client));
+  return complete([...decoder.push(stream), ...decoder.end()]);
+}
+
+function encodeWhole(format: Format, events: readonly GenerationEvent[], client: ClientContext): Buffer {
+  return Buffer.from(format.encodeStream(client).push(events));
+}
+
+/** Only complete replies are kept; one that is not says so here rather than to a client. */
+function complete(events: readonly GenerationEvent[]): readonly GenerationEvent[] {
+  const failed = events.find((event) => event.type === 'error');
+  if (failed) throw new ReplyFault(failed.failure.message);
+  return events;
+}
+
+/** What the reply says itself wins. */
+function withUsage(events: readonly GenerationEvent[], usage: Usage | undefined): readonly GenerationEvent[] {
+  if (!usage || events.some((event) => event.type === 'usage')) return events;
+  const end = events.findIndex((event) => event.type === 'end');
+  return [...events.slice(0, end), { type: 'usage', usage }, ...events.slice(end)];
+}
+
+/** Ids for calls that have none (OpenAI's deprecated `function_call`): counted, so that every replay gives the same ones. */
+function replyContext({ model }: ClientContext): ReplyContext {
+  let count = 0;
+  return { model, newCallId: () => `call_${String(count++).padStart(24, '0')}` };
+}

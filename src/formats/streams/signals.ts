@@ -1,0 +1,76 @@
+import type { FinishReason, GenerationEvent, Signals } from '../events.ts';
+
+/** Notes in `signals` what a batch of events shows. Used where a reply is decoded anyway, so nothing is parsed twice. */
+export function observe(signals: Signals, events: readonly GenerationEvent[]): void {
+  for (const [at, event] of events.entries()) {
+    switch (event.type) {
+      case 'ping':
+        continue;
+      case 'start':
+        signals.model = event.model ?? signals.model;
+        break;
+      case 'usage':
+        signals.usage = event.usage;
+        break;
+      case 'finish':
+        noteFinish(signals, event.reason);
+        signals.content = true;
+        break;
+      case 'error':
+        signals.failure = event.failure;
+        break;
+      case 'end':
+        signals.ended = true;
+        break;
+      default:
+        if (isAnswer(event) && !isExplanation(event, events[at + 1])) noteAnswer(signals);
+        else if (isContent(event)) signals.content = true;
+    }
+    signals.progress += 1;
+  }
+}
+
+export function noteAnswer(signals: Signals): void {
+  signals.content = signals.answered = true;
+  signals.blocked = false;
+}
+
+/** One of several choices may be stopped while another goes on to answer: then nothing is blocked. */
+export function noteFinish(signals: Signals, reason: FinishReason): void {
+  signals.finish = reason;
+  if (reason === 'content_filter' && !signals.answered) signals.blocked = true;
+}
+
+/** The filter's own words (Anthropic's `stop_details.explanation`), which its format tells as a refusal before the finish. */
+function isExplanation(event: GenerationEvent, next: GenerationEvent | undefined): boolean {
+  return event.type === 'refusal' && next?.type === 'finish' && next.message === event.text;
+}
+
+function isAnswer(event: GenerationEvent): boolean {
+  switch (event.type) {
+    case 'text':
+    case 'thinking':
+    case 'refusal':
+      return event.text.length > 0;
+    case 'tool_call':
+    case 'media':
+    case 'code':
+    case 'code_result':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function isContent(event: GenerationEvent): boolean {
+  switch (event.type) {
+    case 'refusal':
+      return event.text.length > 0;
+    case 'signature':
+    case 'redacted_thinking':
+    case 'opaque':
+      return true;
+    default:
+      return false;
+  }
+}

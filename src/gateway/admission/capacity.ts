@@ -1,0 +1,193 @@
+import type { ServerResponse } from 'node:http';
+import { systemClock, type Clock, type Exchange, type GatewayError } from '../../plugin/index.ts';
+import type { LoadLimit } from '../../record/error-types.ts';
+import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
+import { Uploads } from './uploads.ts';
+
+/** What one request takes of the room for all. */
+export interface Place {
+  readonly exchange: Exchange;
+  readonly res: ServerResponse;
+  /** It counts as one of `limits.in_flight`. */
+  counted: boolean;
+  /** Its caller is known, and the caller's share was checked. */
+  admitted: boolean;
+  share: Share;
+  bytes: number;
+}
+
+export interface RoomSetup {
+  readonly clock?: Pick<Clock, 'now'>;
+  /** A limit refused a request or a body, or needed the room of a slow upload. */
+  readonly onFull?: (limit: LoadLimit, action: 'refused' | 'dropped') => void;
+}
+
+/** What slow uploads would give back: all of them, and those of the caller that needs room. */
+interface Freed {
+  readonly all: Amount;
+  readonly own: Amount;
+}
+
+interface Amount {
+  requests: number;
+  bytes: number;
+}
+
+type Exceeds = (freed: Freed) => LoadLimit | undefined;
+
+const NOTHING: Freed = { all: { requests: 0, bytes: 0 }, own: { requests: 0, bytes: 0 } };
+
+const UNLIMITED: InFlightLimits = {
+  inFlight: Infinity,
+  inFlightPerKey: Infinity,
+  inFlightBytes: Infinity,
+  inFlightBytesPerKey: Infinity,
+};
+
+/** The room for requests and their bytes, and who holds how much of it. Where it is full, slow uploads are dropped before anything is refused. */
+export class Room {
+  readonly #shares = new Shares();
+  readonly #uploads = new Uploads<Place>();
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #onFull: NonNullable<RoomSetup['onFull']>;
+  #limits = UNLIMITED;
+  #requests = 0;
+  #bytes = 0;
+
+  constructor({ clock = systemClock, onFull = () => {} }: RoomSetup) {
+    this.#clock = clock;
+    this.#onFull = onFull;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Callers with a key that hold any of it. */
+  get keys(): number {
+    return this.#shares.size;
+  }
+
+  apply(limits: InFlightLimits): void {
+    this.#limits = limits;
+  }
+
+  /** A place that counts for nothing yet. */
+  open({ exchange, res }: Pick<Place, 'exchange' | 'res'>): Place {
+    return { exchange, res, counted: false, admitted: false, share: this.#shares.of(undefined), bytes: 0 };
+  }
+
+  /** The first step: the caller is not known yet, so its share is not asked about. */
+  enter(place: Place): GatewayError | undefined {
+    if (this.#requests >= this.#limits.inFlight) {
+      const refusal = this.#refusal(place, ({ all }) =>
+        requestsExceed({ all: this.#requests - all.requests, own: 0 }, this.#limits),
+      );
+      if (refusal) return refusal;
+    }
+    place.counted = true;
+    place.share.requests += 1;
+    this.#requests += 1;
+    return undefined;
+  }
+
+  /** The second step: the caller is known. A request that is refused takes no place any more. */
+  admit(place: Place): GatewayError | undefined {
+    const share = this.#shares.of(place.exchange.caller?.keyId);
+    if (!place.counted || (place.admitted && share === place.share)) return undefined;
+    this.#move(place, share);
+    place.admitted = true;
+    const before = { all: this.#requests - 1, own: share.requests - 1 };
+    if (!requestsExceed(before, this.#limits)) return undefined;
+    const refusal = this.#refusal(place, ({ all, own }) =>
+      requestsExceed({ all: before.all - all.requests, own: before.own - own.requests }, this.#limits),
+    );
+    if (refusal) this.release(place);
+    return refusal;
+  }
+
+  /** So many more bytes of a body, or none. */
+  reserve(place: Place, bytes: number): GatewayError | undefined {
+    this.#uploads.add(place);
+    const after = { all: this.#bytes + bytes, own: place.share.bytes - place.bytes };
+    if (bytesExceed(after, this.#limits)) {
+      const refusal = this.#refusal(place, ({ all, own }) =>
+        bytesExceed({ all: after.all - all.bytes, own: after.own - own.bytes }, this.#limits),
+      );
+      if (refusal) return refusal;
+    }
+    this.#take(place, bytes);
+    return undefined;
+  }
+
+  /** So many more bytes that are there already, or fewer. False: there are too many. */
+  hold(place: Place | undefined, bytes: number): boolean {
+    if (place) this.#take(place, bytes);
+    return this.#bytes <= this.#limits.inFlightBytes;
+  }
+
+  /** Gives back all that it has taken. */
+  release(place: Place): void {
+    this.#uploads.delete(place);
+    this.#take(place, -place.bytes);
+    if (place.counted) {
+      place.counted = false;
+      place.share.requests -= 1;
+      this.#requests -= 1;
+    }
+    this.#shares.forgetEmpty(place.share);
+  }
+
+  #take(place: Place, bytes: number): void {
+    place.bytes += bytes;
+    place.share.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #move(place: Place, share: Share): void {
+    share.requests += 1;
+    share.bytes += place.bytes;
+    place.share.requests -= 1;
+    place.share.bytes -= place.bytes;
+    this.#shares.forgetEmpty(place.share);
+    place.share = share;
+  }
+
+  #refusal(place: Place, exceeds: Exceeds): GatewayError | undefined {
+    const limit = exceeds(NOTHING);
+    if (limit === undefined || this.#dropSlow(place, limit, exceeds)) return undefined;
+    this.#onFull(limit, 'refused');
+    return busy(limit, this.#limits, place.share);
+  }
+
+  /**
+   * Drops slow uploads, the oldest first, until nothing is exceeded; none where all of them would not be enough. For a caller that
+   * exceeds its share these are its own: nothing of another caller makes room for it.
+   */
+  #dropSlow(place: Place, limit: LoadLimit, exceeds: Exceeds): boolean {
+    const freed = { all: { ...NOTHING.all }, own: { ...NOTHING.own } };
+    const chosen: Place[] = [];
+    const ofCaller = limit === 'in_flight_per_key' || limit === 'in_flight_bytes_per_key';
+    for (const slow of this.#uploads.slow(this.#clock.now())) {
+      if (slow === place || !slow.counted || (ofCaller && slow.share !== place.share)) continue;
+      chosen.push(slow);
+      add(freed.all, slow);
+      if (slow.share === place.share) add(freed.own, slow);
+      if (exceeds(freed) !== undefined) continue;
+      for (const one of chosen) this.#drop(one, limit);
+      return true;
+    }
+    return false;
+  }
+
+  #drop(place: Place, limit: LoadLimit): void {
+    this.release(place);
+    this.#onFull(limit, 'dropped');
+    place.exchange.cancellation.cancel(tooSlow(limit, this.#clock.now() - place.exchange.startedAt));
+  }
+}
+
+function add(to: Amount, { bytes }: Place): void {
+  to.requests += 1;
+  to.bytes += bytes;
+}

@@ -1,0 +1,230 @@
+import { GatewayError, type Clock, type Exchange, type Limit, type Turns } from '../../plugin/index.ts';
+import { OwedTime, timesOf } from './owed-time.ts';
+import { RecentUse } from './recent-use.ts';
+
+/** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
+export const HEAVY_BYTES = 1_000_000;
+
+/** Most of `limits.large_bodies` that one key may have waiting. */
+const SHARE_OF_KEY = 0.25;
+const RETRY_AFTER_MS = 1000;
+
+export interface HeavyTurnsSetup {
+  readonly clock: Clock;
+  /** Runs the task once the loop has served what is pending: `setImmediate`. */
+  readonly nextLoopTurn: (task: () => void) => void;
+  /** Requests that this process has under way, those with large bodies among them. */
+  readonly underWay: () => number;
+  readonly told?: TurnsTold;
+}
+
+/** What the metrics hear of waiting steps. */
+export interface TurnsTold {
+  /** So many more steps wait, or fewer. */
+  waiting(change: 1 | -1): void;
+  waited(ms: number): void;
+  /** `limits.large_bodies` refused a request. */
+  refused(): void;
+}
+
+/** A step that waits for its turn. */
+interface Step {
+  readonly exchange: Exchange;
+  /** Runs it and settles its promise. */
+  readonly start: () => void;
+}
+
+/**
+ * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the loop goes
+ * round before the next. Beside other requests all steps together take half of the process at most, long ones less (`timesOf`). A key that has
+ * used little of late does not pay for the long steps of others. Keys take turns with each other, whatever number of requests each has. Within a
+ * key, requests that have begun go first: they hold their parsed bodies. Outlives snapshots.
+ */
+export class HeavyTurns implements Turns {
+  readonly #setup: HeavyTurnsSetup;
+  /** Waiting steps by key; the first key is the next. */
+  readonly #queues = new Map<string, Step[]>();
+  readonly #begun = new WeakSet<Exchange>();
+  /** Requests with large bodies that have not ended. */
+  readonly #large = new Set<Exchange>();
+  #waiting = 0;
+  #most = Infinity;
+  /** Since the last step the loop has not gone round. */
+  #blocked = false;
+  #stopTimer: (() => void) | undefined;
+  readonly #owed = new OwedTime();
+  /** More for long steps. */
+  readonly #owedByLong = new OwedTime();
+  readonly #used = new RecentUse();
+
+  constructor(setup: HeavyTurnsSetup) {
+    this.#setup = setup;
+  }
+
+  /** Steps that wait now. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  apply({ largeBodies }: { readonly largeBodies: number }): void {
+    this.#most = largeBodies;
+  }
+
+  isHeavy(bytes: number): boolean {
+    return bytes > HEAVY_BYTES;
+  }
+
+  run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
+    limit.cancellation.throwIfCancelled();
+    this.#note(exchange);
+    if (!this.#blocked && this.#waiting === 0 && this.#startOf(keyOf(exchange)) <= this.#setup.clock.now()) {
+      this.#begun.add(exchange);
+      return this.#timed(exchange, work);
+    }
+    const refusal = this.#refusal(exchange);
+    if (refusal) this.#setup.told?.refused();
+    return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
+  }
+
+  #note(exchange: Exchange): void {
+    if (this.#large.has(exchange)) return;
+    this.#large.add(exchange);
+    exchange.onEnd(() => void this.#large.delete(exchange));
+  }
+
+  /** Only requests that have had no turn are refused: the work done for the others would be lost. */
+  #refusal(exchange: Exchange): GatewayError | undefined {
+    if (this.#begun.has(exchange)) return undefined;
+    const share = Math.max(1, Math.floor(this.#most * SHARE_OF_KEY));
+    const ofKey = this.#queues.get(keyOf(exchange))?.length ?? 0;
+    if (this.#waiting < this.#most && ofKey < share) return undefined;
+    const message =
+      ofKey < share
+        ? `${this.#waiting} requests with large bodies are waiting, the limit (limits.large_bodies).`
+        : `${ofKey} requests of this key with large bodies are waiting, the limit for one key (a quarter of limits.large_bodies).`;
+    return new GatewayError('busy', message, { retryAfterMs: RETRY_AFTER_MS });
+  }
+
+  #wait<T>(exchange: Exchange, work: () => T, { cancellation, deadline }: Limit): Promise<T> {
+    const { clock, told } = this.#setup;
+    return new Promise((resolve, reject) => {
+      const from = clock.now();
+      const settled = (): void => {
+        stopListening();
+        stopWaiting();
+        told?.waited(clock.now() - from);
+      };
+      const step: Step = {
+        exchange,
+        start: () => {
+          settled();
+          this.#begun.add(exchange);
+          try {
+            resolve(this.#timed(exchange, work));
+          } catch (error) {
+            reject(error);
+          }
+        },
+      };
+      const giveUp = (reason: GatewayError): void => {
+        settled();
+        this.#remove(step);
+        reject(reason);
+      };
+      this.#add(step);
+      const stopWaiting = clock.after(Math.max(0, deadline - clock.now()), () => giveUp(outOfTime()));
+      const stopListening = cancellation.onCancel(giveUp);
+      this.#schedule();
+    });
+  }
+
+  #count(change: 1 | -1): void {
+    this.#waiting += change;
+    this.#setup.told?.waiting(change);
+  }
+
+  #add(step: Step): void {
+    const key = keyOf(step.exchange);
+    const queue = this.#queues.get(key);
+    this.#count(1);
+    if (!queue) this.#queues.set(key, [step]);
+    else if (this.#begun.has(step.exchange)) queue.splice(firstNew(queue, this.#begun), 0, step);
+    else queue.push(step);
+  }
+
+  #remove(step: Step): void {
+    const key = keyOf(step.exchange);
+    const queue = this.#queues.get(key);
+    const at = queue?.indexOf(step) ?? -1;
+    if (!queue || at < 0) return;
+    queue.splice(at, 1);
+    this.#count(-1);
+    if (queue.length === 0) this.#queues.delete(key);
+  }
+
+  #timed<T>(exchange: Exchange, work: () => T): T {
+    const { clock, nextLoopTurn } = this.#setup;
+    this.#blocked = true;
+    const from = clock.now();
+    try {
+      return work();
+    } finally {
+      const took = clock.now() - from;
+      this.#used.add(keyOf(exchange), took, from + took);
+      const alone = this.#isAlone;
+      this.#owed.add(from, took, alone ? 0 : 1);
+      this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
+      // The time first: the turn of the loop behind it serves what has arrived meanwhile.
+      clock.after(0, () => nextLoopTurn(() => this.#goOn()));
+    }
+  }
+
+  /** All requests under way have large bodies: there is no other work. */
+  get #isAlone(): boolean {
+    return this.#setup.underWay() <= this.#large.size;
+  }
+
+  #goOn(): void {
+    this.#blocked = false;
+    this.#schedule();
+  }
+
+  /** When a step of this key may start. */
+  #startOf(key: string): number {
+    const { startAt } = this.#owed;
+    return this.#used.isSmall(key, this.#setup.clock.now()) ? startAt : Math.max(startAt, this.#owedByLong.startAt);
+  }
+
+  /** Starts the next step, now or when it may start. */
+  #schedule(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (this.#blocked || this.#waiting === 0) return;
+    const { clock } = this.#setup;
+    const starts = [...this.#queues.keys()].map((key) => ({ key, at: this.#startOf(key) }));
+    const next = starts.reduce((first, one) => (one.at < first.at ? one : first));
+    const wait = next.at - clock.now();
+    if (wait > 0) this.#stopTimer = clock.after(wait, () => this.#schedule());
+    else this.#start(next.key);
+  }
+
+  #start(key: string): void {
+    const queue = this.#queues.get(key)!;
+    const step = queue.shift()!;
+    this.#count(-1);
+    // Behind all other keys.
+    this.#queues.delete(key);
+    if (queue.length > 0) this.#queues.set(key, queue);
+    step.start();
+  }
+}
+
+const keyOf = ({ caller }: Exchange): string => caller?.keyId ?? '';
+
+function firstNew(queue: readonly Step[], begun: WeakSet<Exchange>): number {
+  const at = queue.findIndex(({ exchange }) => !begun.has(exchange));
+  return at < 0 ? queue.length : at;
+}
+
+const outOfTime = (): GatewayError =>
+  new GatewayError('timeout_request', 'The deadline passed while the request waited to be processed (body over 1 MB).');

@@ -1,0 +1,111 @@
+import type { DestinationStream, Logger } from 'pino';
+import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
+import { compileBodySchemas } from '../operations/body-schema.ts';
+import { operations } from '../operations/index.ts';
+import { systemClock, type Clock } from '../plugin/index.ts';
+import { diskFiles, type SettingsFiles } from '../settings/source/files.ts';
+import { loadSettled } from '../settings/source/load-settled.ts';
+import { compileServerSettings } from '../settings/compile/server-settings.ts';
+import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
+import { createLogger } from '../record/log/logger.ts';
+import { openLogOutput } from '../record/log/log-output.ts';
+import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
+import { startTracing } from '../record/traces/tracing.ts';
+import { createUpstream, type Lookup } from '../upstream/index.ts';
+import { compileWith, createLasting, type Parts } from './process-state.ts';
+import type { Crew, CrewTools, Part } from './process-role.ts';
+import { moduleVersions } from '../compose/plugin-modules.ts';
+import type { InForce } from './reload.ts';
+import type { Gateway, WorkerGateway } from './running-gateway.ts';
+import { serve } from './serving.ts';
+import { version } from '../version.ts';
+import type { Watch } from '../compose/chain-builder.ts';
+import { SettingsRefused } from '../settings/problems/refused.ts';
+
+export interface GatewayOptions {
+  /** Folder of the settings. */
+  readonly configs: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Injected by tests; the system's otherwise. */
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly lookup?: Lookup;
+  readonly logTo?: DestinationStream;
+  readonly watchFolder?: WatchFolder;
+  /** Where settings are read, what they name included. Default: the disk. */
+  readonly files?: SettingsFiles;
+  /** Around plugins, and what they are granted. Injected by tests. */
+  readonly watch?: Watch;
+  /** In place of what the settings say. */
+  readonly port?: number | undefined;
+  /** Which model names are labels of metrics. Default: this process decides. */
+  readonly models?: ModelNames;
+}
+
+export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });
+
+/** One of several processes that serve: what it does not have is the primary's. */
+export const startWorker = (options: GatewayOptions, id: number): Promise<WorkerGateway> =>
+  start(options, { kind: 'worker', id });
+
+/** `data` is where its crew listens. */
+export const startPrimary = (options: GatewayOptions, crew: (tools: CrewTools) => Crew): Promise<Gateway> =>
+  start(options, { kind: 'primary', crew });
+
+async function start(options: GatewayOptions, part: Part): Promise<Gateway & WorkerGateway> {
+  const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
+  const source = options.files ?? diskFiles;
+  const { loaded, files } = await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS });
+  const { settings } = loaded;
+  if (!settings) throw new SettingsRefused(loaded.diagnostics);
+  const server = compileServerSettings(settings.server);
+  const worker = part.kind === 'worker' ? part.id : undefined;
+  const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
+  const destination = logTo ?? logOutput(part, metrics, () => log);
+  const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination });
+  const upstream = createUpstream({
+    clock,
+    ...(lookup && { lookup }),
+    onWaiting: (change) => metrics.families.poolWaiting.add({}, change),
+  });
+  const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
+
+  const models = options.models ?? new ModelLabels({ now: () => clock.now() });
+  const parts: Parts = { configs, env, clock, log, metrics, models, upstream, tracing, random, watch: options.watch };
+  const lasting = createLasting(parts);
+  lasting.apply(server);
+  const modules = moduleVersions(settings.server.plugins ?? [], configs);
+  const snapshot = await compileWith(lasting, loaded, configs, files);
+  if (!snapshot) {
+    await Promise.all([upstream.close(), tracing?.shutdown()]);
+    throw new SettingsRefused(loaded.diagnostics);
+  }
+  if (part.kind !== 'primary') compileBodySchemas();
+  try {
+    await snapshot.open();
+  } catch (error) {
+    await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown()]);
+    // What an entry found missing stands among the diagnostics, at its place.
+    throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
+  }
+  metrics.settingsLoaded(
+    snapshot.hash,
+    settings.catalog.providers.map(({ slug }) => slug),
+  );
+  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
+  const { watchFolder: watcher = watchFolder, port } = options;
+  const own = { source, part, port, watchFolder: watcher };
+  return serve({ ...parts, lasting, snapshot, inForce, ...own });
+}
+
+/** Standard output. What it does not take is counted; `log` says so when it takes lines again. */
+function logOutput(part: Part, { families }: Metrics, log: () => Logger): DestinationStream {
+  return openLogOutput({
+    shared: part.kind !== 'alone',
+    onDrop: (reason, lines) => families.logLinesDropped.add({ reason }, lines),
+    onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; writing has resumed'),
+  });
+}
+
+/** A file that is missing at the start may be one that a deployment is just putting there. */
+const START_PAUSE_MS = 100;

@@ -1,0 +1,142 @@
+import type { Logger } from 'pino';
+import { builtinPlugins } from '../../plugins/index.ts';
+import type { ModelNames } from '../catalog/model-labels.ts';
+import { PluginRegistry } from '../chain/registry.ts';
+import type { Clock } from '../plugin/index.ts';
+import type { LoadResult } from '../settings/read/load.ts';
+import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import type { Environment } from '../settings/read/resolve-references.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { HealthStore } from '../state/memory/target-health.ts';
+import { TokenStore } from '../state/memory/tokens.ts';
+import { createAccessLog, type AccessLog } from '../record/log/access-log.ts';
+import { RecordStore } from '../record/store.ts';
+import { createLogger } from '../record/log/logger.ts';
+import { createRecorder } from '../record/recorder.ts';
+import type { Metrics } from '../record/metrics/registry.ts';
+import type { Tracing } from '../record/traces/tracing.ts';
+import type { Upstream } from '../upstream/index.ts';
+import { ReplyStores } from '../translate/cached-replies.ts';
+import { checkCrossing } from '../dry-run/explain/header-paths/index.ts';
+import { createKeeper } from '../dry-run/explain/keep.ts';
+import { KeptRequests } from '../dry-run/explain/kept-requests.ts';
+import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
+import { healthTold } from './health-metrics.ts';
+import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
+import { InFlight } from '../gateway/admission/in-flight.ts';
+import { pluginFaults } from '../gateway/plugin-faults.ts';
+import { loadPluginModules } from '../compose/plugin-modules.ts';
+import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
+import type { Watch } from '../compose/chain-builder.ts';
+
+/** What a process is made of before it has settings in force. */
+export interface Parts {
+  readonly configs: string;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: (plugin: string) => number;
+  readonly metrics: Metrics;
+  readonly models: ModelNames;
+  readonly upstream: Upstream;
+  readonly tracing: Tracing | undefined;
+  readonly watch?: Watch | undefined;
+}
+
+/** What outlives snapshots, made once. */
+export interface Lasting {
+  readonly shared: Omit<Shared, 'registry'>;
+  readonly records: RecordStore;
+  /** Requests that can be explained. */
+  readonly kept: KeptRequests;
+  /** Explains requests by the settings of a snapshot. */
+  readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
+  /** What of it the settings can change while it lives. */
+  apply(server: ServerSettings): void;
+}
+
+export function createLasting({ env, clock, log, random, metrics, models, upstream, tracing, watch }: Parts): Lasting {
+  const { families } = metrics;
+  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
+  const turns = new HeavyTurns({
+    clock,
+    nextLoopTurn: (task) => void setImmediate(task),
+    underWay: () => inFlight.size,
+    told: {
+      waiting: (change) => families.largeBodiesWaiting.add({}, change),
+      waited: (ms) => families.largeBodyWait.observe({}, ms / 1000),
+      refused: () => families.limitRefusals.add({ limit: 'large_bodies', action: 'refused' }),
+    },
+  });
+  const records = new RecordStore(clock);
+  const kept = new KeptRequests();
+  let accessLog: AccessLog = () => {};
+  const recorder = createRecorder({
+    clock,
+    metrics,
+    models,
+    log,
+    accessLog: (record, spanId) => accessLog(record, spanId),
+    tracer: tracing?.tracer,
+    records,
+  });
+  return {
+    records,
+    kept,
+    explainers: new WeakMap(),
+    shared: {
+      env,
+      clock,
+      log,
+      random,
+      upstream,
+      tokens: new TokenStore(clock),
+      health: new HealthStore({ clock, ...healthTold(metrics, log) }),
+      replies: new ReplyStores({ clock, ...metrics.replyCache }),
+      tokenFetched(slug, error) {
+        metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+        if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
+      },
+      recorder,
+      labels: models,
+      inFlight,
+      turns,
+      watch,
+      pluginFault: pluginFaults(log, families),
+    },
+    apply({ telemetry, limits, admin }) {
+      records.resize(admin.enabled ? admin.records : 0);
+      kept.apply(admin.enabled && admin.explain !== 'none');
+      inFlight.apply(limits);
+      turns.apply(limits);
+      log.level = telemetry.log.level;
+      accessLog = createAccessLog({ log, mode: telemetry.log.access });
+    },
+  };
+}
+
+/**
+ * Plugins come with the settings: a module that is not listed any more is not there any more.
+ * @param files what `loaded` was read from; without it these settings cannot be asked to explain anything
+ */
+export async function compileWith(
+  { shared, kept, explainers }: Lasting,
+  loaded: LoadResult,
+  configs: string,
+  files?: RecordedFiles,
+): Promise<Snapshot | undefined> {
+  const { clock, env, health, replies } = shared;
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
+  // What its own compilation has to say was said when these settings were compiled to serve.
+  const log = createLogger({ level: 'silent' });
+  const explainer = files && new SettingsExplainer({ configs, env, clock, log, health, replies, registry }, files);
+  const snapshot = await compileSnapshot(loaded, {
+    ...shared,
+    registry,
+    check: checkCrossing,
+    onConfig: explainer && ((server) => createKeeper({ explainer, kept, health, clock }, server)),
+    onClose: explainer && (() => explainer.retire()),
+  });
+  if (snapshot && explainer) explainers.set(snapshot, explainer);
+  return snapshot;
+}

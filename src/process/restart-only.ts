@@ -1,0 +1,49 @@
+import type { ServerFile } from '../../schemas/types.generated.ts';
+import type { Report } from '../plugin/index.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
+
+interface RestartOnly {
+  readonly path: readonly string[];
+  readonly read: (settings: ServerSettings, file: ServerFile) => string | number | boolean | undefined;
+  /** The value may hold credentials, or says nothing. */
+  readonly hidden?: true;
+}
+
+/** Keys of server.yaml that what is running was made with: listeners and the tracing SDK. */
+const RESTART_ONLY: readonly RestartOnly[] = [
+  { path: ['listen', 'host'], read: ({ listen }) => listen.host },
+  { path: ['listen', 'port'], read: ({ listen }) => listen.port },
+  { path: ['status', 'host'], read: ({ status }) => status.host },
+  { path: ['status', 'port'], read: ({ status }) => status.port },
+  { path: ['admin', 'enabled'], read: ({ admin }) => admin.enabled },
+  { path: ['admin', 'host'], read: ({ admin }) => admin.host },
+  { path: ['admin', 'port'], read: ({ admin }) => admin.port },
+  { path: ['limits', 'header'], read: ({ limits }) => limits.header },
+  // Being there at all, even empty, turns traces on.
+  { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
+  { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },
+  { path: ['telemetry', 'traces', 'protocol'], read: ({ telemetry }) => telemetry.traces.protocol },
+  { path: ['telemetry', 'traces', 'service_name'], read: ({ telemetry }) => telemetry.traces.serviceName },
+];
+
+/**
+ * Reports every changed key that takes a restart. Such a reload is refused as a whole: half of it in force would be a state that
+ * no files describe.
+ */
+export function reportRestartOnly(running: ServerFile, next: ServerFile, report: Report): void {
+  const before = compileServerSettings(running);
+  const after = compileServerSettings(next);
+  const told: string[] = [];
+  for (const { path, read, hidden } of RESTART_ONLY) {
+    const key = path.join('.');
+    const [old, wanted] = [read(before, running), read(after, next)];
+    // What goes as a whole is told as a whole.
+    if (old === wanted || told.some((outer) => key.startsWith(`${outer}.`))) continue;
+    told.push(key);
+    const change = hidden ? '' : `: ${old} → ${wanted}`;
+    report({
+      path: [...path],
+      message: `\`${key}\` changes only at a restart${change}; reload refused, the settings before it still serve`,
+    });
+  }
+}

@@ -1,0 +1,226 @@
+import type { Server } from 'node:http';
+import type { Clock } from '../plugin/index.ts';
+import type { SettingsFiles } from '../settings/source/files.ts';
+import { SettingsWatch, type WatchFolder } from '../settings/source/watch.ts';
+import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
+import { createDataServer, setTimeouts } from '../compose/listener/data-server.ts';
+import { drain, type DrainSetup, type DrainTimes } from './drain.ts';
+import { DrainSteps } from './drain-steps.ts';
+import { createExplainService } from '../dry-run/explain/explain-service.ts';
+import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
+import type { Gateway, WorkerGateway } from './running-gateway.ts';
+import { healthLines } from './health-metrics.ts';
+import { compileWith, type Lasting, type Parts } from './process-state.ts';
+import { LiveSnapshot } from '../compose/live-snapshot.ts';
+import { close, listen, type Address } from '../compose/listener/listeners.ts';
+import type { Crew, Part } from './process-role.ts';
+import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
+import { createRequestPath } from '../gateway/request-path.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
+import { createStatusServer } from '../admin/status-listener.ts';
+import { withinTime } from '../compose/time-limit.ts';
+
+export interface ServeParts extends Parts {
+  readonly lasting: Lasting;
+  readonly snapshot: Snapshot;
+  readonly inForce: InForce;
+  readonly source: SettingsFiles;
+  readonly part: Part;
+  readonly port: number | undefined;
+  readonly watchFolder: WatchFolder;
+}
+
+/** Puts the first settings in force and opens the listeners that are this process's part. */
+export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
+  const { clock, log, metrics, lasting, upstream, part } = parts;
+  const crew = part.kind === 'primary' ? part.crew({ log, metrics, clock }) : undefined;
+  const live = new LiveSnapshot(parts.snapshot, () => {
+    // What only the old settings named is of no use any more.
+    lasting.shared.tokens.retain(live.tokenKeys);
+    upstream.settingsChanged();
+  });
+  const { inFlight } = lasting.shared;
+  const targets = () => healthLines(lasting.shared.health.reports());
+  const explaining = createExplainService(() => lasting.explainers.get(live.current), { ...lasting, clock });
+  const { servers, drained } = createServers(parts, { live, crew, targets, explains: explaining.explains });
+  const reloader = createReloader(parts, { live, crew }, ({ server }) => {
+    lasting.apply(server);
+    setTimeouts(servers.data, server);
+  });
+  const letGo = (): Promise<void> => letGoOf(parts, reloader, live);
+  const addresses = await open(servers, parts, crew).catch(async (error: unknown) => {
+    await Promise.all(Object.values(servers).map(close));
+    await crew?.drain(AT_ONCE);
+    await letGo();
+    throw error;
+  });
+  if (part.kind !== 'worker') await reloader.watch();
+  const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
+    metrics.families.draining.set({}, 1);
+    reloader.stop();
+    inFlight.drain();
+    const cut = await (crew ? crew.drain(times) : drain(drained, times));
+    await Promise.all([servers.status, servers.admin].map(close));
+    await letGo();
+    return { cut };
+  });
+  return {
+    ...addresses,
+    get settings() {
+      return reloader.inForce.settings;
+    },
+    get warnings() {
+      return reloader.inForce.warnings;
+    },
+    metrics,
+    upstream,
+    ...lookUps(lasting),
+    targets,
+    load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
+    ...explaining,
+    reload: reloader.reload,
+    shutDown,
+    drainStep: (step) => drained.steps.take(step),
+    drain({ delay = true } = {}) {
+      const { delayMs, timeoutMs } = live.current.server.drain;
+      return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+    },
+    pluginFault: lasting.shared.pluginFault,
+    fail: () => failing(shutDown, live.current.server.drain, clock),
+    close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
+  };
+}
+
+/** Ends what the process has opened for its requests, when none of them is left. */
+async function letGoOf(
+  { lasting, upstream, tracing }: ServeParts,
+  reloader: Reloader,
+  live: LiveSnapshot,
+): Promise<void> {
+  reloader.stop();
+  lasting.kept.clear();
+  await live.close();
+  await Promise.all([upstream.close(), tracing?.shutdown()]);
+}
+
+const lookUps = ({ records }: Lasting): Pick<Gateway, 'record' | 'records'> => ({
+  record: (id) => records.find(id),
+  records: (query) => records.list(query),
+});
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+
+/** A client that was cut has this long to take what it is told. */
+const CUT_LINGER_MS = 1000;
+/** Whatever hangs, the process ends. */
+async function failing(
+  shutDown: (times: DrainTimes) => Promise<unknown>,
+  { timeoutMs }: { readonly timeoutMs: number },
+  clock: Clock,
+): Promise<void> {
+  const stopping = shutDown({ delayMs: 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+  await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
+}
+
+/** Beyond its drain a process that fails has records and spans to write. */
+const FAIL_EXTRA_MS = 5000;
+const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };
+
+/** Who asks again gets what the first has asked for. */
+function once<A, R>(task: (asked: A) => Promise<R>): (asked: A) => Promise<R> {
+  let running: Promise<R> | undefined;
+  return (asked) => (running ??= task(asked));
+}
+
+/** All three in every process; which of them listen is its part. */
+interface Servers {
+  readonly data: Server;
+  readonly status: Server;
+  readonly admin: Server;
+}
+
+interface Behind {
+  readonly live: LiveSnapshot;
+  readonly crew: Crew | undefined;
+  readonly targets: () => readonly string[];
+  readonly explains: ExplainSource;
+}
+
+function createServers(
+  { clock, log, metrics, lasting }: ServeParts,
+  { live, crew, targets, explains }: Behind,
+): { readonly servers: Servers; readonly drained: DrainSetup } {
+  const { inFlight } = lasting.shared;
+  const { server: data, pipelines } = createDataServer(
+    createRequestPath({ live, inFlight, clock, log, pluginFault: lasting.shared.pluginFault }),
+    live.current.server,
+    { clock, inFlight },
+  );
+  const servers = {
+    data,
+    status: createStatusServer({
+      metrics: crew ?? metrics,
+      clock,
+      host: live.current.server.status.host,
+      targets: () => (crew ? crew.targets() : targets()),
+      isReady() {
+        const reasons = [...(inFlight.draining ? ['draining'] : []), ...(crew?.reasons() ?? [])];
+        return { ready: reasons.length === 0, reasons };
+      },
+    }),
+    admin: createAdminServer({
+      records: crew?.records ?? lasting.records,
+      explains: crew?.explains ?? explains,
+      log,
+      settings: () => live.current.server,
+    }),
+  };
+  return { servers, drained: { server: data, pipelines, steps: new DrainSteps(pipelines, clock), inFlight, clock } };
+}
+
+async function open(
+  { data, status, admin }: Servers,
+  { snapshot, inForce, part, port }: ServeParts,
+  crew: Crew | undefined,
+): Promise<Pick<Gateway, 'data' | 'status' | 'admin'>> {
+  const { server } = snapshot;
+  const dataAddress = await (crew
+    ? crew.start(inForce)
+    : listen(data, { ...server.listen, port: port ?? server.listen.port }));
+  // The type of a worker hides the two it does not have.
+  if (part.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
+  const statusAddress: Address = await listen(status, server.status);
+  return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
+}
+
+function createReloader(
+  { configs, env, clock, log, metrics, lasting, inForce, source, part, watchFolder }: ServeParts,
+  { live, crew }: Pick<Behind, 'live' | 'crew'>,
+  onSwap: (snapshot: Snapshot) => void,
+): Reloader {
+  const watch = new SettingsWatch({
+    clock,
+    watchFolder,
+    onChange: () => void reloader.reload(),
+    onBlind: (folder, err) =>
+      log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reads the settings anew'),
+  });
+  const setup: ReloadSetup = {
+    configs,
+    env,
+    files: source,
+    clock,
+    log,
+    metrics,
+    live,
+    // A worker's settings come from the primary, which watches them.
+    watch: part.kind === 'worker' ? undefined : watch,
+    compile: (loaded, files) => compileWith(lasting, loaded, configs, files),
+    readAgain: (files) => lasting.explainers.get(live.current)?.readAgain(files),
+    onSwap,
+    onInForce: crew && ((settled) => crew.spread(settled)),
+  };
+  const reloader = new Reloader(setup, inForce);
+  return reloader;
+}

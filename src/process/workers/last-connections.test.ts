@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../plugin/index.ts';
+import { Channel, type ToWorker } from './ipc.ts';
+import { takeLastConnections } from './last-connections.ts';
+import type { Member } from './pool-member.ts';
+
+/** Two workers, a port and what is between them: all that happens, in its order. */
+function start({ blocked = false, handedOutAfterMs = 0 } = {}) {
+  const events: string[] = [];
+  let accepted = 0;
+  let closedAt = Infinity;
+  const memberOf = (id: number): Member => {
+    const isBlocked = blocked && id === 2;
+    const channel = new Channel((message: ToWorker) => {
+      if (message.question !== 'drainStep') return;
+      events.push(`${id} ${message.asked}`);
+      if (!isBlocked) setImmediate(() => channel.heard({ type: 'answer', id: message.id, answer: undefined }));
+    }, systemClock);
+    return { channel, silence: { isSuspect: isBlocked } } as unknown as Member;
+  };
+  const listener = {
+    count: () => () => accepted,
+    close() {
+      closedAt = performance.now();
+      events.push('port closed');
+    },
+  };
+  const connections = {
+    get areHandedOut(): boolean {
+      return performance.now() - closedAt >= handedOutAfterMs;
+    },
+    stop: () => void events.push('no more connections'),
+  };
+  const crew = { members: [memberOf(1), memberOf(2)], listener, connections, clock: systemClock };
+  return { events, crew, accept: () => (accepted += 1) };
+}
+
+const TIMES = { delayMs: 0, timeoutMs: 1000, lingerMs: 0 };
+const STEPS = ['1 hold', '2 hold', 'port closed', '1 serve', '2 serve', '1 stop', '2 stop', 'no more connections'];
+
+describe('the end of the delay of a drain with workers', () => {
+  it('closes the port once all hold new requests, and lets them stop once all connections are handed out', async () => {
+    const { events, crew } = start({ handedOutAfterMs: 60 });
+    const over = takeLastConnections(crew, TIMES);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(events).toEqual(STEPS.slice(0, 2));
+    await over;
+    expect(events).toEqual(STEPS);
+  });
+
+  it('closes the port after connections have ceased to come', async () => {
+    const { events, crew, accept } = start();
+    const coming = setInterval(accept, 5);
+    const over = takeLastConnections(crew, TIMES);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(events).not.toContain('port closed');
+    clearInterval(coming);
+    await over;
+    expect(events).toEqual(STEPS);
+  });
+
+  it('does not wait for ever where connections go on coming', async () => {
+    const { events, crew, accept } = start();
+    const coming = setInterval(accept, 1);
+    await takeLastConnections(crew, TIMES);
+    clearInterval(coming);
+    expect(events).toEqual(STEPS);
+  });
+
+  it('does not wait for the word of a worker that is blocked', async () => {
+    const { events, crew } = start({ blocked: true });
+    await takeLastConnections(crew, TIMES);
+    expect(events).toEqual(STEPS);
+  });
+
+  it('closes the port at once where nothing is waited for', async () => {
+    const { events, crew } = start();
+    await takeLastConnections(crew, { delayMs: 0, timeoutMs: 0, lingerMs: 0 });
+    expect(events).toEqual(STEPS.slice(2));
+  });
+});

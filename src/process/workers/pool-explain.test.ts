@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../../dry-run/explanation/explanation.ts';
+import type { AskedQuestion } from '../../dry-run/explain/read-question.ts';
+import type { ExplainOutcome } from '../../dry-run/explain/explain-source.ts';
+import { explainedBy } from './pool-explain.ts';
+import { NoAnswer } from './ipc.ts';
+
+const QUESTION: AskedQuestion = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
+const NONE = undefined;
+const outcome = (notes: string): ExplainOutcome => ({ explanation: { notes: [notes] } as unknown as Explanation });
+const REFUSED: ExplainOutcome = { refused: { status: 400, code: 'unknown_key', message: 'no' } };
+const BUSY = { refused: { status: 503, code: 'busy' } };
+
+/** Workers 1, 2, … that answer so; an error is what there is instead of an answer. One that has none keeps no request. */
+function crewOf(...answers: readonly (ExplainOutcome | undefined | Error | Promise<never>)[]) {
+  const asked: number[] = [];
+  const limits = new Map<string, number>();
+  const source = explainedBy(() =>
+    answers.map((answer, index) => ({
+      worker: { id: index + 1 },
+      channel: {
+        ask: async (question: string, _: unknown, limitMs: number) => {
+          asked.push(index + 1);
+          limits.set(question, limitMs);
+          if (answer instanceof Error) throw answer;
+          const said = await answer;
+          return (question === 'keeps' ? said !== undefined : said) as never;
+        },
+      },
+    })),
+  );
+  return { source, asked, limits };
+}
+
+const pending = (): Promise<never> => new Promise(() => {});
+
+describe('a question to a crew', () => {
+  it('is answered by one worker, another one each time', async () => {
+    const { source, asked } = crewOf(outcome('a'), outcome('b'));
+    const answers = [await source.explain(QUESTION), await source.explain(QUESTION)];
+    expect(asked.toSorted((a, b) => a - b)).toEqual([1, 2]);
+    expect(answers.map(({ explanation }) => explanation?.worker)).toEqual(asked);
+  });
+
+  it('has the worker’s refusal as its answer', async () => {
+    expect(await crewOf(REFUSED).source.explain(QUESTION)).toEqual(REFUSED);
+  });
+
+  it('is refused while no worker serves', async () => {
+    expect(await crewOf().source.explain(QUESTION)).toMatchObject(BUSY);
+  });
+
+  it('is refused for now when the worker it was given to ends or hangs', async () => {
+    expect(await crewOf(new NoAnswer('the worker has ended')).source.explain(QUESTION)).toMatchObject(BUSY);
+  });
+
+  it('fails with the worker it was given to, and is asked of no other', async () => {
+    const { source, asked } = crewOf(new Error('a fault'));
+    await expect(source.explain(QUESTION)).rejects.toThrow('a fault');
+    expect(asked).toEqual([1]);
+  });
+});
+
+describe('a request that some worker served', () => {
+  it.each([
+    ['the others do not have it', [NONE, outcome('b')]],
+    ['another one is gone', [new NoAnswer('died'), outcome('b')]],
+    ['another one hangs', [pending(), outcome('b')]],
+  ])('is explained by that one though %s', async (_, answers) => {
+    expect(await crewOf(...answers).source.explained('id')).toEqual({ explanation: { notes: ['b'], worker: 2 } });
+  });
+
+  it('is said to be kept by none when all have said so', async () => {
+    expect(await crewOf(NONE, NONE).source.explained('id')).toBeUndefined();
+    expect(await crewOf().source.explained('id')).toBeUndefined();
+  });
+
+  it('is not said to be kept by none when one has said nothing', async () => {
+    expect(await crewOf(NONE, new NoAnswer('died')).source.explained('id')).toMatchObject(BUSY);
+    await expect(crewOf(NONE, new Error('a fault')).source.explained('id')).rejects.toThrow('a fault');
+  });
+
+  it('is looked for as briefly as its record, however long it takes to explain', async () => {
+    const { source, limits } = crewOf(outcome('a'));
+    await source.explained('id');
+    expect(limits.get('keeps')).toBe(1_000);
+    expect(limits.get('explained')).toBeGreaterThan(5_000);
+  });
+});

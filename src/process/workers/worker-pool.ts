@@ -1,0 +1,289 @@
+import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import type { RecordSource } from '../../admin/admin-listener.ts';
+import type { DrainTimes } from '../drain.ts';
+import type { ExplainSource } from '../../dry-run/explain/explain-source.ts';
+import type { Address } from '../../compose/listener/listeners.ts';
+import type { Crew, CrewTools } from '../process-role.ts';
+import type { InForce } from '../reload.ts';
+import { pauseBefore } from './backoff.ts';
+import { Connections } from './connections.ts';
+import { explainedBy } from './pool-explain.ts';
+import { CrewLabels } from './pool-labels.ts';
+import { CrewListener } from './pool-listener.ts';
+import { CrewMetrics } from './pool-metrics.ts';
+import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
+import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
+import { Channel, type Load, type Question, type Questions, type SentSettings, type ToPrimary } from './ipc.ts';
+import { takeLastConnections } from './last-connections.ts';
+import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './pool-member.ts';
+import { Silence, TICK_MS } from './silence.ts';
+import { stopMember, type StopTools } from './stop-member.ts';
+
+/** Plugins that open connections, token exchanges and a busy machine have this long. */
+const START_LIMIT_MS = 60_000;
+const RELOAD_LIMIT_MS = 60_000;
+/** A look-up waits no longer: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
+const LOOK_UP_LIMIT_MS = 1_000;
+
+interface Death {
+  readonly code: number;
+  readonly signal: string;
+  readonly held: Load;
+}
+
+export interface CrewOptions {
+  readonly size: number;
+  /** Folder of the settings, as it was named. */
+  readonly configs: string;
+  /** How long a worker may say nothing before it is killed. Injected by tests. */
+  readonly silenceMs?: number;
+}
+
+/** The worker processes: forks them, asks them, puts others in the places of those that end. */
+export class WorkerCrew implements Crew {
+  readonly #options: CrewOptions;
+  readonly #tools: CrewTools;
+  readonly #metrics: CrewMetrics;
+  readonly #labels: CrewLabels;
+  readonly #members = new Set<Member>();
+  readonly #connections = new Connections();
+  readonly #listener = new CrewListener();
+  #inForce: InForce | undefined;
+  /** What workers are told to listen on; undefined: what the settings say. */
+  #port: number | undefined;
+  #address: Address | undefined;
+  #stopping = false;
+
+  constructor(options: CrewOptions, tools: CrewTools) {
+    this.#options = options;
+    this.#tools = tools;
+    this.#metrics = new CrewMetrics(tools.metrics, () => tools.clock.now());
+    this.#labels = new CrewLabels(tools.clock, (names) => void this.#askAll('labels', names));
+    setUpFork();
+    // One that is blocked does not notice that its channel has ended.
+    process.once('exit', () => {
+      for (const { worker } of this.#members) worker.process.kill('SIGKILL');
+    });
+  }
+
+  async start(inForce: InForce): Promise<Address> {
+    this.#inForce = inForce;
+    const { families } = this.#tools.metrics;
+    for (const reason of ['code', 'signal']) families.workerExits.declare({ reason });
+    for (const reason of KILL_REASONS) families.workersKilled.declare({ reason });
+    families.workerRequestsCut.declare({});
+    families.workerConnectionsCut.declare({});
+    const starts = Array.from({ length: this.#options.size }, () => this.#startMember(0));
+    const [address] = await Promise.all(starts);
+    this.#address = address;
+    return address!;
+  }
+
+  async spread(inForce: InForce): Promise<void> {
+    this.#inForce = inForce;
+    await Promise.all(this.#serving().map((member) => this.#reload(member)));
+  }
+
+  async scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }> {
+    // Of one that says nothing in time its last word counts.
+    await this.#askAll('metrics', undefined);
+    return this.#metrics.scrape(accept);
+  }
+
+  readonly records: RecordSource = {
+    find: async (id) => findRecord(await this.#askAll('record', { id })),
+    list: async (query) => mergeRecords(await this.#askAll('records', query), query.limit),
+  };
+
+  readonly explains: ExplainSource = explainedBy(() => this.#serving());
+
+  async targets(): Promise<readonly string[]> {
+    const answers = await this.#askAll('targets', undefined);
+    return answers.flatMap(({ worker, answer }) =>
+      (answer ?? ['does not answer']).map((line) => `worker ${worker}: ${line}`),
+    );
+  }
+
+  reasons(): readonly string[] {
+    const serving = this.#serving();
+    if (serving.length === 0) return ['no worker serves'];
+    return serving.every(({ silence }) => silence.isSuspect) ? ['no worker answers'] : [];
+  }
+
+  async drain(times: DrainTimes): Promise<number> {
+    this.#stopping = true;
+    const { clock } = this.#tools;
+    const members = [...this.#members];
+    const tools: StopTools = { clock, kill: (member, reason) => this.#kill(member, reason) };
+    const stopped = Promise.all(members.map((member) => stopMember(member, times, tools)));
+    // Beside them: a drain is over when its workers have ended.
+    void takeLastConnections({ members, listener: this.#listener, connections: this.#connections, clock }, times);
+    const cut = await stopped;
+    return cut.reduce((sum, one) => sum + one, 0);
+  }
+
+  #serving(): Member[] {
+    return [...this.#members].filter(({ servingSince, ending }) => servingSince !== undefined && !ending);
+  }
+
+  /** All at once, none for long: `answer` is undefined where there was none in time. */
+  #askAll<Q extends Question>(question: Q, asked: Questions[Q]['asked']): Promise<Answered<Questions[Q]['answer']>[]> {
+    return Promise.all(
+      this.#serving().map(async ({ worker, channel }) => {
+        const [result] = await Promise.allSettled([channel.ask(question, asked, LOOK_UP_LIMIT_MS)]);
+        const answered = result.status === 'fulfilled';
+        return { worker: worker.id, answered, answer: answered ? result.value : undefined };
+      }),
+    );
+  }
+
+  #sent({ files }: InForce): SentSettings {
+    return { configs: this.#options.configs, files: files.contents };
+  }
+
+  /** Rejects with what a start in this process would have rejected with. */
+  async #startMember(pausedMs: number): Promise<Address> {
+    // A port the system chose lasts while somebody has it open. When all are gone, it is asked for by its number.
+    if ([...this.#members].every(({ ending }) => ending)) this.#port = this.#address?.port;
+    const member = this.#fork(pausedMs);
+    const inForce = this.#inForce!;
+    const asked = { ...this.#sent(inForce), port: this.#port };
+    const answer = await member.channel.ask('start', asked, START_LIMIT_MS).catch((error: Error) => {
+      // It may have ended, or hang.
+      this.#kill(member, 'start');
+      throw new WorkersFailed(`a worker did not start: ${error.message}`);
+    });
+    if ('failure' in answer) throw failureOf(answer.failure);
+    member.servingSince = this.#tools.clock.now();
+    member.channel.ask('labels', this.#labels.names, LOOK_UP_LIMIT_MS).catch(() => {});
+    this.#count();
+    this.#watch(member);
+    this.#tools.log.info({ worker: member.worker.id, pid: member.worker.process.pid }, 'a worker serves');
+    // Settings that came into force while it was starting.
+    if (this.#inForce !== inForce) await this.#reload(member);
+    return answer.address;
+  }
+
+  #fork(pausedMs: number): Member {
+    const worker = forkWorker();
+    const channel = new Channel((message) => void worker.send(message, () => {}), this.#tools.clock);
+    const { promise: exited, resolve } = Promise.withResolvers<void>();
+    const silence = new Silence(this.#options.silenceMs);
+    const connections = this.#connections.follow(worker);
+    const told = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false, ending: false };
+    const member: Member = { worker, channel, exited, silence, connections, ...told };
+    this.#members.add(member);
+    worker.on('message', (message: ToPrimary) => this.#heard(member, message));
+    worker.on('error', (err) => this.#tools.log.error({ err, worker: worker.id }, 'a worker could not be reached'));
+    worker.on('exit', (code, signal) => {
+      this.#members.delete(member);
+      channel.end();
+      this.#metrics.ended(worker.id);
+      this.#count();
+      const held = this.#countCut(member);
+      // At the first start a worker that does not come to serve ends the start.
+      if (!this.#stopping && !member.ending && (this.#address || member.servingSince !== undefined))
+        this.#replace(member, { code, signal, held });
+      resolve();
+    });
+    return member;
+  }
+
+  #countCut(member: Member): Load {
+    const held = heldBy(member);
+    const { workerRequestsCut, workerConnectionsCut } = this.#tools.metrics.families;
+    workerRequestsCut.add({}, held.requests);
+    workerConnectionsCut.add({}, held.connections);
+    return held;
+  }
+
+  #heard(member: Member, message: ToPrimary): void {
+    member.silence.heard();
+    member.connections.isSuspended = false;
+    if (message.type === 'answer' || message.type === 'failed') return member.channel.heard(message);
+    if (message.type === 'label') return this.#labels.heard(message.use);
+    if (message.type === 'ending') return this.#letEnd(member);
+    // Messages may come after the end: by then what this worker has counted stands among the dead.
+    if (!this.#members.has(member)) return;
+    if (message.type === 'metrics') this.#metrics.heard(member.worker.id, message);
+    member.load = message.load;
+    member.connections.takeAccepted();
+  }
+
+  /** One that is blocked gets no connections, and is killed when it stays so: then it is replaced as any other that died. */
+  #watch(member: Member): void {
+    const { worker, channel, silence, connections } = member;
+    const { clock, log } = this.#tools;
+    clock.after(TICK_MS, () => {
+      if (!this.#members.has(member)) return;
+      const due = silence.tick();
+      connections.isSuspended = silence.isSuspect;
+      connections.look();
+      if (due === 'end') {
+        const told = { worker: worker.id, pid: worker.process.pid, silent_ms: silence.ms };
+        log.error(told, 'a worker hangs: it has said nothing for too long, and is killed');
+        return this.#kill(member, this.#stopping ? 'drain' : 'blocked');
+      }
+      if (due === 'ask') channel.ask('alive', undefined, LOOK_UP_LIMIT_MS).catch(() => {});
+      this.#watch(member);
+    });
+  }
+
+  /** Counts one that is still there. */
+  #kill(member: Member, reason: KillReason): void {
+    if (!this.#members.has(member)) return;
+    if (!member.killed) this.#tools.metrics.families.workersKilled.add({ reason });
+    member.killed = true;
+    member.worker.process.kill('SIGKILL');
+  }
+
+  #replace(member: Member, { code, signal, held }: Death): void {
+    const { log, metrics, clock } = this.#tools;
+    metrics.families.workerExits.add({ reason: signal ? 'signal' : 'code' });
+    const servedMs = member.servingSince === undefined ? undefined : clock.now() - member.servingSince;
+    const pauseMs = pauseBefore(servedMs, member.pausedMs);
+    const { id, process } = member.worker;
+    const cut = { requests_cut: held.requests, connections_cut: held.connections };
+    const told = { worker: id, pid: process.pid, ...(signal ? { signal } : { code }), ...cut, again_in_ms: pauseMs };
+    log.error(told, 'a worker ended; another takes its place');
+    this.#startLater(pauseMs);
+  }
+
+  #startLater(pauseMs: number): void {
+    this.#tools.clock.after(pauseMs, () => {
+      if (this.#stopping) return;
+      this.#startMember(pauseMs).catch((err: unknown) => {
+        this.#tools.log.error({ err }, 'a worker did not start');
+        // Any other has ended, or will: then its end starts the next.
+        if (err instanceof CannotFork) this.#startLater(pauseBefore(undefined, pauseMs));
+      });
+    });
+  }
+
+  /** Its requests have `drain.timeout` to end. Others must not wait for its place as long. */
+  #letEnd(member: Member): void {
+    if (member.ending || this.#stopping) return;
+    member.ending = true;
+    this.#count();
+    this.#replace(member, { code: 1, signal: '', held: NO_LOAD });
+  }
+
+  async #reload(member: Member): Promise<void> {
+    const { log, metrics } = this.#tools;
+    const asked = this.#sent(this.#inForce!);
+    try {
+      const { refused } = await member.channel.ask('reload', asked, RELOAD_LIMIT_MS);
+      if (!refused) return;
+      log.error({ worker: member.worker.id, diagnostics: refused.map(short) }, 'a worker refused the settings');
+    } catch (err) {
+      log.error({ err, worker: member.worker.id }, 'a worker did not take the settings over');
+    }
+    metrics.settingsRefused();
+  }
+
+  #count(): void {
+    this.#tools.metrics.families.workers.set({}, this.#serving().length);
+  }
+}
+
+const short = ({ file, line, column, message }: Diagnostic): object => ({ file, line, column, message });

@@ -1,0 +1,136 @@
+import cluster from 'node:cluster';
+import { WorkerLabels } from '../../catalog/worker-labels.ts';
+import { sentFiles, type ReadPlaces } from '../../settings/source/files.ts';
+import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
+import { systemClock } from '../../plugin/index.ts';
+import { startWorker } from '../gateway.ts';
+import type { WorkerGateway } from '../running-gateway.ts';
+import { CannotListen } from '../../compose/listener/listeners.ts';
+import { surviveOutputErrors } from '../output-errors.ts';
+import { answer, type Answers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
+import { SettingsRefused } from '../../settings/problems/refused.ts';
+import { refuseStaleConnections } from './stale-connection.ts';
+
+/** A worker process: serves requests with the settings the primary sends, and ends with it. */
+
+/** What is not told when a worker is killed: at most what it counted for so long. */
+const TELL_EVERY_MS = 1_000;
+/** How old a worker's word of what it holds may be when it is killed. */
+const LOAD_EVERY_MS = 250;
+/** Telling takes the event loop's time from requests: no more than this part of it. */
+const TELLING_SHARE = 0.02;
+
+let gateway: WorkerGateway | undefined;
+let files: ReadPlaces;
+
+const send = (message: ToPrimary): void => {
+  // Without a channel there is no primary, and this process is about to end.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+};
+
+const models = new WorkerLabels(
+  () => systemClock.now(),
+  (use) => send({ type: 'label', use }),
+);
+
+const answers: Answers = {
+  async start({ configs, files: sent, port }) {
+    files = sent;
+    try {
+      const options = { configs, env: process.env, files: sentFiles(() => files), port, models };
+      gateway = await startWorker(options, cluster.worker?.id ?? 0);
+    } catch (error) {
+      // Whoever asked has the answer before the process ends.
+      setTimeout(() => process.exit(1), 100);
+      return { failure: failureOf(error) };
+    }
+    setServingGateway({
+      pluginFault: gateway.pluginFault,
+      fail: () => {
+        send({ type: 'ending' });
+        return started().fail();
+      },
+    });
+    void keepTelling(gateway);
+    keepTellingLoad(gateway);
+    return { address: gateway.data };
+  },
+  async reload({ files: sent }) {
+    files = sent;
+    const result = await started().reload();
+    return { hash: result.hash, refused: 'diagnostics' in result ? result.diagnostics : undefined };
+  },
+  async metrics() {
+    await tell(started(), 'all');
+    return undefined;
+  },
+  record: async ({ id }) => started().record(id),
+  records: async (query) => started().records(query),
+  explain: async (asked) => started().explains.explain(asked),
+  keeps: async ({ id }) => started().keeps(id),
+  explained: async ({ id }) => started().explains.explained(id),
+  alive: () => Promise.resolve(undefined),
+  targets: async () => started().targets(),
+  async labels(names) {
+    models.follow(names);
+    return undefined;
+  },
+  drain: (times) => started().shutDown(times),
+  async drainStep(step) {
+    started().drainStep(step);
+    return undefined;
+  },
+};
+
+function started(): WorkerGateway {
+  if (!gateway) throw new Error('not started');
+  return gateway;
+}
+
+let telling: Promise<void> = Promise.resolve();
+
+/** One at a time: of two under way the older could arrive last. */
+function tell({ metrics, load }: WorkerGateway, which: 'all' | 'cumulative'): Promise<void> {
+  const told = telling.then(async () => {
+    const [families, held] = await Promise.all([metrics.snapshot(which), load()]);
+    send({ type: 'metrics', which, families, load: held });
+  });
+  telling = told.catch(() => {});
+  return told;
+}
+
+async function keepTelling(gateway: WorkerGateway): Promise<void> {
+  for (let pauseMs = TELL_EVERY_MS; ;) {
+    await systemClock.sleep(pauseMs);
+    const from = systemClock.now();
+    await tell(gateway, 'cumulative').catch(() => {});
+    pauseMs = Math.max(TELL_EVERY_MS, (systemClock.now() - from) / TELLING_SHARE);
+  }
+}
+
+function keepTellingLoad({ load }: WorkerGateway): void {
+  let last: Load = { requests: 0, connections: 0 };
+  const look = async (): Promise<void> => {
+    const now = await load();
+    if (now.requests === last.requests && now.connections === last.connections) return;
+    last = now;
+    send({ type: 'load', load: now });
+  };
+  setInterval(() => void look(), LOAD_EVERY_MS).unref();
+}
+
+function failureOf(error: unknown): StartFailure {
+  if (error instanceof SettingsRefused) return { kind: 'settings', diagnostics: error.diagnostics };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof CannotListen) return { kind: 'listen', message, unknownHost: error.unknownHost };
+  return { kind: error instanceof TraceSettingsError ? 'traces' : 'other', message };
+}
+
+handleUnhandledErrors();
+surviveOutputErrors();
+refuseStaleConnections(process);
+// Signals of a terminal reach the whole group: what they mean is the primary's to say.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('disconnect', () => process.exit(0));
+process.on('message', (message: ToWorker) => void answer(message, answers, send));

@@ -1,0 +1,93 @@
+import { REPLY_LOSSES } from '../formats/losses/reply-losses.ts';
+
+/** Parts of a reply, which are a fixed few. */
+const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
+
+/**
+ * Top-level fields of the request bodies the gateway takes, as far as a target may be unable to express them. A loss can be of
+ * any field a caller invents; only these become label values.
+ */
+const KNOWN_PARAMS: ReadonlySet<string> = new Set([
+  // OpenAI chat completions
+  'audio',
+  'frequency_penalty',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'max_completion_tokens',
+  'max_tokens',
+  'messages',
+  'metadata',
+  'modalities',
+  'moderation',
+  'n',
+  'parallel_tool_calls',
+  'prediction',
+  'presence_penalty',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'response_format',
+  'safety_identifier',
+  'seed',
+  'service_tier',
+  'stop',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'user',
+  'verbosity',
+  'web_search_options',
+  // OpenAI images
+  'background',
+  'output_compression',
+  'partial_images',
+  'quality',
+  'size',
+  'style',
+  // OpenAI embeddings, and what the gateway adds to them
+  'auto_truncate',
+  'dimensions',
+  'encoding_format',
+  'input',
+  'input_type',
+  'task_type',
+  'title',
+  // What the gateway adds to chat completions
+  'generation_config',
+  'image_config',
+  'labels',
+  'safety_settings',
+  'thinking',
+  'top_k',
+  // Anthropic messages, and the one header of theirs that loses names
+  'anthropic-beta',
+  'anthropic_beta',
+  'anthropic_version',
+  'cache_control',
+  'container',
+  'context_management',
+  'diagnostics',
+  'fallbacks',
+  'inference_geo',
+  'mcp_servers',
+  'output_config',
+  'output_format',
+  'speed',
+  'stop_sequences',
+  'system',
+]);
+
+/** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; what nobody knows → undefined. */
+export function knownParam(path: string): string | undefined {
+  if (REPLY_PARAMS.has(path)) return path;
+  const name = path.split(/[.[:]/, 1)[0] ?? '';
+  return KNOWN_PARAMS.has(name) ? name : undefined;
+}

@@ -1,0 +1,143 @@
+import type { Logger } from 'pino';
+import type { BoundedRecord } from '../bounded-record.ts';
+import type { RecordedAttempt } from '../record.ts';
+
+/** Writes the one line of a request whose reply has ended. */
+export type AccessLog = (record: BoundedRecord, spanId: string | undefined) => void;
+
+export interface AccessLogOptions {
+  readonly log: Logger;
+  /** `errors`: 4xx, 5xx and broken streams only. */
+  readonly mode: 'all' | 'errors' | 'off';
+}
+
+/** Lines a second, of requests refused because there are too many: more of them would be a second flood. */
+const OVERLOAD_LINES = 10;
+
+/**
+ * Levels: error for a 5xx and for a stream that broke after its 200; warn for a 4xx; info for the rest, clients that left
+ * (499) among it: that is the client's choice and not a fault. Headers and bodies are never in a line.
+ *
+ * Requests refused for overload have no more than so many lines in each second; the first of them says how many had none. Metrics
+ * and the admin listener's records leave none out.
+ */
+export function createAccessLog({ log, mode }: AccessLogOptions): AccessLog {
+  if (mode === 'off') return () => {};
+  const overload = new Sampled();
+  return (record, spanId) => {
+    const level = levelOf(record);
+    if (mode === 'errors' && level === 'info') return;
+    // Without this a line below the level would be built for nothing.
+    if (!log.isLevelEnabled(level)) return;
+    if (record.rejection !== 'overload') return log[level](toLine(record, spanId), MESSAGES[record.outcome]);
+    const without = overload.take(record.receivedAt);
+    if (without === undefined) return;
+    const told = without > 0 ? { ...toLine(record, spanId), not_logged: without } : toLine(record, spanId);
+    log[level](told, MESSAGES[record.outcome]);
+  };
+}
+
+/** Which of many alike have a line. */
+class Sampled {
+  #second = 0;
+  #lines = 0;
+  #without = 0;
+
+  /** How many had none since the last that had one; undefined: this one has none. */
+  take(wallMs: number): number | undefined {
+    const second = Math.floor(wallMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#lines = 0;
+    }
+    if (this.#lines === OVERLOAD_LINES) {
+      this.#without += 1;
+      return undefined;
+    }
+    this.#lines += 1;
+    const without = this.#without;
+    this.#without = 0;
+    return without;
+  }
+}
+
+const MESSAGES = {
+  success: 'request completed',
+  error: 'request failed',
+  aborted: 'client left',
+  running: 'request runs',
+} as const satisfies Record<BoundedRecord['outcome'], string>;
+
+function levelOf({ outcome, outcomeStatus }: BoundedRecord): 'info' | 'warn' | 'error' {
+  if (outcome === 'aborted' || outcomeStatus < 400) return 'info';
+  return outcomeStatus < 500 ? 'warn' : 'error';
+}
+
+function toLine(record: BoundedRecord, spanId: string | undefined): object {
+  const { attempts, skipped, errorCode, errorType, firstContentMs } = record;
+  const answered = attempts.at(-1);
+  return {
+    request_id: record.id,
+    trace_id: record.traceId,
+    ...(spanId !== undefined && { span_id: spanId }),
+    method: record.method,
+    route: record.route ?? null,
+    path: record.path,
+    status: record.status,
+    duration_ms: round(record.durationMs),
+    overhead_ms: round(record.overheadMs),
+    ...(firstContentMs !== undefined && { ttfc_ms: round(firstContentMs) }),
+    bytes_in: record.bytesIn,
+    bytes_out: record.bytesOut,
+    stream: record.stream,
+    ...(record.cache && { cache: record.cache }),
+    config_hash: record.settingsHash,
+    ...(record.configId && { config_id: record.configId, gateway_config_hash: record.configHash }),
+    ...(record.keyId !== undefined && { key_id: record.keyId }),
+    ...(answered && targetFields(answered, record)),
+    ...(skipped.length > 0 && { skipped }),
+    ...(errorCode && { error_code: errorCode, error_type: errorType }),
+    ...(record.plugin !== undefined && { plugin: record.plugin }),
+    client_ip: record.clientAddress,
+    ...(record.userAgent !== undefined && { user_agent: record.userAgent }),
+  };
+}
+
+/** Of the attempt that answered, and what was lost before it. */
+function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedRecord): object {
+  const { place, responseModel, finish, losses, usage } = answered;
+  return {
+    ...(place && { provider: place.provider, request_model: place.model }),
+    ...(responseModel !== undefined && { response_model: responseModel }),
+    ...(finish && { finish_reason: finish }),
+    attempts: attempts.map(attemptField),
+    retries,
+    ...(losses.length > 0 && { losses: losses.map(({ param, action }) => `${param}:${action}`) }),
+    ...(usage &&
+      answered.answered && {
+        tokens: {
+          input: usage.input,
+          output: usage.output,
+          cache_read: usage.cacheRead,
+          cache_write: usage.cacheWrite,
+          reasoning: usage.reasoning,
+        },
+      }),
+  };
+}
+
+function attemptField({ target, why, place, durationMs, tries, errorCode, failure }: RecordedAttempt): object {
+  return {
+    target,
+    why,
+    ...(place && { provider: place.provider }),
+    tries: tries.length,
+    status: tries.at(-1)?.status,
+    duration_ms: round(durationMs),
+    ...(errorCode && { error_code: errorCode }),
+    ...(failure?.upstreamKind !== undefined && { upstream_kind: failure.upstreamKind }),
+  };
+}
+
+/** Microseconds are noise's last digit. */
+const round = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -1,0 +1,487 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../plugin/index.ts';
+import { createConfig, createTarget } from '../plugin/testing/index.ts';
+import { createAccessLog, type AccessLogOptions } from './log/access-log.ts';
+import {
+  anthropic,
+  attemptOf,
+  createStillClock,
+  endOf,
+  exchangeOf,
+  replyOf,
+  signalsOf,
+  streamedExchange,
+  tryOf,
+  vertex,
+} from './exchange.testkit.ts';
+import { MAX_LABEL_SETS } from './metrics/families.ts';
+import { createLogger } from './log/logger.ts';
+import { recordOf } from './make-record.ts';
+import { countersOf } from './metrics/record-metrics.ts';
+import { createRecorder } from './recorder.ts';
+import { createMetrics, type Metrics } from './metrics/registry.ts';
+
+interface Bench {
+  readonly metrics: Metrics;
+  readonly lines: Record<string, unknown>[];
+  /** Opens and closes the record of `exchange`; the reply has ended at `endedAt`. */
+  record(exchange: Exchange, end: ReplyEnd, endedAt: number): void;
+  /** Series that are not at zero and belong to requests. */
+  series(): Promise<string[]>;
+}
+
+function createBench(access: Partial<AccessLogOptions> = {}): Bench {
+  const clock = createStillClock();
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger({
+    level: 'info',
+    clock,
+    destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const metrics = createMetrics({
+    clock,
+    build: { version: '0.1.0', revision: '' },
+    routes: ['/v1/chat/completions'],
+    process: false,
+  });
+  const recorder = createRecorder({
+    clock,
+    metrics,
+    models: { answered: (model) => model },
+    log,
+    accessLog: createAccessLog({ log, mode: 'all', ...access }),
+  });
+  return {
+    metrics,
+    lines,
+    record(exchange, end, endedAt) {
+      const recording = recorder.open(exchange);
+      clock.set(endedAt);
+      recording.close(end);
+    },
+    async series() {
+      const { text } = await metrics.scrape(undefined);
+      return text.split('\n').filter((line) => line !== '' && !/^#|_bucket\{| 0$|^gatehouse_build_info/.test(line));
+    },
+  };
+}
+
+/** Two tries at Vertex fail, the second after its connection had died; then Claude answers. */
+function fallenBackExchange(): Exchange {
+  const exchange = exchangeOf({
+    json: { model: 'm' },
+    reply: replyOf(false),
+    config: createConfig({ id: 'prod' }),
+  });
+  const overloaded = new UpstreamError('overloaded', 'busy with canary-content', { upstreamKind: 'UNAVAILABLE' });
+  const limited = new UpstreamError('rate_limit_exceeded', 'slow down');
+  exchange.attempts.push(
+    attemptOf({
+      tries: [
+        tryOf(2, 12, { status: 429, error: limited }),
+        tryOf(20, 30, { status: 503, error: overloaded, resent: true }),
+      ],
+      error: overloaded,
+    }),
+    attemptOf({
+      number: 1,
+      startedAt: 31,
+      target: { ...attemptOf().target, path: 'config.targets[1]' },
+      resolved: anthropic,
+      tries: [tryOf(32, 90, { firstContentAt: 88 })],
+      reply: replyOf(false),
+      signals: signalsOf({
+        usage: { input: 10, output: 1, total: 11 },
+        finish: 'length',
+        model: 'claude-sonnet-4-5-20250929',
+      }),
+    }),
+  );
+  return exchange;
+}
+
+describe('the metrics of a request', () => {
+  it('tell of a stream: outcome, pace, tokens, losses', async () => {
+    const bench = createBench();
+    const exchange = streamedExchange();
+    bench.record(exchange, endOf({ bytes: 4096 }), 1305);
+    expect(await bench.series()).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="true",cache=""} 1',
+      'gatehouse_request_duration_seconds_sum{route="/v1/chat/completions",status_class="2xx",stream="true"} 1.305',
+      'gatehouse_request_duration_seconds_count{route="/v1/chat/completions",status_class="2xx",stream="true"} 1',
+      'gatehouse_request_overhead_seconds_sum{route="/v1/chat/completions"} 0.01',
+      'gatehouse_request_overhead_seconds_count{route="/v1/chat/completions"} 1',
+      `gatehouse_request_body_bytes_sum{route="/v1/chat/completions"} ${exchange.request.bodyBytes}`,
+      'gatehouse_request_body_bytes_count{route="/v1/chat/completions"} 1',
+      'gatehouse_response_body_bytes_sum{route="/v1/chat/completions"} 4096',
+      'gatehouse_response_body_bytes_count{route="/v1/chat/completions"} 1',
+      'gatehouse_upstream_attempts_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success",error_type=""} 1',
+      'gatehouse_upstream_request_duration_seconds_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success"} 1.295',
+      'gatehouse_upstream_request_duration_seconds_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="success"} 1',
+      'gatehouse_upstream_time_to_first_chunk_seconds_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 0.3',
+      'gatehouse_upstream_time_to_first_chunk_seconds_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 1',
+      'gatehouse_upstream_time_per_output_token_seconds_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 0.005',
+      'gatehouse_upstream_time_per_output_token_seconds_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat"} 1',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input"} 1000',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="output"} 200',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="cache_read"} 600',
+      'gatehouse_tokens_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="reasoning"} 50',
+      'gatehouse_request_tokens_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input"} 1000',
+      'gatehouse_request_tokens_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="input"} 1',
+      'gatehouse_request_tokens_sum{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="output"} 200',
+      'gatehouse_request_tokens_count{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",type="output"} 1',
+      'gatehouse_params_lost_total{provider="vertex-eu",param="messages",action="downgraded"} 1',
+      'gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} 1',
+    ]);
+  });
+
+  it('count the losses that have no names', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    const losses = [
+      { param: 'seed', action: 'dropped', reason: '' },
+      { param: '(+99900 more)', action: 'dropped', reason: '', count: 99_900 },
+    ] as const;
+    exchange.attempts.push(attemptOf({ losses: [...losses], reply: replyOf(false) }));
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => line.includes('params_lost'))).toEqual([
+      'gatehouse_params_lost_total{provider="vertex-eu",param="seed",action="dropped"} 1',
+      'gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} 99900',
+    ]);
+  });
+
+  it('tell of retries, a connection that had died, and a fallback, each with its reason', async () => {
+    const bench = createBench();
+    bench.record(fallenBackExchange(), endOf(), 95);
+    const series = (await bench.series()).filter((line) => /attempts|retries|fallbacks/.test(line));
+    expect(series).toEqual([
+      'gatehouse_upstream_attempts_total{provider="vertex-eu",request_model="gemini-2.5-pro",operation="chat",outcome="error",error_type="overloaded"} 1',
+      'gatehouse_upstream_attempts_total{provider="claude",request_model="claude-sonnet-4-5",operation="chat",outcome="success",error_type=""} 1',
+      'gatehouse_upstream_retries_total{provider="vertex-eu",reason="stale_connection"} 1',
+      'gatehouse_upstream_retries_total{provider="vertex-eu",reason="rate_limited"} 1',
+      'gatehouse_fallbacks_total{from_target="vertex-eu",to_target="claude",reason="overloaded"} 1',
+    ]);
+  });
+
+  it('tell how long tries waited in line for a connection, and of no try that found one free', async () => {
+    const bench = createBench();
+    const tries = [tryOf(5, 1300, { waitedUntil: 205 }), tryOf(1400, 1500)];
+    bench.record(exchangeOf({ attempts: [attemptOf({ tries })] }), endOf(), 1500);
+    const series = (await bench.series()).filter((line) => /pool_wait_seconds_(?:sum|count)/.test(line));
+    expect(series).toEqual([
+      'gatehouse_upstream_pool_wait_seconds_sum{provider="vertex-eu"} 0.2',
+      'gatehouse_upstream_pool_wait_seconds_count{provider="vertex-eu"} 1',
+    ]);
+  });
+
+  it('tell of a kept reply that it was one: no upstream was asked and no token used', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    exchange.attempts.push(attemptOf({ cache: 'hit', reply: replyOf(false) }));
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => !/duration|overhead|_body_/.test(line))).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit"} 1',
+      'gatehouse_cache_requests_total{mode="exact",result="hit"} 1',
+    ]);
+    expect(bench.lines).toMatchObject([{ cache: 'hit', provider: 'vertex-eu', attempts: [{ tries: 0 }] }]);
+  });
+
+  it('count the cache once for each target that was tried', async () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ reply: replyOf(false) });
+    const failed = { error: new UpstreamError('overloaded', 'busy'), tries: [tryOf(1, 2, { status: 529 })] };
+    exchange.attempts.push(attemptOf({ cache: 'miss', ...failed }), attemptOf({ number: 1, cache: 'hit' }));
+    bench.record(exchange, endOf(), 3);
+    expect((await bench.series()).filter((line) => /cache/.test(line))).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="hit"} 1',
+      'gatehouse_cache_requests_total{mode="exact",result="hit"} 1',
+      'gatehouse_cache_requests_total{mode="exact",result="miss"} 1',
+    ]);
+  });
+
+  it('tell of a refusal by its reason', async () => {
+    const bench = createBench();
+    const error = new GatewayError('invalid_api_key', 'no');
+    bench.record(exchangeOf({ caller: undefined, error }), endOf({ state: 'failed', status: 401, error }), 3);
+    expect((await bench.series()).filter((line) => /rejected|requests_total/.test(line))).toEqual([
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="false",cache=""} 1',
+      'gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth"} 1',
+    ]);
+  });
+
+  it('tell of a client that left by its stage, and record no overhead for it', async () => {
+    const bench = createBench();
+    bench.record(streamedExchange(), endOf({ state: 'aborted', bytes: 10 }), 400);
+    const series = await bench.series();
+    expect(series).toContain('gatehouse_client_disconnects_total{route="/v1/chat/completions",stage="streaming"} 1');
+    expect(series).toContain(
+      'gatehouse_requests_total{route="/v1/chat/completions",status_class="4xx",stream="true",cache=""} 1',
+    );
+    expect(series.filter((line) => line.includes('overhead'))).toEqual([]);
+  });
+
+  it('count a request in flight from its arrival until its reply has ended, and end it once', async () => {
+    const clock = createStillClock();
+    const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
+    const log = createLogger({ level: 'silent' });
+    const recorder = createRecorder({
+      clock,
+      metrics,
+      models: { answered: (model) => model },
+      log,
+      accessLog: () => {},
+    });
+    const recording = recorder.open(exchangeOf());
+    const inFlight = async (): Promise<string | undefined> =>
+      /^gatehouse_requests_in_flight\{route="\/v1\/chat\/completions"\} (.*)$/m.exec(
+        (await metrics.scrape(undefined)).text,
+      )?.[1];
+    expect(await inFlight()).toBe('1');
+    recording.close(endOf());
+    recording.close(endOf());
+    expect(await inFlight()).toBe('0');
+  });
+
+  it('stay bounded whatever callers type: paths, models, parameters, providers', async () => {
+    const bench = createBench({ mode: 'off' });
+    const error = new GatewayError('not_found', 'no');
+    for (let index = 0; index < MAX_LABEL_SETS + 500; index += 1) {
+      const unmatched = exchangeOf({ id: `${index}`, operation: undefined, error });
+      bench.record(unmatched, endOf({ state: 'failed', status: 404, error }), 1);
+      const attack = exchangeOf({ json: { model: `model-${index}` } });
+      attack.attempts.push(
+        attemptOf({
+          resolved: { ...vertex, model: `model-${index}`, modelLabel: '__other__' },
+          losses: [{ param: `param-${index}`, action: 'dropped', reason: '' }],
+          tries: [tryOf(1, 2, { status: 404 })],
+          error: new UpstreamError('model_not_found', 'no'),
+        }),
+        attemptOf({
+          number: 1,
+          target: { ...attemptOf().target, provider: `@slug-${index}` },
+          resolved: undefined,
+          error: new GatewayError('unknown_provider', 'no'),
+        }),
+      );
+      bench.record(
+        attack,
+        endOf({ state: 'failed', status: 400, error: new GatewayError('unknown_provider', 'no') }),
+        3,
+      );
+    }
+    const { text } = await bench.metrics.scrape(undefined);
+    expect(text).not.toMatch(/(model|param|slug)-\d/);
+    expect(text.split('\n').length).toBeLessThan(600);
+    expect(text).toContain(
+      `gatehouse_params_lost_total{provider="vertex-eu",param="__other__",action="dropped"} ${MAX_LABEL_SETS + 500}\n`,
+    );
+  });
+
+  it('can be asked which counters a record adds to, and are not counted by that', async () => {
+    const bench = createBench();
+    const [exchange, end] = [streamedExchange(), endOf({ bytes: 4096 })];
+    const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }), { answered: (model) => model });
+    expect(await bench.series()).toEqual([]);
+    bench.record(exchange, end, 1305);
+    const told = asked.map(
+      ({ name, labels }) =>
+        `${name}{${Object.entries(labels)
+          .map(([label, value]) => `${label}="${value}"`)
+          .join(',')}}`,
+    );
+    const counted = (await bench.series()).filter((line) => !/_(?:sum|count)\{/.test(line));
+    expect(told.toSorted()).toEqual(counted.map((line) => line.slice(0, line.lastIndexOf(' '))).toSorted());
+  });
+
+  it('survive an exchange they cannot read, and tell of it', () => {
+    const bench = createBench();
+    const exchange = streamedExchange();
+    exchange.attempts[0]!.signals!.usage = { input: Number.NaN, output: 1, total: 1 };
+    expect(() => bench.record(exchange, endOf(), 1305)).not.toThrow();
+    expect(bench.lines.map(({ level, msg }) => [level, msg])).toEqual([
+      ['error', 'telemetry could not record a request'],
+      ['info', 'request completed'],
+    ]);
+  });
+});
+
+describe('the access line', () => {
+  it('of a stream has all of it in one line', () => {
+    const bench = createBench();
+    const exchange = streamedExchange();
+    exchange.request.headers['user-agent'] = 'openai-node/6';
+    bench.record(exchange, endOf({ bytes: 4096 }), 1305);
+    expect(bench.lines).toEqual([
+      {
+        level: 'info',
+        time: '2026-01-01T00:00:01.305Z',
+        request_id: 'req-1',
+        trace_id: '0af7651916cd43dd8448eb211c80319c',
+        method: 'POST',
+        route: '/v1/chat/completions',
+        path: '/v1/chat/completions',
+        status: 200,
+        duration_ms: 1305,
+        overhead_ms: 10,
+        ttfc_ms: 305,
+        bytes_in: exchange.request.bodyBytes,
+        bytes_out: 4096,
+        stream: true,
+        config_hash: '0123456789abcdef',
+        config_id: 'prod',
+        gateway_config_hash: 'test-config-hash',
+        key_id: 'team-search',
+        provider: 'vertex-eu',
+        request_model: 'gemini-2.5-pro',
+        response_model: 'gemini-2.5-pro-002',
+        finish_reason: 'stop',
+        attempts: [
+          {
+            target: 'config.targets[0]',
+            why: 'only',
+            provider: 'vertex-eu',
+            tries: 1,
+            status: 200,
+            duration_ms: 1298,
+          },
+        ],
+        retries: 0,
+        losses: ['messages[2].content[0]:downgraded', 'my_own_idea:dropped'],
+        tokens: { input: 1000, output: 200, cache_read: 600, reasoning: 50 },
+        client_ip: '127.0.0.1',
+        user_agent: 'openai-node/6',
+        msg: 'request completed',
+      },
+    ]);
+  });
+
+  it('of a fallback names every attempt and what became of it', () => {
+    const bench = createBench();
+    bench.record(fallenBackExchange(), endOf(), 95);
+    expect(bench.lines[0]).toMatchObject({
+      provider: 'claude',
+      retries: 1,
+      attempts: [
+        {
+          target: 'config.targets[0]',
+          provider: 'vertex-eu',
+          tries: 2,
+          status: 503,
+          duration_ms: 28,
+          error_code: 'overloaded',
+          upstream_kind: 'UNAVAILABLE',
+        },
+        { target: 'config.targets[1]', provider: 'claude', tries: 1, status: 200, duration_ms: 59 },
+      ],
+    });
+  });
+
+  it.each([
+    ['info', 'request completed', endOf()],
+    [
+      'warn',
+      'request failed',
+      endOf({ state: 'failed', status: 400, error: new GatewayError('invalid_json', 'canary-content') }),
+    ],
+    [
+      'error',
+      'request failed',
+      endOf({ state: 'failed', status: 502, error: new UpstreamError('connection_failed', 'canary-content') }),
+    ],
+    [
+      'error',
+      'request failed',
+      endOf({ state: 'failed', status: 200, error: new UpstreamError('stream_interrupted', 'canary-content') }),
+    ],
+    ['info', 'client left', endOf({ state: 'aborted' })],
+  ] as const)('has level %s: %s', (level, msg, end) => {
+    const bench = createBench();
+    bench.record(exchangeOf(), end, 5);
+    expect(bench.lines).toMatchObject([{ level, msg, status: end.state === 'aborted' ? 499 : end.status }]);
+    expect(JSON.stringify(bench.lines)).not.toContain('canary');
+  });
+
+  it.each([
+    ['errors', ['request failed']],
+    ['off', []],
+  ] as const)('is written as log.access: %s says', (mode, messages) => {
+    const bench = createBench({ mode });
+    bench.record(exchangeOf(), endOf(), 5);
+    bench.record(
+      exchangeOf(),
+      endOf({ state: 'failed', status: 500, error: new GatewayError('internal_error', 'no') }),
+      5,
+    );
+    expect(bench.lines.map(({ msg }) => msg)).toEqual(messages);
+  });
+
+  it('has no metadata', () => {
+    const bench = createBench();
+    bench.record(exchangeOf({ metadata: { team: 'canary-team', user: 'canary' } }), endOf(), 5);
+    expect(JSON.stringify(bench.lines)).not.toContain('canary');
+  });
+
+  it('names the targets that were left out', () => {
+    const bench = createBench();
+    const target = createTarget({ path: 'config.targets[1]' });
+    bench.record(exchangeOf({ skipped: [{ target, reason: 'circuit_open', after: 0 }] }), endOf(), 5);
+    expect(bench.lines).toMatchObject([
+      { skipped: [{ target: 'config.targets[1]', reason: 'circuit_open', after: 0 }] },
+    ]);
+  });
+
+  it('is written for ten requests a second that were too many, and says how many had none; metrics count all', async () => {
+    const bench = createBench();
+    const refuse = (times: number, at: number): void => {
+      for (let count = 0; count < times; count += 1) {
+        const error = new GatewayError('busy', 'full');
+        bench.record(exchangeOf({ error, startedAt: at }), endOf({ state: 'failed', status: 503, error }), at);
+      }
+    };
+    refuse(500, 500);
+    expect(bench.lines).toHaveLength(10);
+    refuse(1, 2000);
+    expect(bench.lines.map((line) => line['not_logged'])).toEqual([...Array(10).fill(undefined), 490]);
+    const other = new GatewayError('invalid_api_key', 'no');
+    for (let count = 0; count < 20; count += 1)
+      bench.record(exchangeOf({ error: other }), endOf({ state: 'failed', status: 401, error: other }), 2000);
+    expect(bench.lines).toHaveLength(31);
+    expect(await bench.series()).toContainEqual(expect.stringMatching(/reason="overload"\} 501$/));
+  });
+
+  it('is bounded: what a caller writes is cut', () => {
+    const bench = createBench();
+    const exchange = exchangeOf({ headers: { 'user-agent': 'u'.repeat(10_000) } });
+    const losses = Array.from({ length: 1000 }, (_, index) => ({
+      param: `p${index}`.padEnd(5000, 'x'),
+      action: 'dropped' as const,
+      reason: '',
+    }));
+    exchange.attempts.push(attemptOf({ losses, tries: [tryOf(1, 2)] }));
+    bench.record({ ...exchange, request: { ...exchange.request, path: `/${'p'.repeat(10_000)}` } }, endOf(), 5);
+    expect(JSON.stringify(bench.lines[0]).length).toBeLessThan(8000);
+  });
+
+  it('and the metrics have no secret in them, wherever the exchange has one', async () => {
+    const bench = createBench();
+    const secret = 'canary-secret-0123456789';
+    const exchange = streamedExchange();
+    Object.assign(exchange.request.headers, {
+      authorization: `Bearer ${secret}`,
+      'x-api-key': secret,
+      cookie: secret,
+      'x-gateway-metadata': secret,
+    });
+    exchange.metadata = { token: secret };
+    const failed = new UpstreamError('invalid_api_key', `key ${secret} is wrong`, { cause: new Error(secret) });
+    exchange.attempts.unshift(
+      attemptOf({
+        resolved: { ...vertex, headers: { authorization: secret } },
+        tries: [tryOf(1, 2, { error: failed })],
+        error: failed,
+      }),
+    );
+    bench.record(exchange, endOf({ state: 'failed', status: 200, error: failed }), 1305);
+    expect(JSON.stringify(bench.lines) + (await bench.metrics.scrape(undefined)).text).not.toContain('canary');
+  });
+});

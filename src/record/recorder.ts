@@ -1,0 +1,76 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Clock, Exchange, Recorder, ReplyEnd, RequestRecording } from '../plugin/index.ts';
+import type { AccessLog } from './log/access-log.ts';
+import { boundRecord } from './bounded-record.ts';
+import { recordRequest, type LabelledModels } from './metrics/record-metrics.ts';
+import type { OpenRequest, RecordStore } from './store.ts';
+import { recordOf } from './make-record.ts';
+import { UNMATCHED_ROUTE } from './metrics/open-families.ts';
+import type { Metrics } from './metrics/registry.ts';
+import { openServerSpan, type ServerSpan } from './traces/spans.ts';
+
+export interface RecorderOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly models: LabelledModels;
+  readonly accessLog: AccessLog;
+  /** Where a fault of telemetry itself is told. */
+  readonly log: Logger;
+  /** Undefined: no spans. */
+  readonly tracer?: Tracer | undefined;
+  /** Undefined: no records are kept. */
+  readonly records?: RecordStore | undefined;
+}
+
+/**
+ * Records a request when its reply has left, all at once, from what the exchange holds by then: nothing is done per chunk and
+ * nothing is found through an ambient context.
+ */
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { clock, metrics, tracer, records } = options;
+  return {
+    open(exchange) {
+      const route = { route: exchange.operation?.path ?? UNMATCHED_ROUTE };
+      metrics.families.requestsInFlight.add(route, 1);
+      // Records and spans take wall time, the exchange counts monotonic: one moment per request keeps all distances exact.
+      const request = { exchange, receivedAt: clock.wall() - clock.now() + exchange.startedAt };
+      const span = tracer && openServerSpan(tracer, exchange, request.receivedAt);
+      if (span) exchange.trace = { traceId: span.traceId };
+      records?.begin(request);
+      let open = true;
+      return {
+        close(end) {
+          if (!open) return;
+          open = false;
+          metrics.families.requestsInFlight.add(route, -1);
+          settle(options, request, end, span);
+        },
+      } satisfies RequestRecording;
+    },
+  };
+}
+
+/** Each sink on its own: a fault in one costs neither the others nor the request. */
+function settle(options: RecorderOptions, request: OpenRequest, end: ReplyEnd, span: ServerSpan | undefined): void {
+  const { clock, metrics, accessLog, records } = options;
+  const { exchange, receivedAt } = request;
+  const guarded = <T>(task: () => T): T | undefined => guard(options.log, exchange, task);
+  const record = guarded(() => recordOf(exchange, end, { endedAt: clock.now(), receivedAt }));
+  // What is counted is counted whole; what is read by people is bounded.
+  const bounded = record && guarded(() => boundRecord(record));
+  records?.end(request, bounded);
+  if (!record) return;
+  guarded(() => recordRequest(metrics.families, record, options.models));
+  if (bounded) guarded(() => accessLog(bounded, span?.spanId));
+  guarded(() => span?.close(record));
+}
+
+function guard<T>(log: Logger, { id }: Exchange, task: () => T): T | undefined {
+  try {
+    return task();
+  } catch (err) {
+    log.error({ err, request_id: id }, 'telemetry could not record a request');
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCaller, createConfig } from '../plugin/testing/index.ts';
+import { attemptOf, createStillClock, endOf, exchangeOf, tryOf, WALL } from './exchange.testkit.ts';
+import { recordOf } from './make-record.ts';
+import { RecordStore, type OpenRequest } from './store.ts';
+
+function createBench(capacity: number) {
+  const clock = createStillClock();
+  const store = new RecordStore(clock);
+  store.resize(capacity);
+  const begin = (id: string, parts: Parameters<typeof exchangeOf>[0] = {}): OpenRequest => {
+    const request = { exchange: exchangeOf({ id, ...parts }), receivedAt: WALL };
+    store.begin(request);
+    return request;
+  };
+  const end = (request: OpenRequest): void => {
+    const times = { endedAt: clock.now(), receivedAt: request.receivedAt };
+    store.end(request, recordOf(request.exchange, endOf(), times));
+  };
+  const ids = (query: Partial<Parameters<RecordStore['list']>[0]> = {}): string[] =>
+    store.list({ limit: 1000, ...query }).map((line) => (line as { request_id: string }).request_id);
+  return { clock, store, begin, end, ids, pass: (id: string, parts = {}) => end(begin(id, parts)) };
+}
+
+describe('the store of records', () => {
+  it('has the latest ones, the latest first, whenever it is made larger or smaller', () => {
+    const step = fc.oneof(
+      { weight: 10, arbitrary: fc.constant('request' as const) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 8 }) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { store, pass, ids } = createBench(5);
+        let [expected, capacity]: [string[], number] = [[], 5];
+        for (const [index, one] of steps.entries()) {
+          if (typeof one === 'number') store.resize((capacity = one));
+          else {
+            pass(`r${index}`);
+            expected.unshift(`r${index}`);
+          }
+          expected = expected.slice(0, capacity);
+          expect(ids()).toEqual(expected);
+        }
+      }),
+    );
+  });
+
+  it('has those that run before those that ended, as they are at this moment', () => {
+    const { clock, store, begin, end, pass, ids } = createBench(10);
+    pass('over');
+    const first = begin('first');
+    begin('second');
+    expect(ids()).toEqual(['second', 'first', 'over']);
+    expect(store.find('first')).toMatchObject({ state: 'running', duration_ms: 0, attempts: [] });
+    first.exchange.attempts.push(attemptOf({ tries: [tryOf(3, undefined, { status: undefined })] }));
+    clock.set(70);
+    expect(store.find('first')).toMatchObject({
+      state: 'running',
+      duration_ms: 70,
+      attempts: [{ outcome: 'running' }],
+    });
+    end(first);
+    expect(ids()).toEqual(['second', 'first', 'over']);
+    expect(ids({ state: 'running' })).toEqual(['second']);
+    expect(store.find('first')).toMatchObject({ state: 'complete' });
+  });
+
+  it('finds the latest of those with the same id, and says how many there are', () => {
+    const { store, begin, pass, end } = createBench(2);
+    pass('a', { settingsHash: 'one' });
+    expect(store.find('a')).not.toHaveProperty('same_id');
+    pass('a', { settingsHash: 'two' });
+    expect(store.find('a')).toMatchObject({ settings_hash: 'two', same_id: 2 });
+    const third = begin('a', { settingsHash: 'three' });
+    expect(store.find('a')).toMatchObject({ settings_hash: 'three', state: 'running', same_id: 3 });
+    end(third);
+    expect(store.find('a')).toMatchObject({ settings_hash: 'three', same_id: 2 });
+    expect(store.find('b')).toBeUndefined();
+  });
+
+  it('filters by what is equal, and counts the limit after that', () => {
+    const { pass, begin, ids } = createBench(10);
+    const key = (keyId: string) => ({ caller: createCaller({ keyId }) });
+    pass('a', key('one'));
+    pass('b', { ...key('two'), config: createConfig({ id: 'prod' }) });
+    pass('c', key('one'));
+    begin('d', { caller: undefined });
+    expect(ids({ key: 'one' })).toEqual(['c', 'a']);
+    expect(ids({ key: 'one', limit: 1 })).toEqual(['c']);
+    expect(ids({ key: 'on' })).toEqual([]);
+    expect(ids({ config: 'prod' })).toEqual(['b']);
+    expect(ids({ config: 'prod', key: 'one' })).toEqual([]);
+    expect(ids({ state: 'complete', limit: 2 })).toEqual(['c', 'b']);
+  });
+
+  it('lets a request go whose record could not be made', () => {
+    const { store, begin, ids } = createBench(10);
+    store.end(begin('a'), undefined);
+    expect(ids()).toEqual([]);
+  });
+
+  it('says nothing where nothing is to be kept', () => {
+    const { store, begin, pass, ids } = createBench(0);
+    pass('a');
+    begin('b');
+    expect([ids(), store.find('a'), store.find('b')]).toEqual([[], undefined, undefined]);
+  });
+});

@@ -1,0 +1,111 @@
+import type { Clock, Exchange } from '../plugin/index.ts';
+import { boundRecord, type BoundedRecord } from './bounded-record.ts';
+import { recordJson, recordLineJson } from './json.ts';
+import { recordOf } from './make-record.ts';
+import type { RequestRecord } from './record.ts';
+
+/** Which requests a list has; what is not set does not matter. */
+export interface RecordQuery {
+  readonly limit: number;
+  readonly state?: RequestRecord['state'];
+  /** Id of the gateway key. */
+  readonly key?: string;
+  /** Id of the gateway config. */
+  readonly config?: string;
+}
+
+/** A request whose reply has not ended. */
+export interface OpenRequest {
+  readonly exchange: Exchange;
+  /** Wall clock. */
+  readonly receivedAt: number;
+}
+
+/**
+ * The latest requests. Those that run are here as they are, and get a record when somebody asks. There is no index: looking
+ * through all of them takes a millisecond and is for people, while an index would be paid for by every request.
+ */
+export class RecordStore {
+  readonly #clock: Clock;
+  readonly #open = new Set<OpenRequest>();
+  /** A ring once it is full: `#next` is the oldest then. */
+  #kept: BoundedRecord[] = [];
+  #next = 0;
+  #capacity = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** 0 keeps nothing. */
+  resize(capacity: number): void {
+    if (capacity === this.#capacity) return;
+    this.#kept = this.#latestFirst().slice(0, capacity).toReversed();
+    this.#capacity = capacity;
+    this.#next = 0;
+  }
+
+  begin(request: OpenRequest): void {
+    this.#open.add(request);
+  }
+
+  /** Its record has been made, or could not be. */
+  end(request: OpenRequest, record: BoundedRecord | undefined): void {
+    this.#open.delete(request);
+    if (!record || this.#capacity === 0) return;
+    if (this.#kept.length < this.#capacity) {
+      this.#kept.push(record);
+      return;
+    }
+    this.#kept[this.#next] = record;
+    this.#next = (this.#next + 1) % this.#capacity;
+  }
+
+  /** Callers may choose ids: the latest of those that had it. Plain JSON. */
+  find(id: string): object | undefined {
+    if (this.#capacity === 0) return undefined;
+    const same = [...this.#all((record) => record.id === id)];
+    const [latest] = same;
+    if (!latest) return undefined;
+    return { ...recordJson(latest), ...(same.length > 1 && { same_id: same.length }) };
+  }
+
+  /** The one request that can be explained under this id. Plain JSON. */
+  explained(explainId: string): object | undefined {
+    if (this.#capacity === 0) return undefined;
+    const [record] = this.#all((one) => one.explainId === explainId);
+    return record && recordJson(record);
+  }
+
+  /** One line each: those that run, then those that ended, the latest first. Plain JSON. */
+  list({ limit, state, key, config }: RecordQuery): object[] {
+    if (this.#capacity === 0) return [];
+    const matches = (record: RequestRecord): boolean =>
+      (state === undefined || record.state === state) &&
+      (key === undefined || record.keyId === key) &&
+      (config === undefined || record.configId === config);
+    const lines: object[] = [];
+    for (const record of this.#all(matches)) {
+      if (lines.length === limit) break;
+      lines.push(recordLineJson(record));
+    }
+    return lines;
+  }
+
+  *#all(matches: (record: BoundedRecord) => boolean): Generator<BoundedRecord> {
+    for (const request of [...this.#open].toReversed()) {
+      const record = this.#recordOf(request);
+      if (matches(record)) yield record;
+    }
+    for (const record of this.#latestFirst()) if (matches(record)) yield record;
+  }
+
+  #latestFirst(): BoundedRecord[] {
+    return [...this.#kept.slice(this.#next), ...this.#kept.slice(0, this.#next)].toReversed();
+  }
+
+  #recordOf({ exchange, receivedAt }: OpenRequest): BoundedRecord {
+    const end = { state: 'running', status: exchange.reply?.status ?? 0, bytes: 0, error: undefined } as const;
+    return boundRecord(recordOf(exchange, end, { endedAt: this.#clock.now(), receivedAt }));
+  }
+}

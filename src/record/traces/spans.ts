@@ -1,0 +1,198 @@
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type HrTime,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import { countLosses, type Exchange } from '../../plugin/index.ts';
+import { MAX_TEXT } from '../cut.ts';
+import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
+import { SPAN } from './span-names.ts';
+import { readTraceparent } from './traceparent.ts';
+
+/** The server span of one request. Client spans are made when it closes, from the record. */
+export interface ServerSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  close(record: RequestRecord): void;
+}
+
+/** Methods that HTTP defines; any other word a client sends is not a span name. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
+const MAX_LOSSES = 20;
+
+/**
+ * Opens the server span under the caller's, if it sent one. Parents are given, never ambient: undici runs its handlers in the
+ * async context of whichever request opened the socket.
+ *
+ * @param receivedAt wall clock
+ */
+export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: number): ServerSpan {
+  const time = (msAfter: number): HrTime => toHrTime(receivedAt + msAfter);
+  const parent = remoteContext(exchange);
+  const options = {
+    kind: SpanKind.SERVER,
+    attributes: serverAttributes(exchange),
+    startTime: time(0),
+  };
+  const span = tracer.startSpan(serverSpanName(exchange), options, parent);
+  const { traceId, spanId } = span.spanContext();
+  return {
+    traceId,
+    spanId,
+    close(record) {
+      const endTime = time(record.durationMs);
+      if (!span.isRecording()) return span.end(endTime);
+      const inside = trace.setSpan(parent, span);
+      for (const attempt of record.attempts) recordAttempt({ tracer, time, context: inside }, record, attempt);
+      closeServerSpan(span, record);
+      span.end(endTime);
+    },
+  };
+}
+
+function remoteContext({ request }: Exchange): Context {
+  const remote = readTraceparent(request.headers);
+  if (!remote) return ROOT_CONTEXT;
+  const { tracestate, ...place } = remote;
+  const state = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
+  return trace.setSpanContext(ROOT_CONTEXT, { ...place, isRemote: true, ...state });
+}
+
+function toHrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+}
+
+function serverSpanName({ operation, request }: Exchange): string {
+  const method = METHODS.has(request.method) ? request.method : 'HTTP';
+  return operation ? `${method} ${operation.path}` : method;
+}
+
+function serverAttributes(exchange: Exchange): Attributes {
+  const { operation, request } = exchange;
+  const userAgent = request.headers['user-agent'];
+  return {
+    [SPAN.httpMethod]: METHODS.has(request.method) ? request.method : '_OTHER',
+    [SPAN.urlPath]: request.path.slice(0, MAX_TEXT),
+    // The gateway's listeners speak plain HTTP; what a proxy before it spoke is hearsay.
+    [SPAN.urlScheme]: 'http',
+    [SPAN.clientAddress]: request.remoteAddress,
+    [SPAN.requestId]: exchange.id,
+    ...(operation && { [SPAN.httpRoute]: operation.path }),
+    ...(userAgent !== undefined && { [SPAN.userAgent]: userAgent.slice(0, MAX_TEXT) }),
+  };
+}
+
+function closeServerSpan(span: Span, record: RequestRecord): void {
+  const { keyId, configId, status, outcome, errorCode, errorType } = record;
+  span.setAttribute(SPAN.httpStatus, status);
+  if (keyId !== undefined) span.setAttribute(SPAN.keyId, keyId);
+  if (configId) span.setAttribute(SPAN.configId, configId);
+  if (record.cache) span.setAttribute(SPAN.cacheStatus, record.cache);
+  if (errorCode) span.setAttributes({ [SPAN.errorCode]: errorCode, [SPAN.errorType]: errorType });
+  // A 4xx is the client's error: a server span leaves its status unset (HTTP semantic conventions, "Status").
+  if (outcome === 'error' && record.outcomeStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+interface Maker {
+  readonly tracer: Tracer;
+  readonly time: (msAfter: number) => HrTime;
+  readonly context: Context;
+}
+
+/** One inference span per target that was tried, one HTTP span per physical try under it. */
+function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAttempt): void {
+  const { place, startedMs, durationMs } = attempt;
+  const operation = record.semconvName;
+  // Without a target, or with a kept answer, there was no inference: the server span has the error, and the cache's status.
+  if (!place || operation === undefined || isFromCache(attempt)) return;
+  const { tracer, time, context } = maker;
+  const server = serverOf(place.url);
+  const attributes = {
+    [SPAN.operationName]: operation,
+    [SPAN.providerName]: place.semconvName,
+    [SPAN.requestModel]: place.model,
+    ...server,
+  };
+  const span = tracer.startSpan(
+    `${operation} ${place.model}`,
+    { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) },
+    context,
+  );
+  span.setAttributes(inferenceAttributes(record, attempt, place.provider));
+  if (attempt.errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
+  const inside = { ...maker, context: trace.setSpan(context, span) };
+  const target = { [SPAN.httpMethod]: 'POST', [SPAN.urlFull]: place.url, ...server };
+  let resent = 0;
+  for (const [index, one] of attempt.tries.entries()) {
+    if (one.resent) resent += 1;
+    recordTry(inside, target, one, index + resent);
+  }
+  span.end(time(startedMs + durationMs));
+}
+
+const isFromCache = ({ cache }: RecordedAttempt): boolean => cache === 'hit' || cache === 'shared';
+
+function serverOf(text: string): Attributes {
+  const url = new URL(text);
+  return {
+    [SPAN.serverAddress]: url.hostname,
+    [SPAN.serverPort]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+  };
+}
+
+function inferenceAttributes({ configId }: RequestRecord, attempt: RecordedAttempt, provider: string): Attributes {
+  const { stream, firstContentMs, errorType, errorCode, losses } = attempt;
+  return {
+    [SPAN.providerSlug]: provider,
+    [SPAN.configTarget]: attempt.target,
+    [SPAN.attempt]: attempt.number,
+    ...(configId && { [SPAN.configId]: configId }),
+    ...(attempt.cache && { [SPAN.cacheStatus]: attempt.cache }),
+    ...(stream && { [SPAN.requestStream]: true }),
+    ...(stream && firstContentMs !== undefined && { [SPAN.timeToFirstChunk]: firstContentMs / 1000 }),
+    ...replyAttributes(attempt),
+    ...(errorType !== '' && { [SPAN.errorType]: errorType }),
+    ...(errorCode && { [SPAN.errorCode]: errorCode }),
+    ...(losses.length > 0 && { [SPAN.lostParams]: namesOf(losses) }),
+  };
+}
+
+function namesOf(losses: RecordedAttempt['losses']): string[] {
+  const named = losses.filter(({ count }) => count === undefined).slice(0, MAX_LOSSES);
+  const more = countLosses(losses) - named.length;
+  return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
+}
+
+function replyAttributes({ usage, responseModel, outcome, finish: finished }: RecordedAttempt): Attributes {
+  // A generation that ended abnormally has the finish reason `error` (GenAI conventions, PR 363).
+  const finish = outcome === 'success' ? finished : 'error';
+  return {
+    ...(responseModel !== undefined && { [SPAN.responseModel]: responseModel }),
+    ...(finish && { [SPAN.finishReasons]: [finish] }),
+    ...(usage && { [SPAN.inputTokens]: usage.input, [SPAN.outputTokens]: usage.output }),
+    ...(usage?.cacheRead !== undefined && { [SPAN.cacheReadTokens]: usage.cacheRead }),
+    ...(usage?.cacheWrite !== undefined && { [SPAN.cacheWriteTokens]: usage.cacheWrite }),
+    ...(usage?.reasoning !== undefined && { [SPAN.reasoningTokens]: usage.reasoning }),
+  };
+}
+
+function recordTry({ tracer, time, context }: Maker, target: Attributes, record: RecordedTry, resend: number): void {
+  const { status, errorType, startedMs, durationMs } = record;
+  const attributes: Attributes = {
+    ...target,
+    ...(resend > 0 && { [SPAN.httpResend]: resend }),
+    ...(status !== undefined && { [SPAN.httpStatus]: status }),
+    ...(errorType !== '' && { [SPAN.errorType]: errorType }),
+  };
+  const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes, startTime: time(startedMs) }, context);
+  if (errorType !== '') span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(time(startedMs + durationMs));
+}

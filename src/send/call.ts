@@ -1,0 +1,217 @@
+import type { CatalogEntry } from '../catalog/catalog.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import {
+  GatewayError,
+  UpstreamError,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type Outbound,
+  type TryRecord,
+} from '../plugin/index.ts';
+import { formatDuration } from '../upstream/limits.ts';
+import type { CommittedReply, Hold, OutboundRequest, RefusedReply, Upstream } from '../upstream/types.ts';
+import {
+  readRetryAfter,
+  readShouldRetry,
+  toUpstreamError,
+  type UpstreamErrorContext,
+} from '../upstream/upstream-error.ts';
+import { waitForShared } from './shared-work.ts';
+
+export interface SenderSetup {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits: ServerSettings['limits'];
+  /** See `onHold` of an outbound request. */
+  readonly hold: (exchange: Exchange, bytes: number) => boolean;
+}
+
+/** An attempt that is to be sent. */
+export interface SendJob {
+  readonly setup: SenderSetup;
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly outbound: Outbound;
+  readonly entry: CatalogEntry;
+}
+
+/** One call of the upstream. */
+export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
+  /** Its number within a batch. */
+  readonly number: number;
+}
+
+interface Answer {
+  readonly reply: CommittedReply;
+  /** Of the try that brought it. */
+  readonly record: TryRecord;
+}
+
+/** Calls until an answer stands. Throws UpstreamError for a refusal. */
+export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
+  const { setup, outbound, entry } = job;
+  let outcome = await tryOnce(job, call, undefined);
+  // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
+  if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
+    const fresh = await authorize(job, call);
+    // Some issuers give the same token until it nearly expires (Google's metadata server does).
+    if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
+  }
+  const { result, errors, record } = outcome;
+  if (result.ok) return { reply: result, record };
+  record.error = refusal(result, outbound, errors, setup.clock);
+  throw record.error;
+}
+
+export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
+
+type Headers = Readonly<Record<string, string>>;
+
+const isSame = (one: Headers, other: Headers): boolean =>
+  Object.entries(one).every(([name, value]) => other[name] === value);
+
+async function authorize(job: SendJob, { cancellation }: UpstreamCall): Promise<Headers> {
+  const { exchange, entry, attempt, setup } = job;
+  try {
+    const headers = entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
+    // Most are at hand, and nothing waits.
+    if (!(headers instanceof Promise)) return headers;
+    const outOfTime = (): GatewayError => noTokenInTime(job);
+    return await waitForShared(headers, { clock: setup.clock, cancellation, deadline: attempt.deadline, outOfTime });
+  } catch (thrown) {
+    throw atTarget(thrown, entry.provider.slug);
+  }
+}
+
+function noTokenInTime({ exchange, attempt, entry }: SendJob): GatewayError {
+  const { slug } = entry.provider;
+  const when = `passed while the request waited for an access token of "${slug}".`;
+  if (deadlineOf(exchange, attempt) === 'request') {
+    const limit = formatDuration(exchange.deadline - exchange.startedAt);
+    return new GatewayError('timeout_request', `The request's deadline of ${limit} ${when}`);
+  }
+  const limit = formatDuration(attempt.timeouts.total);
+  // The model was not asked: the target's health stays as it is.
+  return new UpstreamError('timeout_total', `${limit} (timeouts.total) ${when}`, { provider: slug, ofGateway: true });
+}
+
+const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =>
+  attempt.deadline < exchange.deadline ? 'total' : 'request';
+
+interface Outcome {
+  /** The headers that proved the request. */
+  readonly credentials: Headers;
+  readonly result: CommittedReply | RefusedReply;
+  readonly errors: UpstreamErrorContext;
+  readonly record: TryRecord;
+}
+
+/** @param fresh credentials in the place of refused ones */
+async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
+  const { setup, exchange, attempt, outbound, entry } = job;
+  const { upstream, clock, limits } = setup;
+  const { body, stream, openReader, cancellation } = call;
+  const record = newTry(call.number, clock.now());
+  attempt.tries.push(record);
+  try {
+    const credentials = fresh ?? (await authorize(job, call));
+    const errors: UpstreamErrorContext = {
+      provider: entry.provider.slug,
+      credentials: entry.provider.usesCallersToken ? 'caller' : 'entry',
+      secrets: secretsOf(credentials),
+    };
+    const request: OutboundRequest = {
+      body,
+      stream,
+      openReader,
+      cancellation,
+      origin: {
+        url: outbound.origin,
+        allowInsecure: entry.provider.allowInsecure,
+        ...(entry.provider.chosenByCaller && { chosenByCaller: true }),
+        connections: connectionsOf(job),
+      },
+      caller: exchange.caller?.keyId ?? exchange.request.remoteAddress,
+      method: 'POST',
+      path: outbound.path,
+      headers: { ...outbound.headers, ...credentials },
+      timeouts: attempt.timeouts,
+      deadline: attempt.deadline,
+      deadlineOf: deadlineOf(exchange, attempt),
+      requestMs: exchange.deadline - exchange.startedAt,
+      commit: attempt.target.commit,
+      hold: holdOf(attempt, limits),
+      onBlocked: () => blockedError(attempt, errors),
+      maxReplyBytes: limits.reply,
+      onHold: (bytes) => setup.hold(exchange, bytes),
+      errors,
+    };
+    const result = await upstream.send(request, record);
+    record.status = result.status;
+    return { result, errors, record, credentials };
+  } catch (thrown) {
+    record.error = thrown instanceof GatewayError ? thrown : undefined;
+    record.endedAt ??= clock.now();
+    throw thrown;
+  }
+}
+
+/** Made once: an error is asked about for every stream, and its stack would be most of the price. */
+const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
+
+/** Where another target would be asked, a stream without content is held until `timeouts.first_content` says so. */
+function holdOf({ target, choice }: Attempt, limits: SenderSetup['limits']): Hold {
+  const outlastsSilence = choice.givesWay(NO_CONTENT);
+  if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
+  return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
+}
+
+/** Told to the client as the provider tells it, unless the config has another target for it. */
+function blockedError({ choice }: Attempt, { provider }: UpstreamErrorContext): UpstreamError | undefined {
+  const error = new UpstreamError(
+    'content_filter',
+    'The content filter of the provider let nothing of the answer through.',
+    { ...(provider !== undefined && { provider }) },
+  );
+  return choice.givesWay(error) ? error : undefined;
+}
+
+/** Credential headers without their scheme, as an upstream might quote them. */
+function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
+}
+
+function newTry(call: number, startedAt: number): TryRecord {
+  return {
+    call,
+    startedAt,
+    waitedUntil: undefined,
+    sentAt: undefined,
+    firstByteAt: undefined,
+    firstContentAt: undefined,
+    endedAt: undefined,
+    status: undefined,
+    error: undefined,
+    resent: false,
+    bytesIn: 0,
+  };
+}
+
+/** Credentials that cannot be had are a failure of this target: retry and fallback may go on. */
+function atTarget(thrown: unknown, slug: string): unknown {
+  if (!(thrown instanceof GatewayError) || thrown.code !== 'credentials_failed' || thrown instanceof UpstreamError)
+    return thrown;
+  return new UpstreamError(thrown.code, thrown.message, { cause: thrown, provider: slug });
+}
+
+function refusal(
+  result: RefusedReply,
+  { decodeError }: Outbound,
+  errors: UpstreamErrorContext,
+  clock: Clock,
+): UpstreamError {
+  const failure = decodeError(result.status, result.text);
+  const retryAfterMs = readRetryAfter(result.headers, failure, clock.wall());
+  return toUpstreamError(failure, { ...errors, retryAfterMs, shouldRetry: readShouldRetry(result.headers) });
+}

@@ -1,0 +1,48 @@
+import { entryOf } from '../catalog/catalog-target.ts';
+import { GatewayError, type Outbound, type Reply, type Sender } from '../plugin/index.ts';
+import type { CommittedReply } from '../upstream/types.ts';
+import { sendBatch } from './batches.ts';
+import { ask, type SenderSetup, type SendJob, type UpstreamCall } from './call.ts';
+
+/** Sends an attempt's request: authorise, connect, wait for the commit gate, tell what a refusal means. */
+export function createSender(setup: SenderSetup): Sender {
+  return {
+    async send(exchange, attempt) {
+      const { outbound } = attempt;
+      if (!outbound) throw new GatewayError('internal_error', 'The send plugin ran before a request was encoded.');
+      const entry = attempt.resolved && entryOf(attempt.resolved);
+      if (!entry)
+        throw new GatewayError('internal_error', 'The send plugin was given a target that no catalog entry made.');
+      const job: SendJob = { setup, exchange, attempt, outbound, entry };
+      if (outbound.batch) return toReply(await sendBatch(job, outbound.batch), outbound);
+      const { reply } = await ask(job, wholeRequest(job));
+      return toReply(reply, outbound);
+    },
+  };
+}
+
+function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
+  return {
+    number: 0,
+    body: outbound.body,
+    stream: outbound.stream,
+    cancellation: attempt.cancellation,
+    openReader: (reply) => {
+      const reader = outbound.openReader(reply);
+      attempt.signals = reader.signals;
+      return reader;
+    },
+  };
+}
+
+/** Reply headers a client can use; everything else of the upstream stays inside (design.md, section 6). */
+const FORWARDED =
+  /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
+
+function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, outbound: Outbound): Reply {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(result.headers)) if (FORWARDED.test(name)) headers[name] = value;
+  headers['content-type'] = outbound.contentType ?? result.headers['content-type'] ?? 'application/json';
+  if (outbound.stream) headers['cache-control'] = 'no-cache';
+  return { status: result.status, headers, body: result.body, stream: outbound.stream };
+}

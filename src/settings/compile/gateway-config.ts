@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import type {
+  CacheSettings as CacheFile,
+  CircuitBreaker as BreakerFile,
+  CustomHosts as CustomHostsFile,
+  GatewayFile,
+  MetadataRules as MetadataFile,
+  RemoteMedia as RemoteMediaFile,
+  Sticky as StickyFile,
+  Strategy as StrategyFile,
+  Target as TargetFile,
+} from '../../../schemas/types.generated.ts';
+import {
+  FAILURE_KINDS,
+  parseBytes,
+  parseDuration,
+  readTimeouts,
+  type BreakerSettings,
+  type CacheSettings,
+  type Conditional,
+  type CustomHostSettings,
+  type FailureKind,
+  type GatewayConfig,
+  type GiveWayRules,
+  type HashField,
+  type MetadataRules,
+  type RemoteMediaSettings,
+  type RetrySettings,
+  type Route,
+  type StickySettings,
+  type Target,
+} from '../../plugin/index.ts';
+import { compileQuery } from './conditions.ts';
+
+/** Statuses that another try may cure. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
+export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
+
+const DEFAULT_RETRY: RetrySettings = {
+  attempts: 0,
+  onStatusCodes: RETRYABLE_STATUS_CODES,
+  minDelayMs: parseDuration('500ms'),
+  maxDelayMs: parseDuration('20s'),
+};
+
+/** Where no breaker is configured its defaults still say what counts as healthy. */
+const DEFAULT_BREAKER: BreakerSettings = {
+  enforced: false,
+  failures: 5,
+  failureRate: 0.5,
+  minRequests: 5,
+  windowMs: parseDuration('60s'),
+  cooldownMs: parseDuration('15s'),
+  onStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
+};
+
+/** What a target takes from the config around it. */
+type Inherited = Omit<Target, 'kind' | 'path' | 'contextWindow'>;
+
+const NOTHING: Inherited = {
+  provider: undefined,
+  defaultParams: undefined,
+  overrideParams: undefined,
+  overrideLevels: [],
+  dropParams: [],
+  forwardHeaders: [],
+  cache: undefined,
+  remoteMedia: undefined,
+  retry: DEFAULT_RETRY,
+  breaker: DEFAULT_BREAKER,
+  commit: 'first_content',
+  timeouts: {},
+  strict: undefined,
+  messagesRoute: 'any',
+};
+
+/** A gateway config as requests use it: a tree of targets, each with everything it inherits. */
+export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConfig {
+  return {
+    id,
+    hash: createHash('sha256').update(JSON.stringify(file)).digest('hex').slice(0, 16),
+    name: file.name,
+    route: compileRoute(file, 'config', NOTHING),
+    metadata: file.metadata && compileMetadata(file.metadata),
+    deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
+    customHosts: compileCustomHosts(file.custom_hosts),
+    replyHeaders: new Set(file.reply_headers),
+  };
+}
+
+function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inherited): Route {
+  const own = inherit(around, file);
+  if (file.targets === undefined)
+    return { kind: 'target', path, contextWindow: 'context_window' in file ? file.context_window : undefined, ...own };
+  const members = file.targets.map((target, index) => compileRoute(target, `${path}.targets[${index}]`, own));
+  const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
+  if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });
+  return {
+    kind: 'group',
+    path,
+    mode,
+    givesWay: compileRules(strategy),
+    members,
+    weights: file.targets.map(({ weight = 1 }) => weight),
+    sticky: sticky && compileSticky(sticky),
+  };
+}
+
+const FAILURE_KIND_NAMES = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
+const GIVES_WAY_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].givesWay);
+
+/** What is said replaces what holds where nothing is; that a target cannot be asked at all is said by nobody, and always goes on. */
+function compileRules({ on_status_codes, on_errors, stop_on_errors }: Partial<StrategyFile>): GiveWayRules {
+  const said = on_errors ?? (on_status_codes ? [] : (['default'] as const));
+  return {
+    kinds: new Set([...said.flatMap((kind) => (kind === 'default' ? GIVES_WAY_BY_DEFAULT : kind)), 'unsupported']),
+    statusCodes: new Set(on_status_codes),
+    stop: new Set(stop_on_errors),
+  };
+}
+
+interface Members {
+  readonly path: string;
+  readonly names: readonly { readonly name?: string }[];
+  readonly members: readonly Route[];
+}
+
+/** The checks see to it that every name is there; a file with mistakes is compiled too, to be checked further. */
+function compileConditional(
+  { conditions = [], default: otherwise }: Partial<StrategyFile>,
+  { path, names, members }: Members,
+): Conditional {
+  const named = (wanted: string | undefined): Route =>
+    members[names.findIndex(({ name }) => name !== undefined && name === wanted)] ?? members[0]!;
+  return {
+    kind: 'conditional',
+    path,
+    branches: conditions.map(({ query, then }) => ({ holds: compileQuery(query), query, member: named(then) })),
+    otherwise: named(otherwise),
+    members,
+  };
+}
+
+function compileSticky({ hash_fields, ttl }: StickyFile): StickySettings {
+  return { fields: hash_fields.map(hashField), ttlMs: parseDuration(ttl ?? '1h') };
+}
+
+function hashField(text: string): HashField {
+  if (text === 'caller') return text;
+  const name = text.slice(text.indexOf('.') + 1);
+  return text.startsWith('metadata.') ? { metadata: name } : { header: name.toLowerCase() };
+}
+
+/** The nearer wins, field by field. */
+function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
+  const { retry = {} } = file;
+  return {
+    provider: file.provider ?? around.provider,
+    defaultParams: merged(around.defaultParams, file.default_params),
+    overrideParams: merged(around.overrideParams, file.override_params),
+    overrideLevels: file.override_params ? [...around.overrideLevels, file.override_params] : around.overrideLevels,
+    dropParams: [...around.dropParams, ...(file.drop_params ?? []).map((path) => path.split('.'))],
+    forwardHeaders: file.forward_headers?.map((name) => name.toLowerCase()) ?? around.forwardHeaders,
+    cache: compileCache(around.cache, file.cache),
+    // Whole: what one place allows must not widen what another lists.
+    remoteMedia: file.remote_media ? compileRemoteMedia(file.remote_media) : around.remoteMedia,
+    retry: {
+      attempts: retry.attempts ?? around.retry.attempts,
+      onStatusCodes: codes(retry.on_status_codes) ?? around.retry.onStatusCodes,
+      minDelayMs: retry.min_delay === undefined ? around.retry.minDelayMs : parseDuration(retry.min_delay),
+      maxDelayMs: retry.max_delay === undefined ? around.retry.maxDelayMs : parseDuration(retry.max_delay),
+    },
+    breaker: compileBreaker(around.breaker, file.circuit_breaker),
+    commit: file.commit ?? around.commit,
+    timeouts: { ...around.timeouts, ...readTimeouts({ total: file.request_timeout, ...file.timeouts }) },
+    strict: file.strict_open_ai_compliance ?? around.strict,
+    messagesRoute: file.messages_route ?? around.messagesRoute,
+  };
+}
+
+function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined): BreakerSettings {
+  if (!file) return around;
+  return {
+    enforced: true,
+    failures: file.failures ?? around.failures,
+    failureRate: file.failure_rate ?? around.failureRate,
+    minRequests: file.min_requests ?? around.minRequests,
+    windowMs: file.window === undefined ? around.windowMs : parseDuration(file.window),
+    cooldownMs: file.cooldown === undefined ? around.cooldownMs : parseDuration(file.cooldown),
+    onStatusCodes: codes(file.on_status_codes) ?? around.onStatusCodes,
+  };
+}
+
+export function compileCustomHosts(file: CustomHostsFile | undefined): CustomHostSettings | undefined {
+  return file && { hosts: file.hosts, allowInsecure: file.allow_insecure ?? false };
+}
+
+const DEFAULT_CACHE: CacheSettings = { maxAgeMs: 300_000, scope: 'key' };
+
+function compileCache(around: CacheSettings | undefined, file: CacheFile | undefined): CacheSettings | undefined {
+  if (!file) return around;
+  if (file.mode === 'off') return undefined;
+  const base = around ?? DEFAULT_CACHE;
+  return {
+    maxAgeMs: file.max_age === undefined ? base.maxAgeMs : file.max_age * 1000,
+    scope: file.scope ?? base.scope,
+  };
+}
+
+function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
+  return {
+    hosts: file.hosts,
+    maxBytes: parseBytes(file.max_bytes ?? '20MiB'),
+    maxItems: file.max_items ?? 10,
+    timeoutMs: parseDuration(file.timeout ?? '10s'),
+    allowInsecure: file.allow_insecure ?? false,
+  };
+}
+
+function compileMetadata({ required = [], allowed = {}, labels }: MetadataFile): MetadataRules {
+  return {
+    required,
+    allowed: new Map(Object.entries(allowed).map(([key, values]) => [key, new Set(values)])),
+    labels: compileLabels(labels),
+  };
+}
+
+function compileLabels(labels: MetadataFile['labels']): MetadataRules['labels'] {
+  if (labels === undefined || labels === false) return undefined;
+  if (labels === true) return 'all';
+  return new Map(Array.isArray(labels) ? labels.map((key) => [key, key]) : Object.entries(labels));
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+const merged = (around: Params | undefined, nearer: Params | undefined): Params | undefined =>
+  nearer ? mergeParams(around ?? {}, nearer) : around;
+
+/** Objects merge key by key, everything else is replaced; a null stays, because it deletes the field from the request. */
+function mergeParams(around: Params, nearer: Params): Params {
+  const merged = Object.entries(nearer).map(([key, value]): [string, unknown] => {
+    const outer = Object.hasOwn(around, key) ? around[key] : undefined;
+    return [key, isParams(outer) && isParams(value) ? mergeParams(outer, value) : value];
+  });
+  return Object.fromEntries([...Object.entries(around), ...merged]);
+}
+
+function isParams(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const codes = (list: readonly number[] | undefined): ReadonlySet<number> | undefined => list && new Set(list);

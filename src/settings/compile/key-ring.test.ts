@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { GatewayKey } from '../../../schemas/types.generated.ts';
+import { GatewayError, Secret } from '../../plugin/index.ts';
+import { generateKey } from './api-keys.ts';
+import { digestOf } from './key-digest.ts';
+import { createKeyRing } from './key-ring.ts';
+
+const NOW = Date.UTC(2026, 10, 21);
+const ringOf = (keys: readonly GatewayKey[], wall = () => NOW) => createKeyRing({ keys: [...keys] }, { wall });
+
+function codeOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('a key ring', () => {
+  test('finds a key by its digest and by a reference, and tells what it may do', () => {
+    const { key, digest } = generateKey();
+    const limits = { providers: ['@a'], models: ['m-*'], configs: ['prod'], default_config: 'prod' };
+    const ring = ringOf([
+      { id: 'stored', digest, ...limits },
+      { id: 'given', key: new Secret('from-the-environment', 'env:KEY') },
+    ]);
+    expect(ring.find(key, '203.0.113.1')).toEqual({
+      keyId: 'stored',
+      providers: ['@a'],
+      models: ['m-*'],
+      configs: ['prod'],
+      defaultConfig: 'prod',
+      inlineConfigs: false,
+    });
+    expect(ring.find('from-the-environment', '203.0.113.1')).toMatchObject({ keyId: 'given', providers: undefined });
+  });
+
+  test('knows no other text, however near', () => {
+    const { key, digest } = generateKey();
+    const ring = ringOf([{ id: 'a', digest }]);
+    for (const text of ['', ' ', key.slice(0, -1), `${key} `, key.toUpperCase(), digest, digest.slice(7)]) {
+      expect(ring.find(text, '127.0.0.1')).toBeUndefined();
+    }
+  });
+
+  test('refuses a key from the moment it expires, by the clock of each request', () => {
+    let now = NOW;
+    const expires = new Date(NOW + 1000).toISOString();
+    const ring = ringOf([{ id: 'a', digest: digestOf('some-key-1'), expires_at: expires }], () => now);
+    now = NOW + 999;
+    expect(ring.find('some-key-1', '127.0.0.1')?.keyId).toBe('a');
+    now = NOW + 1000;
+    expect(codeOf(() => ring.find('some-key-1', '127.0.0.1'))).toBe('expired_api_key');
+  });
+
+  test('is not made with a moment that cannot be read: the key would never expire', () => {
+    const key = { id: 'a', digest: digestOf('some-key-1'), expires_at: '2026-12-31T23:59:60Z' };
+    expect(() => ringOf([key])).toThrow(RangeError);
+  });
+
+  test.each([
+    ['127.0.0.1', 'none'],
+    ['127.255.0.9', 'none'],
+    ['::ffff:127.0.0.1', 'none'],
+    ['::FFFF:7f00:1', 'none'],
+    ['::1', 'none'],
+    ['2001:db8::5', 'none'],
+    ['fe80::1%eth0', 'none'],
+    ['10.0.0.1', 'network_not_allowed'],
+    ['::2', 'network_not_allowed'],
+    ['2001:db9::5', 'network_not_allowed'],
+    ['::ffff:10.0.0.1', 'network_not_allowed'],
+    ['not an address', 'network_not_allowed'],
+    ['', 'network_not_allowed'],
+  ])('held to networks: from %j it says %s', (address, code) => {
+    const networks = ['127.0.0.0/8', '::1/128', '2001:db8::/32', 'fe80::/10'];
+    const ring = ringOf([{ id: 'a', digest: digestOf('some-key-1'), networks }]);
+    expect(codeOf(() => ring.find('some-key-1', address))).toBe(code);
+  });
+
+  test('does not tell strangers that their address is wrong: only the holder of a key learns of its limits', () => {
+    const ring = ringOf([{ id: 'a', digest: digestOf('some-key-1'), networks: ['10.0.0.0/8'] }]);
+    expect(ring.find('another-key', '127.0.0.1')).toBeUndefined();
+  });
+});

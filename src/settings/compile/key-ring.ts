@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto';
+import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
+import { GatewayError, type Caller, type Clock, type KeyRing } from '../../plugin/index.ts';
+import { compileFields } from '../../catalog/fields/field-settings.ts';
+import { compileCustomHosts } from './gateway-config.ts';
+import { keyDigest } from './key-digest.ts';
+import { createNetworkTest, type NetworkTest } from './networks.ts';
+
+interface Entry {
+  readonly expiresAt: number;
+  readonly allowsAddress: NetworkTest;
+  readonly caller: Caller;
+}
+
+/** The gateway keys of keys.yaml. Only digests are kept: what is in memory opens nothing. */
+export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRing {
+  const entries = new Map(file.keys.map((key) => [keyDigest(key).slice('sha256:'.length), createEntry(key)]));
+  return {
+    find(key, remoteAddress) {
+      // The map is asked for a digest, which a caller cannot steer towards a known one byte by byte, however long it looks.
+      const entry = entries.get(hash('sha256', key, 'hex'));
+      if (!entry) return undefined;
+      if (clock.wall() >= entry.expiresAt)
+        throw new GatewayError('expired_api_key', `The key ${entry.caller.keyId} has expired.`);
+      if (!entry.allowsAddress(remoteAddress)) {
+        throw new GatewayError(
+          'network_not_allowed',
+          `The key ${entry.caller.keyId} may not be used from this address.`,
+        );
+      }
+      return entry.caller;
+    },
+  };
+}
+
+/** A moment that cannot be read must not become "never": NaN is in no order with any time. */
+function parseMoment(text: string): number {
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment)) throw new RangeError(`${text} is not a moment`);
+  return moment;
+}
+
+function createEntry(key: GatewayKey): Entry {
+  return {
+    expiresAt: key.expires_at === undefined ? Infinity : parseMoment(key.expires_at),
+    allowsAddress: key.networks ? createNetworkTest(key.networks) : () => true,
+    caller: callerOf(key),
+  };
+}
+
+/** Who has the key, and what that one may do. */
+export const callerOf = (key: GatewayKey): Caller => ({
+  keyId: key.id,
+  providers: key.providers,
+  models: key.models,
+  configs: key.configs,
+  defaultConfig: key.default_config,
+  inlineConfigs: key.inline_configs ?? false,
+  customHosts: compileCustomHosts(key.custom_hosts),
+  fields: compileFields(key.fields),
+});

@@ -1,0 +1,94 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { Report } from '../../plugin/index.ts';
+import type { Path } from '../read/pointer.ts';
+import { absoluteRefs, type Schema } from '../read/schema-files.ts';
+import { schemaProblems } from '../problems/schema-problems.ts';
+import { SchemaTree } from '../read/schema-tree.ts';
+import { fillDefaults } from './option-defaults.ts';
+import { createAjv } from '../read/schemas.ts';
+
+interface Compiled {
+  readonly validate: ValidateFunction;
+  readonly schema: Schema;
+  readonly tree: SchemaTree;
+  /** Puts defaults in, where the schema has any. */
+  readonly fill: ((options: unknown) => unknown) | undefined;
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** Plugins live as long as the process, so their schemas are compiled once. */
+const compiled = new WeakMap<object, Compiled>();
+
+/** A plugin's schema for its options. `trusted`: a built-in plugin's, which a test holds to draft-07. */
+export interface OptionsSchema {
+  readonly schema: object;
+  readonly trusted: boolean;
+}
+
+/**
+ * Checks a plugin's options against its own schema and reports problems like those of every other setting. Gives the options with the
+ * schema's defaults in the places of those that are left out; undefined where there are problems.
+ */
+export function readOptions(of: OptionsSchema, options: Options, path: Path, report: Report): Options | undefined {
+  const own = compileOnce(of);
+  if (own instanceof Error) {
+    report({ path, message: `the plugin's schema for its options is not usable: ${own.message}` });
+    return undefined;
+  }
+  const filled = own.fill?.(options) ?? options;
+  if (own.validate(filled)) return filled as Options;
+  const problems = problemsOf(errorsOf(own, options, filled), options, own);
+  for (const problem of problems) report({ ...problem, path: [...path, ...problem.path] });
+  return undefined;
+}
+
+/** Of the options as they are written: a key that is misspelt is near to one that is left out, not to one with a default. */
+function errorsOf({ validate }: Compiled, options: unknown, filled: unknown): readonly ErrorObject[] {
+  const withDefaults = validate.errors ?? [];
+  validate(options);
+  const written = (validate.errors ?? []).filter((error) => !isFilledIn(error, filled));
+  return written.length > 0 ? written : withDefaults;
+}
+
+function isFilledIn({ keyword, instancePath, params }: ErrorObject, filled: unknown): boolean {
+  if (keyword !== 'required') return false;
+  const object = instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce(
+      (value: unknown, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+      filled,
+    );
+  return typeof object === 'object' && object !== null && Reflect.has(object, String(params['missingProperty']));
+}
+
+function problemsOf(errors: readonly ErrorObject[], json: unknown, { schema, tree }: Compiled) {
+  // What came by reference is not known here; the report takes it out of the messages (conceal.ts).
+  return schemaProblems(errors, { json, origins: new Map() }, { tree, root: tree.alternatives(schema) });
+}
+
+/** By their text: most built-in plugins have no options and say so alike. */
+const ours = new Map<string, Compiled>();
+
+/** A plugin from outside may come with a schema that is none: its author's mistake, which must not end the process. */
+function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
+  const text = trusted ? JSON.stringify(schema) : '';
+  const known = compiled.get(schema) ?? ours.get(text);
+  if (known) return known;
+  try {
+    const id = '$id' in schema ? String(schema.$id) : ANONYMOUS;
+    const own = absoluteRefs({ ...schema, $id: id }, id);
+    // One validator per schema: two plugins may use the same `$id`.
+    const validate = createAjv({ trusted }).compile(own);
+    const made = { validate, schema: own, tree: new SchemaTree([own]), fill: fillDefaults(own, { trusted }) };
+    if (trusted) ours.set(text, made);
+    else compiled.set(schema, made);
+    return made;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const ANONYMOUS = 'gatehouse:plugin-options';

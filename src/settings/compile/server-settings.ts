@@ -1,0 +1,185 @@
+import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../../schemas/types.generated.ts';
+import { parseBytes, parseDuration, type JsonLimits, type Secret, type TimeoutSettings } from '../../plugin/index.ts';
+import { headerPrefixes } from './header-prefixes.ts';
+import { DEFAULT_HOST } from './open-host.ts';
+
+/** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
+export interface ServerSettings {
+  readonly listen: Required<Listen>;
+  readonly status: Required<Listen>;
+  /** Networks of proxies whose word on where a request comes from counts. */
+  readonly trustedProxies: readonly string[];
+  readonly admin: {
+    readonly enabled: boolean;
+    readonly host: string;
+    readonly port: number;
+    readonly token: Secret | undefined;
+    /** Names in Host headers that are answered, beside those that always are. */
+    readonly hosts: readonly string[];
+    readonly records: number;
+    /** Requests that can be explained after they were served. */
+    readonly explain: 'asked' | 'all' | 'none';
+  };
+  /** Of a whole request, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
+  readonly limits: {
+    readonly body: number;
+    /** Of the body's JSON: levels, keys of an object, items of a list. */
+    readonly json: JsonLimits;
+    readonly header: number;
+    readonly reply: number;
+    readonly holdBytes: number;
+    readonly holdMs: number;
+    readonly inlineConfig: number;
+    readonly connections: number;
+    /** Requests under way at once. */
+    readonly inFlight: number;
+    /** Those of one key, where most of `inFlight` is taken. */
+    readonly inFlightPerKey: number;
+    /** Bytes of their bodies. */
+    readonly inFlightBytes: number;
+    readonly inFlightBytesPerKey: number;
+    /** Requests with large bodies that may wait for their turn. */
+    readonly largeBodies: number;
+    /** Requests of one connection that are served at once. */
+    readonly pipelined: number;
+    readonly headerMs: number;
+    readonly bodyMs: number;
+    /** A plugin from outside calls `next` within this time. */
+    readonly pluginMs: number;
+    readonly commitBytes: number;
+    readonly commitMs: number;
+  };
+  readonly timeouts: Required<TimeoutSettings>;
+  readonly headerPrefixes: readonly string[];
+  readonly defaultConfig: string | undefined;
+  readonly chains: {
+    readonly entry: readonly ChainItem[];
+    readonly request: readonly ChainItem[];
+    readonly attempt: readonly ChainItem[];
+  };
+  /** Modules with plugins: paths count from the settings folder. */
+  readonly plugins: readonly string[];
+  readonly cache: { readonly maxBytes: number; readonly maxEntryBytes: number };
+  readonly reload: { readonly watch: boolean; readonly debounceMs: number };
+  readonly egress: { readonly tokenUris: readonly string[] };
+  readonly telemetry: {
+    readonly traces: {
+      /** Undefined: only OTEL_* variables can ask for traces. */
+      readonly endpoint: string | undefined;
+      readonly protocol: 'http/protobuf' | 'http/json';
+      readonly serviceName: string;
+    };
+    readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
+  };
+}
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** The schema tells people and editors the same defaults; a test compares the two. */
+export function compileServerSettings(file: ServerFile): ServerSettings {
+  const { admin = {}, drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
+  return {
+    listen: { host: DEFAULT_HOST, port: 8787, ...file.listen },
+    status: { host: DEFAULT_HOST, port: 9464, ...file.status },
+    trustedProxies: file.trusted_proxies ?? [],
+    admin: compileAdmin(admin),
+    deadlineMs: parseDuration(file.deadline ?? '15m'),
+    drain: { delayMs: parseDuration(drain.delay ?? '5s'), timeoutMs: parseDuration(drain.timeout ?? '30s') },
+    limits: compileLimits(limits),
+    timeouts: compileServerTimeouts(file),
+    headerPrefixes: headerPrefixes(file),
+    defaultConfig: file.default_config,
+    chains: compileChains(chains),
+    plugins: file.plugins ?? [],
+    cache: {
+      maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
+      maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
+    },
+    reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
+    egress: { tokenUris: file.egress?.token_uris ?? [] },
+    telemetry: compileTelemetry(telemetry),
+  };
+}
+
+function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
+  return {
+    enabled: admin.enabled ?? true,
+    host: admin.host ?? '127.0.0.1',
+    port: admin.port ?? 8788,
+    token: admin.token,
+    hosts: admin.hosts ?? [],
+    records: admin.records ?? 10_000,
+    explain: admin.explain ?? 'asked',
+  };
+}
+
+function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSettings['chains'] {
+  return {
+    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
+    request: chains.request ?? ['metadata', 'route'],
+    attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
+  };
+}
+
+/** Of a limit that has a share for each key, where the settings name none. */
+const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
+
+function compileLimits(limits: Limits): ServerSettings['limits'] {
+  return {
+    body: parseBytes(limits.body ?? '48MiB'),
+    json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
+    header: parseBytes(limits.header ?? '16KiB'),
+    reply: parseBytes(limits.reply ?? '64MiB'),
+    holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
+    holdMs: parseDuration(limits.hold_time ?? '15s'),
+    inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
+    headerMs: parseDuration(limits.header_time ?? '15s'),
+    bodyMs: parseDuration(limits.body_time ?? '120s'),
+    pluginMs: parseDuration(limits.plugin_time ?? '30s'),
+    commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
+    commitMs: parseDuration(limits.commit_time ?? '120s'),
+    ...compileLoadLimits(limits),
+  };
+}
+
+/** Limits that all requests under way share. */
+function compileLoadLimits(limits: Limits) {
+  const inFlight = limits.in_flight ?? 1000;
+  const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
+  return {
+    connections: limits.connections ?? inFlight,
+    inFlight,
+    inFlightPerKey: limits.in_flight_per_key ?? quarter(inFlight),
+    inFlightBytes,
+    inFlightBytesPerKey: parseBytes(limits.in_flight_bytes_per_key ?? quarter(inFlightBytes)),
+    pipelined: limits.pipelined ?? 16,
+    largeBodies: limits.large_bodies ?? 64,
+  };
+}
+
+function compileServerTimeouts({ timeouts = {} }: ServerFile): Required<TimeoutSettings> {
+  const time = (value: Duration | undefined, byDefault: string) => parseDuration(value ?? byDefault);
+  return {
+    connect: time(timeouts.connect, '5s'),
+    firstByte: time(timeouts.first_byte, '120s'),
+    firstContent: time(timeouts.first_content, '180s'),
+    idle: time(timeouts.idle, '60s'),
+    total: time(timeouts.total, '600s'),
+  };
+}
+
+function compileTelemetry({
+  traces = {},
+  log = {},
+}: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
+  return {
+    traces: {
+      endpoint: traces.endpoint,
+      protocol: traces.protocol ?? 'http/protobuf',
+      serviceName: traces.service_name ?? 'gatehouse',
+    },
+    log: { level: log.level ?? 'info', access: log.access ?? 'all' },
+  };
+}

@@ -1,0 +1,179 @@
+import type { ErrorObject } from 'ajv';
+import { nearest, type Problem } from '../../plugin/index.ts';
+import { adviceOnKey } from './foreign-words.ts';
+import { toPointer, valueAt, type Path } from '../read/pointer.ts';
+import type { Schema } from '../read/schema-files.ts';
+import { packageSchemas } from '../read/schemas.ts';
+import { isSchema, propertiesOf, type SchemaTree } from '../read/schema-tree.ts';
+import { showName } from './show.ts';
+import type { Values } from '../read/values.ts';
+import { eitherKey, shortList } from './words.ts';
+
+/** What a mapping from an ajv error to a person's words has at hand. */
+export interface Place {
+  readonly path: Path;
+  readonly values: Pick<Values, 'json' | 'origins'>;
+  readonly tree: SchemaTree;
+  readonly root: readonly Schema[];
+}
+
+/** A problem that may turn out to be half of another one: a misspelt key leaves the right one missing. */
+export interface Finding extends Problem {
+  readonly unknown?: string;
+  /** What to write in its place, as the message says. */
+  readonly advice?: string;
+  /** One of these would do. */
+  readonly missing?: readonly string[];
+}
+
+export function unknownKey(error: ErrorObject, place: Place): Finding {
+  const key = String(error.params['additionalProperty']);
+  const properties = propertiesOf(error.parentSchema);
+  const name = showName(key);
+  const found: Finding = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
+  const advice = adviceOnKey(valueAt(error.parentSchema, ['title']), key);
+  if (advice !== undefined) return { ...found, message: `unknown key ${name}: ${advice}`, advice };
+  const home =
+    homeInside(key, properties, place) ??
+    homeInBranch(key, place) ??
+    homeAround(key, place) ??
+    homeOfTargets(key, properties);
+  if (home !== undefined) return { ...found, message: `unknown key ${name}: it belongs ${home}` };
+  // A key that is there already was not meant.
+  const free = Object.keys(properties).filter((property) => !Object.hasOwn(Object(error.data), property));
+  const suggestion = nearest(key, free);
+  return suggestion === undefined ? found : { ...found, suggestion };
+}
+
+/** The neighbours that have such a key inside: `attempts` is one of `retry:`. */
+function homeInside(key: string, properties: Schema, { tree }: Place): string | undefined {
+  const inside = Object.entries(properties).filter(
+    ([, property]) =>
+      isSchema(property) && tree.alternatives(property).some((schema) => Object.hasOwn(propertiesOf(schema), key)),
+  );
+  return inside.length === 0 ? undefined : `under ${eitherKey(inside.map(([name]) => `${name}:`))}`;
+}
+
+/** Another branch of a tagged union has such a key: `api_key` is one of `provider: anthropic`. */
+function homeInBranch(key: string, { path, ...place }: Place): string | undefined {
+  const branches = schemasAt(path, place, { anyTag: true }).filter((schema) =>
+    Object.hasOwn(propertiesOf(schema), key),
+  );
+  const tags = branches.flatMap((schema) =>
+    Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+      const constant = valueAt(property, ['const']);
+      return typeof constant === 'string' ? [`${name}: ${constant}`] : [];
+    }),
+  );
+  return tags.length === 0 ? undefined : `to ${eitherKey(tags)}`;
+}
+
+/** The key around this place beside which such a key may stand. */
+function homeAround(key: string, { path, ...place }: Place): string | undefined {
+  for (let depth = path.length - 1; depth >= 0; depth -= 1) {
+    const schemas = schemasAt(path.slice(0, depth), place);
+    if (schemas.some((schema) => Object.hasOwn(propertiesOf(schema), key)))
+      return `beside \`${path[depth]}:\`, not under it`;
+  }
+  return undefined;
+}
+
+/** @param anyTag with the branches of a tagged union that the place's tag rules out */
+function schemasAt(
+  path: Path,
+  { tree, root, values }: Omit<Place, 'path'>,
+  { anyTag = false } = {},
+): readonly Schema[] {
+  return path.reduce<readonly Schema[]>((containers, key, depth) => {
+    const tagOf = (property: string) => valueAt(values.json, [...path.slice(0, depth), property]);
+    return tree.child(containers, key, anyTag ? undefined : tagOf);
+  }, root);
+}
+
+/** Fields of requests that people look for beside `provider`, where other gateways have them. */
+const REQUEST_FIELDS: ReadonlySet<string> = new Set([
+  'labels',
+  'max_completion_tokens',
+  'max_tokens',
+  'model',
+  'reasoning_effort',
+  'response_format',
+  'seed',
+  'stop',
+  'stream',
+  'temperature',
+  'thinking',
+  'tools',
+  'top_k',
+  'top_p',
+]);
+
+/** What a gateway config says of a request has a place of its own, and what it would say of an upstream is in another file. */
+function homeOfTargets(key: string, properties: Schema): string | undefined {
+  if (!Object.hasOwn(properties, 'override_params')) return undefined;
+  if (REQUEST_FIELDS.has(key)) return 'under `override_params:`';
+  const schemas = packageSchemas();
+  const { tree } = schemas;
+  const entry = tree.child(tree.child(schemas.root('catalog'), 'providers'), 0);
+  return tree.child(entry, key).length > 0 ? 'to an entry of catalog.yaml' : undefined;
+}
+
+export function missingKey(error: ErrorObject, { path, tree }: Place): Finding {
+  const missing = String(error.params['missingProperty']);
+  const branches = tree.alternatives(error.parentSchema ?? {});
+  const tags = tagsOf(branches, missing);
+  if (tags.length === 0)
+    return { path, message: `\`${missing}\` is missing${reason(error, missing)}`, missing: [missing] };
+  // Without its tag no branch of a union was looked at, so nobody has told the key that may be the tag, misspelt.
+  const known = branches.flatMap((branch) => Object.keys(propertiesOf(branch)));
+  const strangers = Object.keys(Object(error.data)).filter((key) => !known.includes(key));
+  const misspelt = strangers.find((key) => nearest(key, [missing]) !== undefined);
+  if (misspelt !== undefined) return misspeltKey([...path, misspelt], missing);
+  return { path, message: `\`${missing}\` is missing (${shortList(tags)})`, missing: [missing] };
+}
+
+/** The values that tell the branches of a union apart. */
+export function tagsOf(branches: readonly Schema[], tag: string): string[] {
+  return branches
+    .map((branch) => valueAt(branch, ['properties', tag, 'const']))
+    .filter((value) => typeof value === 'string');
+}
+
+function reason(error: ErrorObject, missing: string): string {
+  const description = valueAt(propertiesOf(error.parentSchema)[missing], ['description']);
+  if (typeof description !== 'string') return '';
+  const [first = ''] = description.split(/(?<=\.)\s/);
+  return ` (${first.replace(/\.$/, '')})`;
+}
+
+function misspeltKey(path: Path, meant: string): Finding {
+  return {
+    path,
+    on: 'key',
+    message: `unknown key ${showName(String(path.at(-1)))}, and \`${meant}\` is missing`,
+    suggestion: meant,
+  };
+}
+
+/** One mistake, one message: the unknown key that is nearest to a missing one is that one, misspelt. */
+export function mergeMisspelt(findings: readonly Finding[]): Finding[] {
+  const explained = new Set<Finding>();
+  const merged = findings.map((finding) => {
+    if (finding.unknown === undefined) return finding;
+    const parent = toPointer(finding.path.slice(0, -1));
+    const open = findings.filter(({ path, missing }) => missing && toPointer(path) === parent);
+    const meant = meantAmong(
+      finding,
+      open.flatMap(({ missing = [] }) => missing),
+    );
+    const partner = open.find(({ missing = [] }) => meant !== undefined && missing.includes(meant));
+    if (meant === undefined || !partner || explained.has(partner)) return finding;
+    explained.add(partner);
+    return finding.advice === undefined ? misspeltKey(finding.path, meant) : finding;
+  });
+  return merged.filter((finding) => !explained.has(finding));
+}
+
+function meantAmong({ unknown = '', advice }: Finding, missing: readonly string[]): string | undefined {
+  return advice === undefined ? nearest(unknown, missing) : missing.find((key) => advice.includes(`\`${key}\``));
+}

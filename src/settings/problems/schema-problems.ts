@@ -1,0 +1,181 @@
+import type { ErrorObject } from 'ajv';
+import { nearest, type Problem } from '../../plugin/index.ts';
+import { meantBy } from './foreign-words.ts';
+import { mergeMisspelt, missingKey, tagsOf, unknownKey, type Finding, type Place } from './key-problems.ts';
+import { fromPointer, nameOf, toPointer, valueAt, type Path } from '../read/pointer.ts';
+import { showValue } from './show.ts';
+import { settleUnions } from './union-problems.ts';
+import { alternatives, eitherKey, examplesOf, shortList } from './words.ts';
+
+/** Validation errors as problems at their places: one for each mistake, in words people use. */
+export function schemaProblems(
+  errors: readonly ErrorObject[],
+  values: Place['values'],
+  schemas: Pick<Place, 'tree' | 'root'>,
+): Problem[] {
+  const findings = settleTypes(settleUnions(errors)).flatMap((error) => {
+    const path = fromPointer(error.instancePath, values.json);
+    return explain(error, { path, values, ...schemas });
+  });
+  return mergeMisspelt(findings).filter(({ path }) => !values.origins.get(toPointer(path))?.unresolved);
+}
+
+/** What is none of the words a key may have needs no second message about its type. */
+function settleTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath));
+  return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath));
+}
+
+type Mapping = (error: ErrorObject, place: Place) => Finding | readonly Finding[];
+
+/** By ajv keyword. What is not here is told in ajv's own words. */
+const MAPPINGS: Readonly<Record<string, Mapping>> = {
+  additionalProperties: unknownKey,
+  required: missingKey,
+  requireOneOf({ params }, { path }) {
+    return { path, message: `${eitherKey(params['names'])} is missing`, missing: params['names'] };
+  },
+  requireOnlyOne({ params, data }, { path }) {
+    const names: string[] = params['names'];
+    // At the later of those that are given: one of them has to go.
+    const given = Object.keys(Object(data)).findLast((key) => names.includes(key));
+    return { path: [...path, given ?? ''], on: 'key', message: `give either ${eitherKey(names)}, not both` };
+  },
+  enum: ({ params, data }, place) => mustBe(params['allowedValues'].map(String), data, place),
+  const: ({ params, data, parentSchema }, place) => {
+    const problem = mustBe([String(params['allowedValue'])], data, place);
+    // Of what only another gateway can turn off, the schema says how it is here.
+    const how =
+      parentSchema?.['deprecated'] === true ? /\. (.+)\.$/.exec(String(parentSchema['description']))?.[1] : undefined;
+    return how === undefined ? problem : { ...problem, message: `${problem.message}: ${how.replace(/^H/, 'h')}` };
+  },
+  discriminator: wrongTag,
+  type: wrongType,
+  pattern: wrongForm,
+  format: wrongForm,
+  minimum: told(({ params }) => `at least ${params['limit']}`),
+  maximum: told(({ params }) => `at most ${params['limit']}`),
+  exclusiveMinimum: told(({ params }) => `more than ${params['limit']}`),
+  exclusiveMaximum: told(({ params }) => `less than ${params['limit']}`),
+  minLength: tooShort,
+  maxLength({ params }, { path }) {
+    return { path, message: `${nameOf(path)} must have at most ${params['limit']} characters` };
+  },
+  minItems({ params }, { path }) {
+    return { path, message: `${nameOf(path)} must have at least ${items(params['limit'])}` };
+  },
+  minProperties(_, { path }) {
+    return { path, message: `${nameOf(path)} must not be empty` };
+  },
+  maxItems({ params, data }, { path }) {
+    const given = String(valueAt(data, ['length']));
+    return { path, message: `${nameOf(path)} must have at most ${items(params['limit'])}, not ${given}` };
+  },
+  uniqueItems: duplicate,
+};
+
+function explain(error: ErrorObject, place: Place): readonly Finding[] {
+  const mapping = MAPPINGS[error.keyword];
+  if (mapping) return [mapping(error, place)].flat();
+  return [{ path: place.path, message: `${nameOf(place.path)} ${error.message ?? 'is not valid'}` }];
+}
+
+const shown = (data: unknown, { path, values }: Place): string => showValue(data, values.origins.get(toPointer(path)));
+
+/** Where the schema says `writeOnly`, what stands there by mistake is likely a key itself: it may look like anything. */
+function shownOf({ data, parentSchema }: ErrorObject, place: Place): string {
+  const text = shown(data, place);
+  return parentSchema?.['writeOnly'] === true && text === JSON.stringify(data)
+    ? `this ${typeof data === 'string' ? 'text' : 'value'}`
+    : text;
+}
+
+function told(bound: (error: ErrorObject) => string): Mapping {
+  return (error, place) => ({
+    path: place.path,
+    message: `${nameOf(place.path)} must be ${bound(error)}, not ${shown(error.data, place)}`,
+  });
+}
+
+function mustBe(allowed: readonly string[], data: unknown, place: Place): Finding {
+  const { path } = place;
+  const word = typeof data === 'string' || typeof data === 'number' ? String(data) : '';
+  const suggestion = meantBy(word, allowed) ?? nearest(word, allowed);
+  const message = `${nameOf(path)} must be ${shortList(allowed)}, not ${shown(data, place)}`;
+  return { path, message, ...(suggestion === undefined ? {} : { suggestion }) };
+}
+
+function wrongTag(error: ErrorObject, place: Place): readonly Finding[] {
+  const tag = String(error.params['tag']);
+  const data = valueAt(error.data, [tag]);
+  // `required` tells that one.
+  if (data === undefined) return [];
+  const path: Path = [...place.path, tag];
+  return [mustBe(tagsOf(place.tree.alternatives(error.parentSchema ?? {}), tag), data, { ...place, path })];
+}
+
+function wrongForm(error: ErrorObject, place: Place): Finding {
+  const { path } = place;
+  const wanted = examplesOf(error.parentSchema) ?? FORMS[String(error.params['format'])];
+  const given = shownOf(error, place);
+  if (wanted !== undefined) return { path, message: `${nameOf(path)} must look like ${wanted}, not ${given}` };
+  // Plugins may leave out examples.
+  return { path, message: `${nameOf(path)} ${error.message ?? 'has another form'}, which ${given} does not` };
+}
+
+/** For plugins that leave out examples. */
+const FORMS: Readonly<Record<string, string>> = {
+  'date-time': '"2027-01-01T00:00:00Z"',
+  uri: '"https://example.com/path"',
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  string: 'text',
+  array: 'a list',
+  object: 'an object',
+};
+
+const SCALARS: ReadonlySet<string> = new Set(['integer', 'number', 'boolean', 'string']);
+
+function wrongType(error: ErrorObject, place: Place): Finding {
+  const { path } = place;
+  const types = [error.params['type']].flat().filter((type): type is string => type !== 'null');
+  const name = nameOf(path);
+  if (error.data === null) return { path, message: `${name} is empty; give it a value or remove it` };
+  // Times and sizes take a number or text: an example says more than the two types.
+  const isEither = types.length > 1 && types.every((type) => SCALARS.has(type));
+  const example = isEither ? examplesOf(error.parentSchema) : undefined;
+  const wanted = example
+    ? `must look like ${example}`
+    : `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}`;
+  return { path, message: `${name} ${wanted}, not ${shownOf(error, place)}${quotesHint(types, error.data)}` };
+}
+
+function quotesHint(types: readonly string[], data: unknown): string {
+  const onlyText = types.includes('string') && types.length === 1;
+  if (onlyText && (typeof data === 'number' || typeof data === 'boolean')) return ': put it in quotes';
+  if (typeof data !== 'string') return '';
+  const isNumber = types.includes('integer') && /^-?\d+$/.test(data);
+  const isBoolean = types.includes('boolean') && /^(true|false)$/.test(data);
+  return isNumber || isBoolean ? ': remove the quotes' : '';
+}
+
+function tooShort({ params, data }: ErrorObject, { path, values }: Place): Finding {
+  const name = nameOf(path);
+  const limit = Number(params['limit']);
+  const origin = values.origins.get(toPointer(path));
+  const source = origin && origin.sources.length > 0 ? `, as ${showValue(data, origin)} is` : '';
+  if (data === '' || limit === 1) return { path, message: `${name} must not be empty${source}` };
+  return { path, message: `${name} must have at least ${limit} characters` };
+}
+
+function duplicate({ params, data }: ErrorObject, place: Place): Finding {
+  const later = Math.max(Number(params['i']), Number(params['j']));
+  const path: Path = [...place.path, later];
+  return { path, message: `${nameOf(place.path)} has ${shown(valueAt(data, [later]), { ...place, path })} twice` };
+}
+
+const items = (count: unknown): string => (count === 1 ? 'one item' : `${String(count)} items`);

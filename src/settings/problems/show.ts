@@ -1,0 +1,41 @@
+import { nameOf } from '../read/pointer.ts';
+
+/** What is known of a scalar besides its value. */
+export interface Origin {
+  readonly secret: boolean;
+  /** `env:NAME`, `file:path`; empty for text that stands in the YAML. */
+  readonly sources: readonly string[];
+  /** What these stand for. */
+  readonly contents: readonly string[];
+  /** The reference could not be resolved: nothing more is to be said about this value. */
+  readonly unresolved: boolean;
+}
+
+/**
+ * Shapes of keys and tokens people paste by mistake: OpenAI and Anthropic keys, our own, Google's, JWTs, PEM keys and files that
+ * hold one, passwords in URLs, or before a host without one. A message must not repeat them, wherever they stand. `sk-` inside a word (risk-assessment) is none.
+ */
+export const SECRET_SHAPE =
+  /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{8,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|-----BEGIN[^]*|"private_key"\s*:[^]*|:\/\/[^/\s@]*:[^/\s@]*@|\b[\w.-]+:[^/\s@"'`]+@(?=[\w[])/;
+
+const LONGEST_SHOWN = 40;
+
+export function looksSecret(text: string): boolean {
+  return SECRET_SHAPE.test(text);
+}
+
+/** A value for a message; what came by reference or may be secret is named, never shown. */
+export function showValue(value: unknown, origin: Origin | undefined): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (origin && origin.sources.length > 0) return `the value of ${origin.sources.join(' and ')}`;
+  if (origin?.secret) return typeof value === 'string' ? 'this text' : `a ${typeof value}`;
+  if (typeof value === 'string' && (value.length > LONGEST_SHOWN || looksSecret(value))) return 'this text';
+  return JSON.stringify(value) ?? 'nothing';
+}
+
+/** A key or other name for a message, in backticks. */
+export function showName(name: string): string {
+  return looksSecret(name) ? 'this key' : nameOf([name]);
+}

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe as group, expect, test } from 'vitest';
+import { checkSettings } from '../../dry-run/explain/check-settings.ts';
+import { describe } from '../problems/diagnostic.ts';
+import { memoryFiles } from '../source/files.ts';
+import { loadSettings, type LoadResult } from './load.ts';
+
+/** Files not named by a case are these; they have no mistakes. */
+const SOUND = {
+  'catalog.yaml': `providers:
+  - { slug: sim, provider: simulator }
+  - { slug: vertex-prod, provider: vertex-ai, region: us-central1, project_id: my-project }
+`,
+  'keys.yaml':
+    'keys: [{ id: own, digest: "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" }]\n',
+};
+
+interface Case {
+  readonly title: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly expected: string;
+}
+
+/** `=== title`, then `--- name` before each file's text, the last of them `--- expected`. */
+function readCases(text: string): Case[] {
+  return text
+    .split(/^=== /m)
+    .slice(1)
+    .map((block) => {
+      const [title = '', ...parts] = block.split(/^--- /m);
+      const files = Object.fromEntries(
+        parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+      );
+      const { expected = '', ...texts } = files;
+      return { title: title.trim(), files: texts, expected: expected.trim() };
+    });
+}
+
+const FOLDER = join(import.meta.dirname, 'goldens');
+
+async function load(files: Readonly<Record<string, string>>): Promise<LoadResult> {
+  const texts = Object.entries({ ...SOUND, ...files }).map(([name, text]) => [`configs/${name}`, text]);
+  const env = { KEY: 'canary-value', EMPTY: '' };
+  return loadSettings('configs', {
+    env,
+    now: Date.UTC(2026, 10, 21),
+    files: memoryFiles(Object.fromEntries(texts)),
+  });
+}
+
+const problemsOf = async (files: Readonly<Record<string, string>>): Promise<string> =>
+  (await load(files)).diagnostics.map(describe).join('\n');
+
+test('a mistake in a key keeps no other pass from telling its own', async () => {
+  const loaded = await load({
+    'keys.yaml': 'keys:\n  - { id: a, key: "${env:KEY}", networks: [10.0.0.1/33] }\n',
+    'gateway/a.yaml': 'plugins: [no-such-plugin]\nprovider: "@sim"\n',
+  });
+  await checkSettings(loaded, 'configs');
+  expect(loaded.diagnostics.map(describe)).toEqual([
+    expect.stringMatching(/^configs\/gateway\/a\.yaml:1:11: .*no-such-plugin/),
+    expect.stringContaining('"10.0.0.1/33" is not a network in CIDR notation'),
+  ]);
+});
+
+test('the files all cases build on have no mistakes', async () => {
+  expect(await problemsOf({})).toBe('');
+});
+
+for (const name of readdirSync(FOLDER)) {
+  const cases = readCases(readFileSync(join(FOLDER, name), 'utf8'));
+  group(`mistakes of ${name.replace('.txt', '')} are told at their places`, () => {
+    test.each(cases)('$title', async ({ files, expected }) => {
+      const problems = await problemsOf(files);
+      expect(problems).toBe(expected);
+      expect(problems).not.toBe('');
+      expect(problems).not.toContain('canary');
+    });
+  });
+}
+
+test.each([1_000, 20_000])('nesting %i deep is a mistake like any other', async (depth) => {
+  const problems = await problemsOf({
+    'gateway/a.yaml': `plugins: ${'['.repeat(depth)}\n`,
+    'gateway/b.yaml': 'nmae: b\n',
+  });
+  // Where the stack ends is the engine's matter: what it can still read is told as the brackets they are.
+  expect(problems).toMatch(/^configs\/gateway\/a\.yaml:.*(?:nested too deeply|a bracket that is not closed)$/m);
+  expect(problems).toContain('configs/gateway/b.yaml:1:1: unknown key `nmae`; did you mean "name"?');
+});
+
+group('the form of a file', () => {
+  const text = 'name: Röhre\nstratgey:\n  mode: fallback\n';
+  const expected = 'configs/gateway/a.yaml:2:1: unknown key `stratgey`; did you mean "strategy"?';
+
+  test.each([
+    ['line feeds', text],
+    ['carriage returns and line feeds', text.replaceAll('\n', '\r\n')],
+    ['a byte order mark', `\uFEFF${text}`],
+    ['no end of its last line', text.trimEnd()],
+  ])('makes no difference to places: %s', async (_form, written) => {
+    expect(await problemsOf({ 'gateway/a.yaml': written })).toBe(expected);
+  });
+
+  test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])(
+    'may be empty where nothing is required: %j',
+    async (written) => {
+      expect(await problemsOf({ 'server.yaml': written })).toBe('');
+      expect(await problemsOf({ 'gateway/a.yaml': written })).toMatch(
+        /^[^\n]*: warning: this config says nothing[^\n]*$/,
+      );
+    },
+  );
+});

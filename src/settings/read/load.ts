@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../../schemas/types.generated.ts';
+import type { Problem, Report } from '../../plugin/index.ts';
+import { checkMeaning } from '../checks/index.ts';
+import { sortDiagnostics, type Diagnostic, type Place } from '../problems/diagnostic.ts';
+import { diskFiles, type SettingsFiles } from '../source/files.ts';
+import { findSettingsFiles, type FoundFile } from '../source/find-files.ts';
+import type { Environment } from './resolve-references.ts';
+import { withHost } from '../compile/open-host.ts';
+import type { Path } from './pointer.ts';
+import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
+import { packageSchemas } from './schemas.ts';
+import { asWritten, inOurSpelling } from './spellings.ts';
+
+/** What the files say: validated, references resolved, secrets wrapped. Nothing is filled in or compiled yet. */
+export interface Settings {
+  readonly server: ServerFile;
+  readonly catalog: CatalogFile;
+  readonly keys: KeysFile;
+  /** By id: the file's name without `.yaml`. */
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+  /**
+   * Tells two configurations apart in logs and metrics. Secrets are no part of it: a short one could be guessed from its hash.
+   * So equal hashes do not mean that nothing changed; a reload always reads everything.
+   */
+  readonly hash: string;
+  /** Every path that was read, the files of `${file:…}` among them: what a watcher has to watch. */
+  readonly files: readonly string[];
+}
+
+export interface LoadOptions {
+  readonly env: Environment;
+  /** Default: the disk. */
+  readonly files?: SettingsFiles;
+  /** Milliseconds since 1970, for keys that have expired. Default: the system's clock. */
+  readonly now?: number;
+  /**
+   * Secrets whose reference leads nowhere are stood in for, and told in `stoodIn`; for commands that send nothing. Default: false, they
+   * are errors.
+   */
+  readonly standIns?: boolean;
+}
+
+interface Reading {
+  readonly folder: string;
+  readonly folderExists: boolean;
+  readonly files: readonly ReadFile[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export class LoadResult {
+  /** Undefined when a file is missing or breaks its schema; with mistakes of meaning they are there, for more passes to report on. */
+  readonly settings: Settings | undefined;
+  /** False: nothing could be read at all, which is a matter of the command line rather than of the files. */
+  readonly folderExists: boolean;
+  /** As it was named. */
+  readonly folder: string;
+  /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
+  readonly stoodIn: readonly string[];
+  readonly #files: ReadonlyMap<string, ReadFile>;
+  readonly #diagnostics: Diagnostic[];
+
+  constructor(settings: Settings | undefined, read: Reading) {
+    this.settings = settings;
+    this.folderExists = read.folderExists;
+    this.folder = read.folder;
+    this.stoodIn = [...new Set(read.files.flatMap((file) => file.stoodIn))];
+    this.#files = new Map(read.files.map((file) => [file.found.name, file]));
+    this.#diagnostics = [...read.diagnostics, ...read.files.flatMap((file) => file.diagnostics)];
+  }
+
+  /** All problems, those that later passes have reported among them, in the order of the files. */
+  get diagnostics(): readonly Diagnostic[] {
+    return sortDiagnostics(this.#diagnostics);
+  }
+
+  get ok(): boolean {
+    return this.settings !== undefined && this.#diagnostics.every(({ severity }) => severity !== 'error');
+  }
+
+  /** Where a setting stands, or the nearest thing around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
+  placeOf(name: string, path: Path, on?: 'key' | 'value'): Place {
+    const { yaml, value } = this.#files.get(name) ?? NO_FILE;
+    const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
+    return { file: yaml?.name ?? join(this.folder, name), ...position };
+  }
+
+  /** Takes out of a text what the file has by reference, or as a secret. */
+  conceal(name: string, text: string): string {
+    return (this.#files.get(name) ?? NO_FILE).conceal(text);
+  }
+
+  /** All secrets of the files as they are, for whoever must take them out of something. */
+  secrets(): readonly string[] {
+    return [...new Set([...this.#files.values()].flatMap((file) => file.secrets))];
+  }
+
+  /** What a pass has found in files of its own. */
+  add(diagnostics: readonly Diagnostic[]): void {
+    this.#diagnostics.push(...diagnostics);
+  }
+
+  /** How a pass that understands a file (`catalog.yaml`, `gateway/prod.yaml`) reports problems at their places in it. */
+  reporter(name: string): Report {
+    const { conceal } = this.#files.get(name) ?? NO_FILE;
+    return ({ path, message, on, severity = 'error', suggestion }) => {
+      const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
+      this.#diagnostics.push({ ...this.placeOf(name, path, on), severity, message: conceal(message), ...shown });
+    };
+  }
+}
+
+const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => text };
+
+/** Reads a folder of settings. Mistakes in it are diagnostics, all of them at once, never exceptions. */
+export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
+  const { env, files = diskFiles, now = Date.now(), standIns = false } = options;
+  const found = await findSettingsFiles(folder, files);
+  const read = await Promise.all(
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), standIns })),
+  );
+  const { pieces, notes } = gather(read, env);
+  const complete =
+    isComplete(pieces) && read.every((file) => file.value !== undefined) && found.diagnostics.every(isWarning);
+  const settings = complete ? { ...pieces, hash: hashOf(read), files: read.flatMap((file) => file.paths) } : undefined;
+  const result = new LoadResult(settings, { ...found, folder, files: read });
+  for (const { file, problem } of notes) result.reporter(file)(problem);
+  checkMeaning({ ...pieces, configIds: idsOf(found.files), now }, (name) => result.reporter(name));
+  return result;
+}
+
+const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';
+
+/** As much as could be read: checks of meaning run on every file that is sound by itself. */
+interface Pieces {
+  readonly server: ServerFile | undefined;
+  readonly catalog: CatalogFile | undefined;
+  readonly keys: KeysFile | undefined;
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+}
+
+function gather(
+  read: readonly ReadFile[],
+  env: Environment,
+): { pieces: Pieces; notes: { file: string; problem: Problem }[] } {
+  const notes: { file: string; problem: Problem }[] = [];
+  const one = (kind: ReadFile['found']['kind']) => read.find((file) => file.found.kind === kind);
+  const server = one('server');
+  // ajv has just validated each value against the schema these types are generated from.
+  const file = (server ? server.value : {}) as ServerFile | undefined;
+  const pieces = {
+    server: file && withHost(file, env),
+    catalog: one('catalog')?.value as CatalogFile | undefined,
+    keys: one('keys')?.value as KeysFile | undefined,
+    gateway: new Map(
+      read.flatMap(({ found, value }) =>
+        found.kind === 'gateway' && value
+          ? [[found.id, inOurSpelling(value, (problem) => notes.push({ file: found.name, problem }))] as const]
+          : [],
+      ),
+    ),
+  };
+  return { pieces, notes };
+}
+
+function isComplete(pieces: Pieces): pieces is Pieces & { server: ServerFile; catalog: CatalogFile; keys: KeysFile } {
+  return pieces.server !== undefined && pieces.catalog !== undefined && pieces.keys !== undefined;
+}
+
+const idsOf = (files: readonly FoundFile[]): string[] =>
+  files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
+
+function hashOf(read: readonly ReadFile[]): string {
+  const hash = createHash('sha256');
+  // Values, not text: a comment is no other configuration, a variable's new value is. Secrets write themselves as their source.
+  for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
+  return hash.digest('hex').slice(0, 16);
+}

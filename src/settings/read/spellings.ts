@@ -1,0 +1,96 @@
+import type { GatewayFile } from '../../../schemas/types.generated.ts';
+import type { Report } from '../../plugin/index.ts';
+import type { Path } from './pointer.ts';
+
+// Portkey's gateway configs say the same things with other words here and there. Its spellings are in schemas/gateway.json,
+// marked `deprecated`; this file is the one place that knows what they mean, everything behind it sees one spelling.
+
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['overrideParams', 'override_params'],
+  ['forwardHeaders', 'forward_headers'],
+  ['requestTimeout', 'request_timeout'],
+  ['strictOpenAiCompliance', 'strict_open_ai_compliance'],
+  ['onStatusCodes', 'on_status_codes'],
+  ['maxAge', 'max_age'],
+  ['virtual_key', 'provider'],
+  ['virtualKey', 'provider'],
+]);
+
+/** A wait that the upstream asks for always counts here. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['use_retry_after_header', 'useRetryAfterHeader']);
+
+/** Keys whose value is an object with keys of ours; what is inside others (override_params) is the operator's own. */
+const NESTED: ReadonlySet<string> = new Set(['strategy', 'retry', 'cache']);
+
+/**
+ * A gateway config in our own spellings, with a note for every other one that it used. Its shape has been checked against the
+ * schema; a setting that is given in both spellings is an error.
+ */
+export function inOurSpelling(file: unknown, report: Report): GatewayFile {
+  // The schema has both spellings of each key, the type only ours.
+  return respell(file, [], report) as GatewayFile;
+}
+
+function respell(value: unknown, path: Path, report: Report): unknown {
+  if (!isObject(value)) return value;
+  const respelt = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
+    const at = [...path, key];
+    const ours = RENAMED.get(key);
+    if (WITHOUT_EFFECT.has(key)) {
+      note(report, at, `\`${key}\` is Portkey's: here the upstream's retry-after always counts; remove it`);
+      return [];
+    }
+    if (ours === undefined) return [[key, inside(key, inner, at, report)]];
+    const slug = ours === 'provider';
+    if (Object.hasOwn(value, ours)) report({ path: at, on: 'key', message: `\`${key}\` and \`${ours}\` say the same` });
+    else
+      note(report, at, `\`${key}\` is Portkey's spelling: write ${slug ? `\`provider: "@…"\`` : `\`${ours}\``} here`);
+    return [[ours, slug ? `@${String(inner)}` : inner]];
+  });
+  return Object.fromEntries(respelt);
+}
+
+function inside(key: string, value: unknown, path: Path, report: Report): unknown {
+  if (key === 'targets' && Array.isArray(value))
+    return value.map((target, index) => respell(target, [...path, index], report));
+  if (!NESTED.has(key)) return value;
+  if (key === 'cache' && isObject(value) && value['mode'] === 'simple') {
+    const at = [...path, 'mode'];
+    report({ path: at, severity: 'warning', message: "`simple` is Portkey's word: write `exact` here" });
+    return respell({ ...value, mode: 'exact' }, path, report);
+  }
+  return respell(value, path, report);
+}
+
+const note = (report: Report, path: Path, message: string): void =>
+  report({ path, on: 'key', severity: 'warning', message });
+
+/**
+ * The path as the file writes it: what was respelt must still be found where it stands.
+ * @param written the file's own values, before they were respelt
+ */
+export function asWritten(path: Path, written: unknown): Path {
+  const found: (string | number)[] = [];
+  let at = written;
+  for (const segment of path) {
+    const key = isObject(at) && typeof segment === 'string' ? keyIn(at, segment) : segment;
+    found.push(key);
+    at = isObject(at) || Array.isArray(at) ? Reflect.get(at, key) : undefined;
+  }
+  return found;
+}
+
+function keyIn(object: object, ours: string): string {
+  if (Object.hasOwn(object, ours)) return ours;
+  const theirs = [...RENAMED].find(([key, name]) => name === ours && Object.hasOwn(object, key));
+  return theirs?.[0] ?? ours;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.getPrototypeOf(value) === Object.prototype
+  );
+}

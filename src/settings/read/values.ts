@@ -1,0 +1,198 @@
+import { isAlias, isMap, isScalar, isSeq, visit, type Node, type Scalar, type YAMLMap } from 'yaml';
+import type { Diagnostic } from '../problems/diagnostic.ts';
+import { toPointer, type Path } from './pointer.ts';
+import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
+import type { Schema } from './schema-files.ts';
+import type { SchemaTree } from './schema-tree.ts';
+import type { StandIns } from './fakes.ts';
+import { looksSecret, type Origin } from '../problems/show.ts';
+import { keyText, type YamlFile } from '../source/yaml-file.ts';
+
+/** What a file says, as JSON with references resolved; secrets are still text here, because validation reads them. */
+export interface Values {
+  readonly json: unknown;
+  /** By JSON Pointer: what came by reference, and what is secret. */
+  readonly origins: ReadonlyMap<string, Origin>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Turns a syntax tree into values, guided by the schemas (what is secret, what a reference should become). */
+export function readValues(file: YamlFile, root: readonly Schema[], tools: ReadTools): Values {
+  return new ValueReader(file, tools).read(root);
+}
+
+export interface ReadTools {
+  readonly tree: SchemaTree;
+  readonly lookup: ReferenceLookup;
+  /** For secrets that cannot be found. Default: they are errors, like all that cannot be found. */
+  readonly standIns?: StandIns | undefined;
+}
+
+const NO_ORIGIN: Origin = { secret: false, sources: [], contents: [], unresolved: false };
+
+const MAX_ALIAS_COPIES = 50;
+
+class ValueReader {
+  readonly #file: YamlFile;
+  readonly #tree: SchemaTree;
+  readonly #lookup: ReferenceLookup;
+  readonly #standIns: StandIns | undefined;
+  readonly #origins = new Map<string, Origin>();
+  readonly #diagnostics: Diagnostic[] = [];
+  /** Nodes being read, to notice an anchor that holds an alias of itself. */
+  readonly #open = new Set<Node>();
+
+  constructor(file: YamlFile, { tree, lookup, standIns }: ReadTools) {
+    this.#file = file;
+    this.#tree = tree;
+    this.#lookup = lookup;
+    this.#standIns = standIns;
+  }
+
+  read(root: readonly Schema[]): Values {
+    const json = this.#aliasesAreBounded() ? this.#node(this.#file.document.contents, root, []) : this.#hole([]);
+    return { json, origins: this.#origins, diagnostics: this.#diagnostics };
+  }
+
+  /** Ten aliases of ten aliases of ten …: a small file that would fill the memory. The parser counts before anything is copied. */
+  #aliasesAreBounded(): boolean {
+    try {
+      this.#file.document.toJS({ maxAliasCount: MAX_ALIAS_COPIES, mapAsMap: true });
+      return true;
+    } catch (error) {
+      // An alias without an anchor is told at its place by #node.
+      if (error instanceof ReferenceError && error.message.startsWith('Unresolved')) return true;
+      this.#report(firstAlias(this.#file), 'too many aliases: what they stand for would be copied more than 50 times');
+      return false;
+    }
+  }
+
+  #node(node: unknown, schemas: readonly Schema[], path: Path): unknown {
+    if (isAlias(node)) {
+      const target = node.resolve(this.#file.document);
+      if (target && !this.#open.has(target)) return this.#node(target, schemas, path);
+      this.#report(
+        node.range?.[0],
+        target
+          ? 'this alias stands inside what it stands for'
+          : `no anchor \`&${node.source}\` comes before this alias`,
+      );
+      return this.#hole(path);
+    }
+    if (isScalar(node)) return this.#scalar(node, schemas, path);
+    if (!isMap(node) && !isSeq(node)) return null;
+    this.#open.add(node);
+    const value = isMap(node)
+      ? this.#map(node, schemas, path)
+      : node.items.map((item, index) => this.#node(item, this.#tree.child(schemas, index), [...path, index]));
+    this.#open.delete(node);
+    return value;
+  }
+
+  #map(map: YAMLMap, schemas: readonly Schema[], path: Path): unknown {
+    const tagOf = (property: string) => {
+      const tag: unknown = map.get(property);
+      return typeof tag === 'string' ? tag : undefined;
+    };
+    const entries = map.items.flatMap((pair): [string, unknown][] => {
+      const key = keyText(pair);
+      if (key === undefined) {
+        this.#report(map.range?.[0], 'keys are text, not lists or objects');
+        return [];
+      }
+      const offset = isScalar(pair.key) ? pair.key.range?.[0] : undefined;
+      if (key.includes('${') && !this.#lookup.plain)
+        this.#report(offset, 'references stand in values only, not in keys');
+      if (looksSecret(key)) this.#report(offset, 'this key looks like a secret in clear text', 'warning');
+      if (key === '<<') {
+        this.#report(offset, 'merge keys (`<<`) are not supported');
+        return [];
+      }
+      return [[key, this.#node(pair.value, this.#tree.child(schemas, key, tagOf), [...path, key])]];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #scalar(node: Scalar, schemas: readonly Schema[], path: Path): unknown {
+    const { value } = node;
+    const secret = schemas.some((schema) => schema['x-secret'] === true);
+    if (typeof value !== 'string') {
+      if (secret) this.#remember(path, { ...NO_ORIGIN, secret });
+      const problem = jsonProblem(node);
+      if (problem === undefined) return value;
+      this.#report(node.range?.[0], problem);
+      return this.#hole(path);
+    }
+    const lookup = (secret && this.#standIns?.around(this.#lookup, path.at(-1))) || this.#lookup;
+    const resolved = resolveText(value, lookup);
+    for (const problem of resolved.problems) this.#report(offsetOf(this.#file, node, problem), problem.message);
+    const unresolved = resolved.problems.length > 0;
+    const { sources, contents } = resolved;
+    if (secret || sources.length > 0 || unresolved) this.#remember(path, { secret, sources, contents, unresolved });
+    if (sources.length === 0 && !unresolved) this.#warnOfClearText(node, { value, secret });
+    else if (resolved.fallbacks.some(looksSecret))
+      this.#warnOfClearText(node, { value: resolved.fallbacks.join(' '), secret: false });
+    return resolved.whole && !unresolved ? coerce(resolved.text, schemas, node.type === 'PLAIN') : resolved.text;
+  }
+
+  #warnOfClearText(node: Scalar, { value, secret }: { value: string; secret: boolean }): void {
+    if (value === '' || !(secret || looksSecret(value))) return;
+    const what = secret ? 'a secret in clear text' : 'this looks like a secret in clear text';
+    // As a shell would write it. Capitals only: any other text may be the secret itself, which is not repeated.
+    const variable = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1] ?? 'NAME';
+    const instead = this.#lookup.plain
+      ? 'a test needs none that works'
+      : `write \`\${env:${variable}}\` or \`\${file:PATH}\` in its place`;
+    this.#report(node.range?.[0], `${what}; ${instead}`, 'warning');
+  }
+
+  #hole(path: Path): null {
+    this.#remember(path, { ...NO_ORIGIN, unresolved: true });
+    return null;
+  }
+
+  #remember(path: Path, origin: Origin): void {
+    this.#origins.set(toPointer(path), origin);
+  }
+
+  #report(offset: number | undefined, message: string, severity: Diagnostic['severity'] = 'error'): void {
+    this.#diagnostics.push({ file: this.#file.name, ...this.#file.positionAt(offset ?? 0), severity, message });
+  }
+}
+
+function firstAlias(file: YamlFile): number | undefined {
+  let offset: number | undefined;
+  visit(file.document, {
+    Alias: (_key, node) => {
+      offset = node.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return offset;
+}
+
+/** Why a value that is no text cannot be passed on as it stands. */
+function jsonProblem({ value, source = '' }: Scalar): string | undefined {
+  if (value === null || typeof value === 'boolean') return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'this value has no form in JSON';
+  // The parser rounds long numbers, such as ids, without a word.
+  const isRounded = /^[-+]?[0-9]+$|^0[xo]/.test(source) && !Number.isSafeInteger(value);
+  return isRounded ? 'this number is too long to be kept exactly; put it in quotes' : undefined;
+}
+
+const INTEGER = /^-?(0|[1-9][0-9]*)$/;
+const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
+/**
+ * A variable is always text; where the schema wants a number or a boolean it becomes one. Where no schema speaks (override_params),
+ * it becomes what the same text would be in YAML, unless it stands in quotes.
+ */
+function coerce(text: string, schemas: readonly Schema[], plain: boolean): unknown {
+  const types = new Set(schemas.flatMap((schema) => schema['type'] ?? []));
+  const wants = (type: string) => (types.size === 0 ? plain : types.has(type));
+  if (INTEGER.test(text))
+    return (wants('integer') || wants('number')) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+  if (wants('number') && NUMBER.test(text)) return Number(text);
+  if (wants('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { nearest } from '../../plugin/index.ts';
+import type { Diagnostic } from '../problems/diagnostic.ts';
+import type { FolderRead, SettingsFiles } from './files.ts';
+import type { SchemaName } from '../read/schema-files.ts';
+
+/** A file of the settings folder that is to be read. */
+export interface FoundFile {
+  readonly kind: SchemaName;
+  /** Name inside the folder: `catalog.yaml`, `gateway/prod.yaml`. */
+  readonly name: string;
+  readonly path: string;
+  /** Of a gateway config: its file name without `.yaml`; of tests: without `.test.yaml`. */
+  readonly id: string;
+}
+
+const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml'];
+/** All of server.yaml has defaults. Who may call, and what may be called, has none. */
+const REQUIRED = ['catalog.yaml', 'keys.yaml'];
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** `*.test.yaml` in the folder and beside the gateway configs. None where the folder is not there. */
+export async function findTestFiles(folder: string, files: SettingsFiles): Promise<readonly FoundFile[]> {
+  const inside = async (where: string, prefix: string): Promise<readonly FoundFile[]> => {
+    const listed = await files.list(where);
+    const names = 'names' in listed ? listed.names : [];
+    return names
+      .filter(isTests)
+      .sort()
+      .map((name) => found(folder, `${prefix}${name}`, 'test'));
+  };
+  return [...(await inside(folder, '')), ...(await inside(join(folder, 'gateway'), 'gateway/'))];
+}
+
+/** What serves never reads these: they say what it should do. */
+export const isTests = (name: string): boolean => name.endsWith(TESTS) && isYaml(name);
+
+export async function findSettingsFiles(
+  folder: string,
+  files: SettingsFiles,
+): Promise<{ folderExists: boolean; files: readonly FoundFile[]; diagnostics: readonly Diagnostic[] }> {
+  const listed = await files.list(folder);
+  if (!('names' in listed)) return { folderExists: false, files: [], diagnostics: [notListed(folder, listed)] };
+  const names = listed.names.filter((name) => !isTests(name));
+  const gatewayFolder = join(folder, 'gateway');
+  const gateway = await files.list(gatewayFolder);
+  const gatewayNames = 'names' in gateway ? gateway.names.filter((name) => !isTests(name)) : [];
+  const top = TOP_LEVEL.filter((name) => names.includes(name)).map((name) => found(folder, name, kindOf(name)));
+  const configs = gatewayNames
+    .filter(isYaml)
+    .sort()
+    .map((name) => found(folder, `gateway/${name}`, 'gateway'));
+  return {
+    folderExists: true,
+    files: [...top, ...configs.filter(({ id }) => isId(id))],
+    diagnostics: [
+      ...REQUIRED.filter((name) => !names.includes(name)).map((name) =>
+        about(join(folder, name), 'this file is missing'),
+      ),
+      ...names.filter((name) => looksYaml(name) && !TOP_LEVEL.includes(name)).map((name) => ignored(folder, name)),
+      ...('problem' in gateway ? [notListed(gatewayFolder, gateway)] : []),
+      ...configs.filter(({ id }) => !isId(id)).map(({ id, path }) => about(path, ID.test(id) ? TEST_ID : BAD_ID)),
+      ...gatewayNames
+        .filter((name) => looksYaml(name) && !isYaml(name))
+        .map((name) => about(join(gatewayFolder, name), /\.test\./i.test(name) ? NOT_TESTS : NOT_YAML, 'warning')),
+    ],
+  };
+}
+
+const BAD_ID = 'the file name is the id requests use: letters, digits, `.`, `_` and `-`, at most 64';
+const NOT_YAML = 'this file is ignored; gateway configs end in .yaml';
+const NOT_TESTS = 'this file is ignored; tests end in .test.yaml';
+/** `X.Test.yaml`: one person's tests, another's config. */
+const TEST_ID =
+  'the id of a gateway config does not end in `.test`; files of tests end in .test.yaml, in small letters';
+
+/** `gateway/x.test.yaml` is never the config `x.test`. */
+const isId = (id: string): boolean => ID.test(id) && !/\.test$/i.test(id);
+
+const TESTS = '.test.yaml';
+
+const isYaml = (name: string): boolean => name.endsWith('.yaml') && !name.startsWith('.');
+const looksYaml = (name: string): boolean => /\.ya?ml$/i.test(name) && !name.startsWith('.');
+
+function found(folder: string, name: string, kind: SchemaName): FoundFile {
+  return {
+    kind,
+    name,
+    path: join(folder, name),
+    id: name.slice(name.lastIndexOf('/') + 1).replace(kind === 'test' ? /\.test\.yaml$/ : /\.yaml$/, ''),
+  };
+}
+
+function kindOf(name: string): SchemaName {
+  if (name === 'server.yaml') return 'server';
+  return name === 'catalog.yaml' ? 'catalog' : 'keys';
+}
+
+function ignored(folder: string, name: string): Diagnostic {
+  const suggestion = nearest(name, TOP_LEVEL);
+  const diagnostic = about(join(folder, name), 'this file is ignored; gateway configs stand in gateway/', 'warning');
+  return suggestion === undefined ? diagnostic : { ...diagnostic, message: 'this file is ignored', suggestion };
+}
+
+function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
+  return about(
+    folder,
+    'problem' in read ? `this ${read.problem}` : 'there is no such folder; --configs DIR names another',
+  );
+}
+
+function about(file: string, message: string, severity: Diagnostic['severity'] = 'error'): Diagnostic {
+  return { file, line: 1, column: 1, severity, message };
+}

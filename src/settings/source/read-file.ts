@@ -1,0 +1,122 @@
+import { Secret } from '../../plugin/index.ts';
+import { createConceal, secretsIn, type Conceal } from '../problems/conceal.ts';
+import type { Diagnostic } from '../problems/diagnostic.ts';
+import type { SettingsFiles } from './files.ts';
+import type { FoundFile } from './find-files.ts';
+import { toPointer, type Path } from '../read/pointer.ts';
+import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/resolve-references.ts';
+import { schemaProblems } from '../problems/schema-problems.ts';
+import type { Schemas } from '../read/schemas.ts';
+import { StandIns } from '../read/fakes.ts';
+import { readValues, type Values } from '../read/values.ts';
+import { YamlFile } from './yaml-file.ts';
+
+/** One file, read as far as it could be. */
+export interface ReadFile {
+  readonly found: FoundFile;
+  readonly yaml: YamlFile | undefined;
+  /** Undefined when it breaks its schema. */
+  readonly value: unknown;
+  readonly diagnostics: readonly Diagnostic[];
+  /** For messages about it that are written elsewhere. */
+  readonly conceal: Conceal;
+  /** As they are, for whoever must take them out of something. */
+  readonly secrets: readonly string[];
+  /** The file and those it refers to. */
+  readonly paths: readonly string[];
+  /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
+  readonly stoodIn: readonly string[];
+}
+
+interface Setup {
+  readonly env: Environment;
+  readonly files: SettingsFiles;
+  readonly schemas: Schemas;
+  readonly standIns?: boolean;
+}
+
+/** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
+export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<ReadFile> {
+  const content = await setup.files.read(found.path);
+  if (!('text' in content)) {
+    const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
+    const diagnostic: Diagnostic = { file: found.path, line: 1, column: 1, severity: 'error', message };
+    return {
+      found,
+      yaml: undefined,
+      value: undefined,
+      diagnostics: [diagnostic],
+      conceal: concealShapes,
+      secrets: [],
+      paths: [found.path],
+      stoodIn: [],
+    };
+  }
+  const yaml = YamlFile.parse(found.path, content.text);
+  if (yaml.syntaxErrors.length > 0) {
+    return {
+      found,
+      yaml,
+      value: undefined,
+      diagnostics: yaml.syntaxErrors,
+      conceal: concealShapes,
+      secrets: [],
+      paths: [found.path],
+      stoodIn: [],
+    };
+  }
+
+  // What a test says is what is sent and expected, to the letter.
+  const lookup = found.kind === 'test' ? PLAIN_TEXT : await prepareReferences(yaml, setup.env, setup.files);
+  const { tree } = setup.schemas;
+  const standIns = setup.standIns ? new StandIns() : undefined;
+  const root = setup.schemas.root(found.kind);
+  const values = emptyIsObject(readValues(yaml, root, { tree, lookup, standIns }));
+  const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
+  const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
+    const position = yaml.locate(path, on);
+    return {
+      file: yaml.name,
+      ...position,
+      severity: 'error',
+      message,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    };
+  });
+  const diagnostics = [...values.diagnostics, ...misfits];
+  const sound = diagnostics.every(({ severity }) => severity === 'warning');
+  const paths = [found.path, ...lookup.paths];
+  return {
+    found,
+    yaml,
+    value: sound ? seal(values) : undefined,
+    diagnostics,
+    conceal: createConceal(values),
+    secrets: secretsIn(values),
+    paths,
+    stoodIn: standIns?.names ?? [],
+  };
+}
+
+/** Of a file that could not be read no values are known, only what secrets look like. */
+const concealShapes: Conceal = createConceal({ json: null, origins: new Map() });
+
+/** A file of nothing but comments says the same as one with all its keys left out. */
+function emptyIsObject(values: Values): Values {
+  return values.json === null ? { ...values, json: {} } : values;
+}
+
+/** The values with every secret in its wrapper; from here on none can be printed by mistake. */
+function seal({ json, origins }: Values): unknown {
+  const sealAt = (value: unknown, path: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => sealAt(item, [...path, index]));
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sealAt(inner, [...path, key])]));
+    }
+    const origin = origins.get(toPointer(path));
+    return origin?.secret && typeof value === 'string'
+      ? new Secret(value, origin.sources.join(', ') || undefined)
+      : value;
+  };
+  return sealAt(json, []);
+}

@@ -1,0 +1,115 @@
+import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts';
+import { isTests } from './find-files.ts';
+import { privateDigest } from '../compile/fingerprint.ts';
+
+/** What was read, to compare with what is there later. */
+interface Seen {
+  readonly kind: 'file' | 'folder';
+  readonly digest: string;
+  readonly missing: boolean;
+}
+
+/**
+ * Files that remember what they were asked for and what they answered: whether a load saw one state of the files, what a
+ * watcher must watch, what has changed since, and what another process needs for the same load.
+ */
+export class RecordedFiles implements SettingsFiles {
+  readonly #files: SettingsFiles;
+  /** Names in the folders that count: others may come and go. */
+  readonly matters: (name: string) => boolean;
+  readonly #seen = new Map<string, Seen>();
+  readonly #read: ReadPlaces = { files: new Map(), folders: new Map() };
+  /** One file read twice within a load, with two answers. */
+  #torn = false;
+
+  constructor(files: SettingsFiles, matters: (name: string) => boolean = mayBeSettings) {
+    this.#files = files;
+    this.matters = matters;
+  }
+
+  async read(path: string): Promise<FileRead> {
+    const answer = await this.#files.read(path);
+    this.#remember(path, seenFile(answer));
+    this.#read.files.set(path, answer);
+    return answer;
+  }
+
+  async list(folder: string): Promise<FolderRead> {
+    const answer = await this.#files.list(folder);
+    this.#remember(folder, seenFolder(answer, this.matters));
+    this.#read.folders.set(folder, answer);
+    return answer;
+  }
+
+  /** The answers themselves, secrets among them: for processes of ours. */
+  get contents(): ReadPlaces {
+    return this.#read;
+  }
+
+  /** Every file that was asked for, whether it was there or not. */
+  get paths(): readonly string[] {
+    return this.#of('file');
+  }
+
+  get folders(): readonly string[] {
+    return this.#of('folder');
+  }
+
+  /** Everything is still as it was read: what was read is one state of the files. */
+  async stillTrue(): Promise<boolean> {
+    if (this.#torn) return false;
+    const compared = await Promise.all(
+      [...this.#seen].map(async ([path, { kind, digest }]) => (await this.#look(path, kind)).digest === digest),
+    );
+    return compared.every(Boolean);
+  }
+
+  /** Something is named but not there, or was there in `before` and is no longer: gone for good, or just being replaced. */
+  async misses(before: RecordedFiles | undefined): Promise<boolean> {
+    for (const { kind, missing } of this.#seen.values()) if (missing && kind === 'file') return true;
+    if (!before) return false;
+    for (const [path, { kind, missing }] of before.#seen) {
+      if (!missing && (this.#seen.get(path) ?? (await this.#look(path, kind))).missing) return true;
+    }
+    return false;
+  }
+
+  /** Files with other content than in `before`, new ones and those that are gone. */
+  changesSince(before: RecordedFiles): readonly string[] {
+    const paths = new Set([...before.paths, ...this.paths]);
+    return [...paths].filter((path) => this.#seen.get(path)?.digest !== before.#seen.get(path)?.digest);
+  }
+
+  async #look(path: string, kind: Seen['kind']): Promise<Seen> {
+    return kind === 'file'
+      ? seenFile(await this.#files.read(path))
+      : seenFolder(await this.#files.list(path), this.matters);
+  }
+
+  #remember(path: string, seen: Seen): void {
+    const known = this.#seen.get(path);
+    if (known && known.digest !== seen.digest) this.#torn = true;
+    this.#seen.set(path, seen);
+  }
+
+  #of(kind: Seen['kind']): string[] {
+    return [...this.#seen].flatMap(([path, seen]) => (seen.kind === kind ? [path] : []));
+  }
+}
+
+function seenFile(answer: FileRead): Seen {
+  return { kind: 'file', digest: privateDigest(JSON.stringify(answer)), missing: 'missing' in answer };
+}
+
+/** Only names that settings may have: an editor's swap file is no change. */
+function seenFolder(answer: FolderRead, matters: (name: string) => boolean): Seen {
+  const kept = 'names' in answer ? answer.names.filter(matters).toSorted() : answer;
+  return { kind: 'folder', digest: privateDigest(JSON.stringify(kept)), missing: 'missing' in answer };
+}
+
+/** Names in a settings folder that a load looks at. */
+const mayBeSettings = (name: string): boolean => mayBeSettingsOrTests(name) && !isTests(name);
+
+/** And names that `gatehouse test` looks at. */
+export const mayBeSettingsOrTests = (name: string): boolean =>
+  name === 'gateway' || (/\.ya?ml$/i.test(name) && !name.startsWith('.'));

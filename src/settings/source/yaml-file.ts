@@ -1,0 +1,129 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Pair,
+} from 'yaml';
+import type { Diagnostic } from '../problems/diagnostic.ts';
+import type { Path } from '../read/pointer.ts';
+import { syntaxMessage } from './syntax-messages.ts';
+
+/** More than these in one file follow from the first ones. */
+const MAX_SYNTAX_ERRORS = 10;
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+const START: Position = { line: 1, column: 1 };
+
+/** A settings file with its syntax tree, which knows where everything stands. */
+export class YamlFile {
+  /** As diagnostics name it. */
+  readonly name: string;
+  readonly text: string;
+  readonly document: Document;
+  readonly syntaxErrors: readonly Diagnostic[];
+  readonly #lines: LineCounter;
+
+  private constructor(name: string, text: string, document: Document, lines: LineCounter) {
+    this.name = name;
+    this.text = text;
+    this.document = document;
+    this.#lines = lines;
+    this.syntaxErrors = this.#collectErrors();
+  }
+
+  static parse(name: string, text: string): YamlFile {
+    const lines = new LineCounter();
+    // Merge keys are a YAML 1.1 habit that editors and schemas read in different ways; 1.2 keeps `no` and `12:30` text.
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      keepSourceTokens: true,
+      uniqueKeys: true,
+      version: '1.2',
+      merge: false,
+      prettyErrors: false,
+      // Its warnings would go to the process; ours have a place.
+      logLevel: 'error',
+    });
+    return new YamlFile(name, text, document, lines);
+  }
+
+  positionAt(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line, column: col };
+  }
+
+  /** Where the value at `path`, or its key, stands. What is not there is told at the nearest thing around it. */
+  locate(path: Path, on: 'key' | 'value' = 'value'): Position {
+    let node = this.resolve(this.document.contents);
+    let offset = node?.range?.[0];
+    for (const [depth, segment] of path.entries()) {
+      const step = this.#step(node, segment);
+      if (!step) break;
+      const key = on === 'key' && depth === path.length - 1 ? startOf(step.key) : undefined;
+      offset = key ?? startOf(step.value) ?? startOf(step.key) ?? offset;
+      node = this.resolve(step.value);
+    }
+    return offset === undefined ? START : this.positionAt(offset);
+  }
+
+  /** The node an alias stands for. */
+  resolve(node: unknown): Node | undefined {
+    if (isAlias(node)) return node.resolve(this.document);
+    return isMap(node) || isSeq(node) || isScalar(node) ? node : undefined;
+  }
+
+  #step(node: Node | undefined, segment: string | number): { key?: unknown; value: unknown } | undefined {
+    if (isSeq(node))
+      return typeof segment === 'number' && segment < node.items.length ? { value: node.items[segment] } : undefined;
+    const pair = isMap(node) ? node.items.find((item) => keyText(item) === String(segment)) : undefined;
+    return pair && { key: pair.key, value: pair.value };
+  }
+
+  #collectErrors(): Diagnostic[] {
+    const found: Diagnostic[] = [];
+    const report = (offset: number, message: string) => {
+      const { line, column } = this.positionAt(offset);
+      // One slip makes the parser stumble several times on a line.
+      if (found.every((other) => other.line !== line))
+        found.push({ file: this.name, line, column, severity: 'error', message });
+    };
+    for (const error of [...this.document.errors, ...this.document.warnings]) {
+      const offset = error.code === 'MISSING_CHAR' ? this.#openedBefore(error.pos[0]) : error.pos[0];
+      report(offset, syntaxMessage({ ...error, pos: [offset, offset] }, this.text));
+    }
+    const { explicit, version } = this.document.directives?.yaml ?? {};
+    if (explicit && version !== '1.2') report(0, 'only YAML 1.2 is read; remove the %YAML line');
+    return found.slice(0, MAX_SYNTAX_ERRORS);
+  }
+
+  /** A quote that is never closed is noticed at the end of the file; the person wants to see where it opens. */
+  #openedBefore(offset: number): number {
+    let opened = offset;
+    visit(this.document, {
+      Scalar: (_key, node) => {
+        const quoted = node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
+        if (quoted && node.range && node.range[0] < offset && node.range[1] >= offset) opened = node.range[0];
+      },
+    });
+    return opened;
+  }
+}
+
+/** The text of a key as it stands in the file; undefined for a key that is no scalar. */
+export function keyText(pair: Pair): string | undefined {
+  return isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isAlias(node) || isMap(node) || isSeq(node) || isScalar(node) ? node.range?.[0] : undefined;
+}

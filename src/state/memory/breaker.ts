@@ -1,0 +1,247 @@
+import {
+  isOfCallersToken,
+  type BreakerSettings,
+  type Clock,
+  type GatewayError,
+  type HealthTrial,
+  type TargetHealth,
+} from '../../plugin/index.ts';
+import { SlidingWindow } from './sliding-window.ts';
+
+/** Longest wait an upstream can ask for; a longer `cooldown` is the operator's own. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/** What a breaker has become, with what led to it. */
+export interface Transition {
+  readonly from: TargetHealth['state'];
+  readonly to: TargetHealth['state'];
+  readonly failures: number;
+  readonly requests: number;
+  readonly errorCode: string | undefined;
+  /** Until it may be tried again. */
+  readonly waitMs: number;
+}
+
+/** A target's health as it is told to people. */
+export interface HealthReport {
+  readonly state: TargetHealth['state'];
+  /** A request is on its way to find out. */
+  readonly probing: boolean;
+  readonly failures: number;
+  readonly requests: number;
+  /** Milliseconds until it may be tried; 0: it may. */
+  readonly waitMs: number;
+  readonly lastError: { readonly code: string; readonly agoMs: number } | undefined;
+}
+
+/** failure: counts against the target. alive: it has answered. unclear: a failure its settings do not count, and no answer. */
+type Verdict = 'failure' | 'alive' | 'unclear';
+
+/**
+ * The circuit breaker of one target, and its health where no breaker is wanted: the same rules, but nobody is kept away.
+ *
+ * It counts what belongs to its present phase. A phase begins when it opens and when it closes; the result of a request from the
+ * one before is told too late to say anything: it neither closes nor opens nor counts. The one thing heeded from everybody is a
+ * Retry-After, which is about the time to come.
+ */
+export class Breaker implements TargetHealth {
+  readonly settings: BreakerSettings;
+  /** What it is the health of: a target for all, or a target with the token of one caller. */
+  readonly #of: 'target' | 'token';
+  readonly #clock: Clock;
+  readonly #onTransition: (transition: Transition) => void;
+  readonly #window: SlidingWindow;
+  #state: TargetHealth['state'] = 'closed';
+  #retryAt = 0;
+  #phase = 0;
+  #probe: Trial | undefined;
+  #lastError: { readonly code: string; readonly at: number } | undefined;
+
+  constructor(
+    settings: BreakerSettings,
+    clock: Clock,
+    onTransition: (transition: Transition) => void,
+    of: 'target' | 'token' = 'target',
+  ) {
+    this.#of = of;
+    this.settings = settings;
+    this.#clock = clock;
+    this.#onTransition = onTransition;
+    this.#window = new SlidingWindow(settings.windowMs);
+  }
+
+  get state(): TargetHealth['state'] {
+    return this.#state;
+  }
+
+  get retryAt(): number {
+    return this.#retryAt;
+  }
+
+  get phase(): number {
+    return this.#phase;
+  }
+
+  get admits(): boolean {
+    return this.#state === 'closed' || !this.settings.enforced || this.#mayProbe();
+  }
+
+  begin(): HealthTrial {
+    const probe = this.settings.enforced && this.#state !== 'closed' && this.#mayProbe();
+    const trial = new Trial(this, probe);
+    if (!probe) return trial;
+    this.#probe = trial;
+    if (this.#state === 'open') this.#become('half_open', undefined);
+    return trial;
+  }
+
+  /** Gives the moment it was counted at; undefined: it was not. */
+  succeeded(trial: Trial): number | undefined {
+    const current = trial.phase === this.#phase;
+    this.#free(trial);
+    if (!current) return undefined;
+    const now = this.#clock.now();
+    if (this.#state !== 'closed' && this.#isBack(now)) this.#close();
+    trial.phase = this.#phase;
+    this.#window.add(now, false);
+    return now;
+  }
+
+  /** @param since when it was counted as a success */
+  failed(trial: Trial, error: GatewayError, since: number | undefined): void {
+    // A refusal of a caller's token is no evidence about the target, so the target's breaker ignores it. A token's breaker ignores
+    // everything else.
+    if (isOfCallersToken(error) !== (this.#of === 'token')) return this.abandoned(trial);
+    const verdict = verdictOf(error, this.settings);
+    if (verdict === 'alive') {
+      if (since === undefined) this.succeeded(trial);
+      return;
+    }
+    const wasProbe = this.#free(trial);
+    const now = this.#clock.now();
+    const failed = verdict === 'failure';
+    if (failed) this.#heed(error, now);
+    if (trial.phase !== this.#phase) return;
+    if (since === undefined) this.#window.add(now, failed);
+    else if (failed) this.#window.turn(since, now);
+    if (!failed) return;
+    this.#lastError = { code: error.code, at: now };
+    if (this.#state === 'closed' ? this.#isTooMuch(now) : wasProbe || this.#isDue(now)) this.#open(error, now);
+  }
+
+  abandoned(trial: Trial): void {
+    this.#free(trial);
+  }
+
+  report(): HealthReport {
+    const now = this.#clock.now();
+    return {
+      state: this.#state,
+      probing: this.#probe !== undefined,
+      failures: this.#window.failures(now),
+      requests: this.#window.requests(now),
+      waitMs: this.#state === 'open' ? Math.max(0, this.#retryAt - now) : 0,
+      lastError: this.#lastError && { code: this.#lastError.code, agoMs: now - this.#lastError.at },
+    };
+  }
+
+  #mayProbe(): boolean {
+    return this.#probe === undefined && this.#clock.now() >= this.#retryAt;
+  }
+
+  /** Nobody is kept away from it, so there are no probes: the first word after the cooldown is as good as one. */
+  #isDue(now: number): boolean {
+    return !this.settings.enforced && now >= this.#retryAt;
+  }
+
+  /** Behind a breaker that is open only a probe and a last resort get through: both were sent to find out. */
+  #isBack(now: number): boolean {
+    return this.settings.enforced || this.#isDue(now);
+  }
+
+  #isTooMuch(now: number): boolean {
+    const { failures: most, minRequests, failureRate } = this.settings;
+    const failures = this.#window.failures(now);
+    const requests = this.#window.requests(now);
+    return failures >= most && requests >= minRequests && failures / requests >= failureRate;
+  }
+
+  #free(trial: Trial): boolean {
+    if (this.#probe !== trial) return false;
+    this.#probe = undefined;
+    return true;
+  }
+
+  /** While it is open; a probe on its way will tell more than a Retry-After from before. */
+  #heed(error: GatewayError, now: number): void {
+    const asked = askedFor(error);
+    if (this.#state === 'open' && asked > 0) this.#retryAt = Math.max(this.#retryAt, now + asked);
+  }
+
+  #open(error: GatewayError, now: number): void {
+    this.#phase += 1;
+    this.#retryAt = now + Math.max(this.settings.cooldownMs, askedFor(error));
+    this.#become('open', error.code);
+  }
+
+  #close(): void {
+    this.#phase += 1;
+    this.#probe = undefined;
+    this.#window.clear();
+    this.#become('closed', this.#lastError?.code);
+  }
+
+  #become(to: TargetHealth['state'], errorCode: string | undefined): void {
+    const from = this.#state;
+    // Where nobody is kept away it only goes on being unwell.
+    if (from === to) return;
+    this.#state = to;
+    const now = this.#clock.now();
+    const [failures, requests] = [this.#window.failures(now), this.#window.requests(now)];
+    this.#onTransition({ from, to, failures, requests, errorCode, waitMs: Math.max(0, this.#retryAt - now) });
+  }
+}
+
+/** One request at a target. */
+export class Trial implements HealthTrial {
+  readonly probe: boolean;
+  /** The breaker's phase it belongs to. */
+  phase: number;
+  readonly #breaker: Breaker;
+  #ended = false;
+  #succeededAt: number | undefined;
+
+  constructor(breaker: Breaker, probe: boolean) {
+    this.#breaker = breaker;
+    this.probe = probe;
+    this.phase = breaker.phase;
+  }
+
+  succeeded(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#succeededAt = this.#breaker.succeeded(this);
+  }
+
+  failed(error: GatewayError): void {
+    const since = this.#succeededAt;
+    if (this.#ended && since === undefined) return;
+    this.#ended = true;
+    this.#succeededAt = undefined;
+    this.#breaker.failed(this, error, since);
+  }
+
+  abandoned(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#breaker.abandoned(this);
+  }
+}
+
+const askedFor = ({ retryAfterMs = 0 }: GatewayError): number => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+
+/** A refusal of the request itself shows that the upstream is there to refuse it. */
+function verdictOf({ status }: GatewayError, { onStatusCodes }: BreakerSettings): Verdict {
+  if (onStatusCodes.has(status)) return 'failure';
+  return status < 500 ? 'alive' : 'unclear';
+}

@@ -1,0 +1,142 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../plugin/index.ts';
+
+/** A short-lived access token as its issuer gave it. */
+export interface MintedToken {
+  readonly value: string;
+  readonly expiresInMs: number;
+}
+export type Mint = () => Promise<MintedToken>;
+
+const MINUTE = 60_000;
+/** google-auth-library refreshes at the same mark (wire.md C12). */
+const REFRESH_EARLY_MS = 5 * MINUTE;
+/** Nearer to its end a token might run out on the way to the upstream. */
+const UNUSABLE_EARLY_MS = MINUTE;
+/** A token endpoint that fails is left alone this long while callers wait for it … */
+const FAILURE_HOLD_MS = 1_000;
+/** … and this long while the old token still serves. */
+const REFRESH_HOLD_MS = 10_000;
+/** A credential whose tokens are all refused costs one token call in this time, however many requests are refused. */
+const REFUSAL_HOLD_MS = 10_000;
+
+interface HeldToken {
+  readonly value: string;
+  readonly refreshAt: number;
+  readonly unusableAt: number;
+  readonly expiresAt: number;
+}
+
+interface Slot {
+  token: HeldToken | undefined;
+  pending: Promise<string> | undefined;
+  failure: { readonly error: unknown; readonly until: number } | undefined;
+  /** Before it no other refused token is let go. */
+  keepUntil: number;
+}
+
+/**
+ * Access tokens by a hash of the credential they stand for. Outlives settings snapshots, so that a reload costs no token
+ * calls. Each token is fetched by one call however many requests wait for it, and renewed before it ends.
+ */
+export class TokenStore {
+  readonly #clock: Clock;
+  readonly #slots: LRUCache<string, Slot>;
+
+  constructor(clock: Clock, options: { readonly max?: number } = {}) {
+    this.#clock = clock;
+    this.#slots = new LRUCache({ max: options.max ?? 1_000 });
+  }
+
+  /** The token itself when one is at hand (no promise on the hot path). Rejects with what `mint` threw. */
+  get(key: string, mint: Mint): string | Promise<string> {
+    const slot = this.#slot(key);
+    const token = slot.token;
+    const now = this.#clock.now();
+    if (token && now < token.refreshAt) return token.value;
+    if (token && now < token.unusableAt) {
+      // Whoever minted knows of a failure; the caller has a good token and need not.
+      if (this.#mayMint(slot, now)) this.#mint(slot, mint).catch(() => {});
+      return token.value;
+    }
+    return this.#wait(slot, mint);
+  }
+
+  /**
+   * The upstream refused this token, however young it is: the next caller gets a new one. False: the token is kept, because one was
+   * let go a moment ago and its successor is refused too.
+   */
+  refuse(key: string, value: string): boolean {
+    const slot = this.#slots.get(key);
+    if (!slot) return false;
+    // Another request was refused first: its new token is there, or on its way.
+    if (slot.token?.value !== value) return true;
+    const now = this.#clock.now();
+    if (now < slot.keepUntil) return false;
+    slot.keepUntil = now + REFUSAL_HOLD_MS;
+    slot.token = undefined;
+    return true;
+  }
+
+  /** Lets go of every token but these: the settings name no other credential any more. */
+  retain(keys: ReadonlySet<string>): void {
+    for (const key of Array.from(this.#slots.keys())) if (!keys.has(key)) this.#slots.delete(key);
+  }
+
+  #slot(key: string): Slot {
+    const known = this.#slots.get(key);
+    if (known) return known;
+    const slot: Slot = { token: undefined, pending: undefined, failure: undefined, keepUntil: -Infinity };
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  #mayMint(slot: Slot, now: number): boolean {
+    return !slot.pending && !(slot.failure && now < slot.failure.until);
+  }
+
+  async #wait(slot: Slot, mint: Mint): Promise<string> {
+    try {
+      if (slot.failure && this.#clock.now() < slot.failure.until) throw slot.failure.error;
+      return await (slot.pending ?? this.#mint(slot, mint));
+    } catch (error) {
+      // The last minute of an old token is better than a refusal while the endpoint is down.
+      if (slot.token && this.#clock.now() < slot.token.expiresAt) return slot.token.value;
+      throw error;
+    }
+  }
+
+  #mint(slot: Slot, mint: Mint): Promise<string> {
+    const pending = this.#settle(slot, mint);
+    slot.pending = pending;
+    return pending;
+  }
+
+  async #settle(slot: Slot, mint: Mint): Promise<string> {
+    try {
+      // Through a promise, so that a mint that throws at once is settled after `pending` is set, not before.
+      const minted = await Promise.resolve().then(mint);
+      slot.token = hold(minted, this.#clock.now());
+      slot.failure = undefined;
+      return minted.value;
+    } catch (error) {
+      const now = this.#clock.now();
+      const served = slot.token !== undefined && now < slot.token.unusableAt;
+      slot.failure = { error, until: now + (served ? REFRESH_HOLD_MS : FAILURE_HOLD_MS) };
+      throw error;
+    } finally {
+      slot.pending = undefined;
+    }
+  }
+}
+
+/** The margins shrink with tokens that live for minutes only, or such a token would be stale from its first moment. */
+function hold({ value, expiresInMs }: MintedToken, now: number): HeldToken {
+  const expiresAt = now + expiresInMs;
+  return {
+    value,
+    refreshAt: expiresAt - Math.min(REFRESH_EARLY_MS, expiresInMs / 2),
+    unusableAt: expiresAt - Math.min(UNUSABLE_EARLY_MS, expiresInMs / 10),
+    expiresAt,
+  };
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { resolvedTarget } from '../../plugins/cache/bench.testkit.ts';
+import { operations } from '../operations/index.ts';
+import type { CachedReply } from '../plugin/index.ts';
+import { createAttempt, createExchange, createFakeClock } from '../plugin/testing/index.ts';
+import type { ReplyStoreSize } from '../state/memory/reply-cache.ts';
+import { createReplyCache, ReplyStores } from './cached-replies.ts';
+
+const LIMITS = { maxBytes: 10_000, maxEntryBytes: 1000 };
+const [chat] = operations;
+
+const plain = (parts: Partial<CachedReply> = {}): CachedReply => ({
+  status: 200,
+  bytes: Buffer.from(
+    JSON.stringify({
+      id: 'chatcmpl-kept',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+    }),
+  ),
+  stream: false,
+  includeUsage: false,
+  usage: undefined,
+  contentType: 'application/json; charset=utf-8',
+  losses: [],
+  storedAt: 0,
+  ...parts,
+});
+
+describe('the store of the process', () => {
+  it('is kept over settings that leave its bounds, and made anew for others once they are in force', () => {
+    const sizes: ReplyStoreSize[] = [];
+    const stores = new ReplyStores({ clock: createFakeClock(), onChange: (size) => sizes.push(size) });
+    const first = stores.prepare(LIMITS);
+    stores.use(first);
+    first.store('k', plain(), 1000);
+    expect(sizes.at(-1)).toMatchObject({ entries: 1 });
+    expect(stores.prepare({ ...LIMITS })).toBe(first);
+    const larger = stores.prepare({ ...LIMITS, maxBytes: 20_000 });
+    expect(stores.prepare(LIMITS), 'settings that were refused change nothing').toBe(first);
+    stores.use(larger);
+    expect([larger.find('k'), sizes.at(-1)]).toEqual([undefined, { entries: 0, bytes: 0 }]);
+    first.store('late', plain(), 1000);
+    expect(sizes.at(-1), 'a request that began before does not count any more').toEqual({ entries: 0, bytes: 0 });
+  });
+});
+
+describe('a kept reply', () => {
+  const clock = createFakeClock();
+  const cache = createReplyCache(new ReplyStores({ clock }).prepare(LIMITS), clock);
+  const render = (kept: CachedReply, json: Readonly<Record<string, unknown>> = {}) => {
+    const exchange = createExchange({ operation: chat, json });
+    return cache.render(kept, exchange, createAttempt(exchange, { resolved: resolvedTarget('m') }));
+  };
+
+  it('leaves as the bytes it was kept as, where its form is the one asked for', () => {
+    const kept = plain();
+    expect(render(kept)).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: kept.bytes,
+      stream: false,
+    });
+    const stream = plain({ stream: true, contentType: 'text/event-stream' });
+    expect(render(stream, { stream: true })?.body).toBe(stream.bytes);
+  });
+
+  it('keeps its id and its time in the other form', () => {
+    const body = render(plain(), { stream: true })?.body.toString();
+    expect(body).toContain('"id":"chatcmpl-kept"');
+    expect(body).toContain('"created":1');
+  });
+
+  it.each([
+    ['no JSON', 'oops', true],
+    ['no completion', '{"error":{"message":"x"}}', true],
+  ])('is not told in another form where it is %s', (_, text, stream) => {
+    expect(render(plain({ bytes: Buffer.from(text) }), { stream })).toBeUndefined();
+  });
+});

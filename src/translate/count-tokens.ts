@@ -1,0 +1,65 @@
+import type { JsonObject } from '../formats/conversation.ts';
+import type { BodyEdit, TokenCounting } from '../formats/format.ts';
+import { PlainPassThrough } from '../formats/streams/plain-pass-through.ts';
+import { finish } from '../formats/steps.ts';
+import { translateRequest } from '../formats/translate.ts';
+import { GatewayError } from '../plugin/index.ts';
+import type { Codec } from '../providers/codec.ts';
+import { callId } from '../plugin/ids.ts';
+import { targetOf, type Job } from './translation-job.ts';
+
+/** How the tokens of a request are counted at a target: by the two formats, as a generation is translated. */
+export function countingCodec(job: Job): Codec {
+  const { operation, upstream } = job;
+  const [asked, answered] = [upstream.counting, operation.format.counting];
+  if (!asked || !answered)
+    throw new GatewayError('internal_error', `${upstream.name} counts no tokens, and its provider did not say so.`);
+  return upstream === operation.format ? passThrough(job, asked) : translate(job, asked, answered);
+}
+
+function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): Codec {
+  return {
+    mode: 'pass-through',
+    edits(body) {
+      // A config's parameters are for all operations, and an upstream refuses what it does not take.
+      const without = notTaken
+        .filter((key) => body.has(key))
+        .map((key): BodyEdit => ({ path: [key], value: undefined, source: 'gateway' }));
+      return [...job.upstream.passThroughEdits(body, targetOf(job)), ...without];
+    },
+    openReader: (model) =>
+      new PlainPassThrough((body) => {
+        decodeReply(body);
+        return [{ type: 'end' }];
+      }, model),
+  };
+}
+
+function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Codec {
+  return {
+    mode: 'translate',
+    encode(body) {
+      const steps = translateRequest(body, {
+        client: job.operation.format,
+        upstream: job.upstream,
+        target: targetOf(job),
+        reply: { model: job.resolved.model, newCallId: callId },
+        change(conversation) {
+          const maxTokens = conversation.maxTokens ?? asked.demandedMaxTokens;
+          return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
+        },
+      });
+      const encoded = finish(steps);
+      return {
+        calls: [without(encoded.body, asked.notTaken)],
+        ...(encoded.headers && { headers: encoded.headers }),
+        parallel: 1,
+        losses: encoded.losses,
+        decode: ([counts]) => ({ ok: true, body: answered.encodeReply(asked.decodeReply(counts)) }),
+      };
+    },
+  };
+}
+
+const without = (body: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));

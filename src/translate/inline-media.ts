@@ -1,0 +1,187 @@
+import type { Logger } from 'pino';
+import type { Format } from '../formats/format.ts';
+import { formats } from '../formats/index.ts';
+import { replaceAt, type FetchedMedia, type MediaByUrl, type RemoteMedia } from '../formats/media/remote-media.ts';
+import { parseReplyText } from '../formats/json/rounding.ts';
+import {
+  Cancellation,
+  GatewayError,
+  toGatewayError,
+  type Attempt,
+  type Clock,
+  type MediaInliner,
+  type RequestBody,
+  type ResolvedTarget,
+} from '../plugin/index.ts';
+import type { Upstream } from '../upstream/types.ts';
+import { readMedia } from './media-content.ts';
+import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
+import { AllowedHosts } from '../catalog/allowed-hosts.ts';
+
+/** At once, for one request: beyond it nothing gets faster, and a request must not be a crowd. */
+const PARALLEL = 4;
+
+export interface InlinerSetup {
+  readonly download: Upstream['download'];
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Media by address, for targets that fetch none: got under the rules of the target's config and put into its view of the body. The
+ * cache stands before it and knows such a request by its addresses: what they hold may be another thing by then, as for any
+ * target that fetches them itself.
+ */
+export function createMediaInliner(setup: InlinerSetup): MediaInliner {
+  return {
+    inline({ id, operation }, attempt, resolved) {
+      const { mediaByUrl } = formats[resolved.format];
+      if (!mediaByUrl || !operation) return undefined;
+      const missing = missingMedia(operation.format, mediaByUrl, attempt.body, resolved);
+      const [first] = missing;
+      if (!first) return undefined;
+      const job: Job = { setup, id, attempt, mediaByUrl, native: operation.format.name === resolved.format };
+      checkAllowed(missing, first, job);
+      return inline(missing, job);
+    },
+  };
+}
+
+interface Job {
+  readonly setup: InlinerSetup;
+  /** Of the request. */
+  readonly id: string;
+  readonly attempt: Attempt;
+  readonly mediaByUrl: MediaByUrl;
+  /** The caller's bytes go out, not what was read of them. */
+  readonly native: boolean;
+}
+
+/** Without either of them no key of a JSON text is `url`. */
+const URL_KEY = Buffer.from('"url"');
+const ESCAPE = Buffer.from(String.raw`\u`);
+
+const mayHoldUrls = ({ original, edits }: RequestBody): boolean =>
+  edits.length > 0 || original.includes(URL_KEY) || original.includes(ESCAPE);
+
+function missingMedia(
+  client: Format,
+  mediaByUrl: MediaByUrl,
+  body: RequestBody,
+  { format, host }: ResolvedTarget,
+): RemoteMedia[] {
+  const native = client.name === format;
+  // Nobody else needs all of such a body parsed, and megabytes of base64 are its most common kind.
+  if (native && !mayHoldUrls(body)) return [];
+  const found = client.remoteMedia?.(body.json()) ?? [];
+  // Sounds and films no such target reads: its format says so.
+  return found.filter(
+    (one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, { host, native }),
+  );
+}
+
+function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { attempt, native }: Job): void {
+  const settings = attempt.target.remoteMedia;
+  const form = native ? 'in base64' : 'as a data URI (`data:<type>;base64,…`)';
+  if (!settings || settings.hosts.length === 0) {
+    const key = /^https?:/i.test(first.url) ? ', or have the gateway config allow its host in `remote_media`' : '';
+    throw refused(first, `is a URL, and this target takes media only as data: send it ${form}${key}`);
+  }
+  const extra = missing[settings.maxItems];
+  if (extra)
+    throw refused(extra, `is one URL more than the ${settings.maxItems} that are fetched (remote_media.max_items)`);
+}
+
+async function inline(missing: readonly RemoteMedia[], job: Job): Promise<RequestBody> {
+  const { body } = job.attempt;
+  const contents = await fetchAll(missing, job);
+  const written = job.native ? withItsDigits(body) : body.json();
+  // Only the keys that media stand in are written again; all others stay the caller's bytes.
+  const edited = new Map<string, unknown>();
+  for (const one of missing) {
+    const content = contents.get(one.url)!;
+    const value = one.embed(content);
+    if (value === undefined) throw refused(one, `is ${content.mime}, which this part cannot hold`);
+    const [key, ...path] = one.path;
+    edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
+  }
+  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'remote_media' })));
+}
+
+/** To be written again as it is: a number beyond 2 ** 53 in a call's arguments must not become another one. */
+function withItsDigits(body: RequestBody): Readonly<Record<string, unknown>> {
+  const json = parseReplyText(body.encode().toString('utf8'));
+  return isObject(json) ? json : {};
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Each address once, some at a time; the first failure ends the others. */
+async function fetchAll(missing: readonly RemoteMedia[], job: Job): Promise<ReadonlyMap<string, FetchedMedia>> {
+  const { attempt, mediaByUrl } = job;
+  const group = new Cancellation();
+  const stopListening = attempt.cancellation.onCancel((reason) => group.cancel(reason));
+  const context = contextOf(job, group);
+  const addresses = Map.groupBy(missing, ({ url }) => url);
+  const contents = new Map<string, FetchedMedia>();
+  const waiting = addresses.entries();
+  const work = async (): Promise<void> => {
+    // Workers share the iterator: each takes the next address that nobody has.
+    for (const [url, parts] of waiting) {
+      if (group.reason) throw group.reason;
+      contents.set(url, await fetchOne(parts, context, mediaByUrl));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, addresses.size) }, work));
+    return contents;
+  } catch (error) {
+    const failure = toGatewayError(error);
+    group.cancel(failure);
+    tellOperator(failure, job);
+    throw failure;
+  } finally {
+    stopListening();
+  }
+}
+
+/** What the caller is not told: which connection failed, and of what. No address, for it may be signed. */
+function tellOperator({ cause, param }: GatewayError, { setup, id }: Job): void {
+  if (cause !== undefined)
+    setup.log.warn({ err: cause, request_id: id, param }, 'media of a request cannot be fetched');
+}
+
+function contextOf({ setup, attempt, mediaByUrl }: Job, cancellation: Cancellation): FetchContext {
+  const { download, clock } = setup;
+  const settings = attempt.target.remoteMedia!;
+  return {
+    download,
+    clock,
+    settings,
+    hosts: new AllowedHosts(settings),
+    budget: new ByteBudget(settings.maxBytes),
+    until: clock.now() + settings.timeoutMs,
+    deadline: attempt.deadline,
+    deadlineOf: attempt.deadline < attempt.startedAt + attempt.timeouts.total ? 'request' : 'total',
+    cancellation,
+    accept: [...mediaByUrl.types].join(', '),
+  };
+}
+
+async function fetchOne(
+  parts: readonly RemoteMedia[],
+  context: FetchContext,
+  { types }: MediaByUrl,
+): Promise<FetchedMedia> {
+  const [first] = parts;
+  try {
+    const content = readMedia(await fetchMedia(first!.url, parts.length, context), types);
+    if (typeof content === 'string') throw new MediaRefused(`cannot be used: it ${content}`);
+    return content;
+  } catch (error) {
+    throw error instanceof MediaRefused ? refused(first!, error.message, error.cause) : error;
+  }
+}
+
+const refused = ({ param }: RemoteMedia, why: string, cause?: unknown): GatewayError =>
+  new GatewayError('invalid_value', `\`${param}\` ${why}.`, { param, cause });

@@ -1,0 +1,135 @@
+import type { Format, ModelFeatures } from '../formats/format.ts';
+import { LossReport, joinLosses } from '../formats/losses/losses.ts';
+import { MAX_EVENT_BYTES } from '../formats/sse/held-bytes.ts';
+import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
+import type { BodyLimit, Envelope, Quirks } from '../providers/quirks.ts';
+import { lostFeature } from './caller-headers.ts';
+import { namesIn } from './outbound-headers.ts';
+
+/** Who speaks on both sides. */
+interface Speakers {
+  readonly client: Format;
+  readonly upstream: Format;
+}
+
+/** What a format has written, as the target's place wants it. */
+export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, { client, upstream }: Speakers): Prepared {
+  if (!quirks) return prepared;
+  const { takesFeature, envelope, bodyLimit, explain } = quirks;
+  const { features } = upstream;
+  let { outbound, losses } = prepared;
+  if (takesFeature && features) {
+    const refused = new Set<string>();
+    const split = (names: readonly string[]) => names.filter((name) => takesFeature(name) || !refused.add(name));
+    const filter = { features, split };
+    outbound = {
+      ...outbound,
+      headers: filterHeader(outbound.headers, filter),
+      body: filterField(outbound.body, filter),
+    };
+    losses = joinLosses(losses, lostFeatures(features, refused));
+  }
+  if (envelope) {
+    const { body, losses: lost } = envelope.wrap(toBuffer(outbound.body), outbound.stream);
+    outbound = { ...outbound, ...readThrough(envelope, outbound, client), body };
+    losses = joinLosses(losses, lost);
+  }
+  if (bodyLimit) refuseLarger(bodyLimit, outbound);
+  if (explain) {
+    const { decodeError } = outbound;
+    outbound = { ...outbound, decodeError: (status, text) => explain(decodeError(status, text)) };
+  }
+  return { outbound, losses };
+}
+
+function lostFeatures(features: ModelFeatures, refused: ReadonlySet<string>): Prepared['losses'] {
+  const losses = new LossReport();
+  for (const name of refused) losses.add(lostFeature(features, name, 'This target does not take it'));
+  return losses.list();
+}
+
+/** The target's own limit, and another may have none: as an upstream's refusal it gives way where a config lists the status. */
+function refuseLarger({ bytes, words }: BodyLimit, { body }: Outbound): void {
+  const size = Buffer.byteLength(body);
+  if (size <= bytes) return;
+  const message = `The request has ${size} bytes as it would be sent, and ${words} takes at most ${bytes}.`;
+  throw new UpstreamError('request_too_large', message);
+}
+
+type Split = (names: readonly string[]) => readonly string[];
+
+interface Filter {
+  readonly features: ModelFeatures;
+  readonly split: Split;
+}
+
+function filterHeader(headers: Outbound['headers'], { features, split }: Filter): Outbound['headers'] {
+  const { [features.header]: list, ...others } = headers;
+  if (list === undefined) return headers;
+  const kept = split(namesIn([list]));
+  return kept.length === 0 ? others : { ...others, [features.header]: kept.join(',') };
+}
+
+/** Where a host reads the field of the body, it says the same as the header (wire.md C3). */
+function filterField(body: Outbound['body'], { features: { field }, split }: Filter): Outbound['body'] {
+  if (!body.includes(`"${field}"`)) return body;
+  const view = viewOf(toBuffer(body));
+  const given = view.has(field) ? view.value(field) : undefined;
+  if (typeof given !== 'string' && !Array.isArray(given)) return body;
+  const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn([entry]) : []));
+  const kept = split(names);
+  if (kept.length === names.length) return body;
+  const value = kept.length === 0 ? undefined : kept;
+  return view.edit([{ path: [field], value, source: 'gateway' }]).encode();
+}
+
+/** It was read before, by its format or as the caller's, under the limits that hold for it. */
+const viewOf = (body: Buffer): RequestBody => RequestBody.read(body, Number.POSITIVE_INFINITY);
+
+const toBuffer = (body: Outbound['body']): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
+
+function readThrough(
+  envelope: Envelope,
+  { openReader, stream }: Outbound,
+  { contentType }: Format,
+): Pick<Outbound, 'openReader' | 'contentType'> {
+  // Of a plain reply the upstream room bounds what is held; readers of streams bound themselves.
+  const limit = stream ? MAX_EVENT_BYTES : Number.POSITIVE_INFINITY;
+  return {
+    openReader: (reply) => new EnvelopeReader(envelope, openReader(reply), limit),
+    // It arrived as JSON, whatever leaves.
+    contentType: stream ? contentType.stream : contentType.body,
+  };
+}
+
+/** A reply that can be read only when all of it is there. */
+class EnvelopeReader implements ReplyReaderLike {
+  readonly signals: ReplyReaderLike['signals'];
+  readonly #envelope: Envelope;
+  readonly #inner: ReplyReaderLike;
+  readonly #limit: number;
+  #pieces: Buffer[] = [];
+  #held = 0;
+
+  constructor(envelope: Envelope, inner: ReplyReaderLike, limit: number) {
+    this.signals = inner.signals;
+    this.#envelope = envelope;
+    this.#inner = inner;
+    this.#limit = limit;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.#held += bytes.length;
+    if (this.#held <= this.#limit) return;
+    this.#pieces = [];
+    const message = `the reply exceeds ${this.#limit} bytes, more than can be served as a stream`;
+    this.signals.failure = { status: 502, kind: 'reply_too_large', message };
+  }
+
+  end(): Buffer | undefined {
+    const whole = this.#envelope.unwrap(Buffer.concat(this.#pieces));
+    const pieces = [this.#inner.push(whole), this.#inner.end()].filter((piece) => piece !== undefined);
+    return pieces.length === 0 ? undefined : Buffer.concat(pieces);
+  }
+}

@@ -1,0 +1,115 @@
+import type { JsonObject } from '../formats/conversation.ts';
+import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
+import { ReplyFault, RequestFault, type PassThrough } from '../formats/format.ts';
+import { writeJson } from '../formats/json/text.ts';
+import { parseReplyText } from '../formats/json/rounding.ts';
+import { textOf } from '../formats/sse/stream-start.ts';
+import type { Batch, Outbound, Prepared, Steps } from '../plugin/index.ts';
+import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
+import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
+
+/** A request by a codec: embeddings, images, counts. Throws RequestFault. */
+export function* prepareTask(job: Job, codec: Codec): Steps<Prepared> {
+  if (codec.mode === 'pass-through') return passThrough(job, codec);
+  const { exchange, resolved, client } = job;
+  const context = { model: resolved.model, created: client.created, strict: client.strict, labels: exchange.labels };
+  const encoded = codec.encode(yield* wholeBody(job), context);
+  yield;
+  return translate(job, encoded);
+}
+
+function passThrough(job: Job, codec: PassThroughCodec): Prepared {
+  const { attempt, resolved, upstream } = job;
+  // Counts and vectors come at once, whatever a body or a config says of streams: images alone have one (wire.md A7, A8).
+  const stream = job.operation.task === 'images' && isStream(attempt.body);
+  return {
+    losses: [],
+    outbound: {
+      ...placeOf(job, undefined),
+      body: attempt.body.edit(codec.edits(attempt.body, resolved.model)).encode(),
+      stream,
+      contentType: undefined,
+      openReader: () => codec.openReader(resolved.model, stream),
+      decodeError: upstream.decodeError,
+    },
+  };
+}
+
+function translate(job: Job, encoded: EncodedTask): Prepared {
+  const bodies = encoded.calls.map((call) => writeJson(call));
+  const [body] = bodies;
+  if (body === undefined) throw new RequestFault('invalid_request', 'The body asks for nothing.');
+  const outbound: Outbound = {
+    ...placeOf(job, encoded.headers),
+    body,
+    stream: false,
+    contentType: encoded.stream ? 'text/event-stream' : 'application/json',
+    openReader: () => new TaskReader((reply) => encoded.decode([parse(reply)]), encoded.stream),
+    decodeError: job.upstream.decodeError,
+    ...(bodies.length > 1 && { batch: createBatch(bodies, encoded) }),
+  };
+  return { losses: encoded.losses, outbound };
+}
+
+function createBatch(bodies: readonly string[], { parallel, check, decode, stream }: EncodedTask): Batch {
+  const replies = new Map<number, unknown>();
+  return {
+    bodies,
+    parallel,
+    replies,
+    bytesRead: 0,
+    read(bytes, call) {
+      const reply = parse(bytes);
+      check?.(reply, call);
+      return reply;
+    },
+    join() {
+      const reader = new TaskReader(() => decode(bodies.map((_, call) => replies.get(call))), stream);
+      return { body: reader.end(), signals: reader.signals };
+    },
+  };
+}
+
+/** A plain reply that is read whole, which the upstream room bounds, and told in the client's words. */
+class TaskReader implements PassThrough {
+  readonly signals: Signals = createSignals();
+  readonly #decode: (reply: Buffer) => TaskReply;
+  readonly #write: (body: JsonObject) => string;
+  readonly #pieces: Buffer[] = [];
+
+  constructor(decode: (reply: Buffer) => TaskReply, write: EncodedTask['stream'] = JSON.stringify) {
+    this.#decode = decode;
+    this.#write = write;
+  }
+
+  push(bytes: Buffer): undefined {
+    this.#pieces.push(bytes);
+    this.signals.progress += 1;
+  }
+
+  end(): Buffer | undefined {
+    const reply = this.#decode(Buffer.concat(this.#pieces));
+    if (!reply.ok) return this.#fail(reply.failure);
+    return this.#complete(reply.body, reply);
+  }
+
+  #fail(failure: UpstreamFailure): undefined {
+    this.signals.failure = failure;
+  }
+
+  #complete(body: JsonObject, { usage, model }: { usage?: Usage; model?: string }): Buffer {
+    this.signals.usage = usage;
+    this.signals.model = model;
+    this.signals.content = true;
+    this.signals.ended = true;
+    return Buffer.from(this.#write(body));
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return parseReplyText(textOf(bytes));
+  } catch (error) {
+    throw new ReplyFault('the reply is not valid JSON', { cause: error });
+  }
+}

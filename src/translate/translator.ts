@@ -1,0 +1,60 @@
+import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
+import { formats } from '../formats/index.ts';
+import {
+  GatewayError,
+  type Clock,
+  type Operation,
+  type Prepared,
+  type ResolvedTarget,
+  type Steps,
+  type Translator,
+} from '../plugin/index.ts';
+import { joinLosses } from '../formats/losses/losses.ts';
+import { finish } from '../formats/steps.ts';
+import { lostFeatures } from './caller-headers.ts';
+import { clientContext } from './client-context.ts';
+import { prepareGeneration } from './translate-chat.ts';
+import { checkMessagesRoute } from './messages-route.ts';
+import { applyQuirks } from './quirks.ts';
+import { prepareTask } from './translate-task.ts';
+import { countingCodec } from './count-tokens.ts';
+import { wholeBody, withFaults, type Job } from './translation-job.ts';
+
+/** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
+export function createTranslator(clock: Clock): Translator {
+  const translator: Translator = {
+    *check(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      if (operation && readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
+    },
+    prepare: (exchange, attempt, resolved) => finish(translator.prepareInSteps(exchange, attempt, resolved)),
+    *prepareInSteps(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
+      checkMessagesRoute(operation, attempt.target, resolved);
+      const job: Job = {
+        exchange,
+        attempt,
+        resolved,
+        operation,
+        upstream: formats[resolved.format],
+        client: clientContext(exchange, attempt, { operation, resolved, clock }),
+      };
+      const { outbound, losses } = yield* withFaults(prepare(job));
+      const prepared = { outbound, losses: joinLosses(losses, lostFeatures(exchange, attempt.target, resolved)) };
+      return applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream: job.upstream });
+    },
+  };
+  return translator;
+}
+
+/** A request in the format that its target speaks goes out as bytes. */
+function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): boolean {
+  const codec = task === 'count_tokens' ? undefined : codecOf(resolved);
+  return codec ? codec.mode !== 'pass-through' : format.name !== resolved.format;
+}
+
+function prepare(job: Job): Steps<Prepared> {
+  const codec = job.operation.task === 'count_tokens' ? countingCodec(job) : codecOf(job.resolved);
+  return codec ? prepareTask(job, codec) : prepareGeneration(job);
+}
