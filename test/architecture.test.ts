@@ -74,6 +74,8 @@ const local = imports
   .filter(({ to }) => to.startsWith('.'))
   .map((entry) => ({ ...entry, target: relative(root, join(root, dirname(entry.from), entry.to)) }));
 
+const TYPE = /^(export )?(?:declare )?(?:abstract )?(?:type|interface|class|enum) (\w+)/gm;
+
 describe('the rooms', () => {
   it('exist, all of them, and have no others beside them', () => {
     const rooms = new Set(sources.map(roomOf));
@@ -89,6 +91,23 @@ describe('the rooms', () => {
       return !(MAY_IMPORT[here] ?? []).includes(there);
     });
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('give every exported type a name of its own, and every local type one that its room has once', () => {
+    const types = sources.flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(TYPE)].map(([, exported, name]) => ({
+        file,
+        name: name!,
+        exported: exported !== undefined,
+      })),
+    );
+    const exported = Map.groupBy(
+      types.filter((type) => type.exported),
+      ({ name }) => name,
+    );
+    const inRoom = Map.groupBy(types, ({ file, name }) => `${name} in ${roomOf(file)}`);
+    const twice = [...exported, ...inRoom].filter(([, found]) => found.length > 1);
+    expect(twice.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(', ')}`)).toEqual([]);
   });
 
   it('import each other without a cycle of files, types included', () => {

@@ -4,7 +4,7 @@ import type { Attempt, CacheSettings, Exchange, ResolvedTarget } from '../../src
 /** How the reply travels, not what it says: the kept one is told either way. */
 const NOT_OF_THE_ANSWER: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 
-export interface Question {
+export interface CacheQuestion {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
   readonly resolved: ResolvedTarget;
@@ -18,7 +18,7 @@ export interface Question {
  * What a kept reply is found by: everything that decides what the answer is and who may see it. One JSON array of a fixed
  * shape and the body's fingerprint behind it, so that no two questions are written alike.
  */
-export function cacheKey(question: Question): string {
+export function cacheKey(question: CacheQuestion): string {
   const hash = createHash('sha256');
   hash.update(JSON.stringify(Object.values(partsOf(question))));
   question.attempt.body.fingerprint(hash, NOT_OF_THE_ANSWER);
@@ -26,7 +26,7 @@ export function cacheKey(question: Question): string {
 }
 
 /** Everything but the body. The digest is of the values in this order. */
-function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: Question) {
+function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: CacheQuestion) {
   const { operation, upstreamToken, request, strict, strictParams } = exchange;
   const { target } = attempt;
   const { slug, provider, origin, path, model, format, headers } = resolved;
@@ -48,7 +48,7 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: Q
  * The same for people: what is told of a key must not tell what only those who have it may know. The body stands as a digest, and
  * is of two requests the same where their bodies are for the cache.
  */
-export function tellParts(question: Question): Readonly<Record<string, unknown>> {
+export function tellParts(question: CacheQuestion): Readonly<Record<string, unknown>> {
   const { scope, token, target, forwarded, ...rest } = partsOf(question);
   const [slug, provider, origin, path, model, format, headers] = target;
   const [sharedBy, ...of] = scope;

@@ -1,7 +1,7 @@
 import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 
 /** What the query of a list asks for (wire.md B9). */
-export interface Page {
+export interface ModelPage {
   readonly limit: number;
   /** Ids to begin behind, or to end before; they need not be there any more. */
   readonly after: string | undefined;
@@ -15,7 +15,7 @@ const MAX_LIMIT = 1000;
 const LIFECYCLE: readonly string[] = ['active', 'deprecated', 'retired'];
 
 /** Throws GatewayError. Names the API does not have are nothing to it: its beta clients append `?beta=true` (wire.md B1). */
-export function readPage(query: string): Page {
+export function readPage(query: string): ModelPage {
   const params = new URLSearchParams(query);
   const one = (name: string): string | undefined => {
     const [value, second] = params.getAll(name);
@@ -41,7 +41,10 @@ const invalid = (param: string, why: string): GatewayError =>
   new GatewayError('invalid_value', `The query parameter \`${param}\` ${why}.`, { param });
 
 /** @param models in the order of their ids */
-export function toAnthropicPage(models: readonly ListedModel[], { limit, after, before, lifecycle }: Page): object {
+export function toAnthropicPage(
+  models: readonly ListedModel[],
+  { limit, after, before, lifecycle }: ModelPage,
+): object {
   // All that the gateway routes to is in use, as far as it knows.
   const known = !lifecycle || lifecycle.includes('active') ? models : [];
   const rest = known.filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before));

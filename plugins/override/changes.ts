@@ -5,16 +5,15 @@ import {
   type RequestBody,
   type Spellings,
   type Target,
+  type KeyPath,
 } from '../../src/plugin/index.ts';
 import { SpelledFields } from './spelled-fields.ts';
-
-type Path = readonly string[];
 
 /** One field that a target sets or takes out. */
 interface Change {
   readonly edit: Edit;
   /** Fields of a body that must go when the edit is made, because they say the same. */
-  readonly synonyms: readonly Path[];
+  readonly synonyms: readonly KeyPath[];
 }
 
 /** The changes that a target makes to bodies of one API, worked out once. */
@@ -51,7 +50,7 @@ export function compileChanges(target: Target, spellings: Spellings): Changes {
 /** The body as the target wants it. */
 export function applyChanges(body: RequestBody, { beneath, laidOver, dropped, spellings }: Changes): RequestBody {
   const asked = new SpelledFields(body, spellings);
-  const counts = (path: Path): boolean => asked.said(path).some((said) => !dropped.has(said.join('.')));
+  const counts = (path: KeyPath): boolean => asked.said(path).some((said) => !dropped.has(said.join('.')));
   const filled = body.edit(
     beneath.flatMap(({ edit, synonyms }) =>
       asked.said(edit.path).length > 0 || synonyms.some(counts) ? [] : [{ ...edit, path: asked.nearest(edit.path) }],
@@ -68,5 +67,5 @@ export function applyChanges(body: RequestBody, { beneath, laidOver, dropped, sp
   );
 }
 
-const isSame = (one: Path, other: Path): boolean =>
+const isSame = (one: KeyPath, other: KeyPath): boolean =>
   one.length === other.length && one.every((key, index) => key === other[index]);

@@ -1,5 +1,5 @@
 import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
-import { Walk, type WalkTools } from './target-selector.ts';
+import { TargetSelector, type WalkTools } from './target-selector.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain of one target after another until one answers. */
 export default definePlugin({
@@ -19,7 +19,7 @@ export default definePlugin({
     return async function route(ctx, next) {
       const { config } = ctx.exchange;
       if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
-      await new Walk(ctx, config, ctx.exchange.draws ? noting(ctx.exchange.draws, host) : host).run();
+      await new TargetSelector(ctx, config, ctx.exchange.draws ? noting(ctx.exchange.draws, host) : host).run();
       await next();
     };
   },

@@ -1,7 +1,7 @@
 import type { RequestBody, SkippedTarget, Target } from '../../src/plugin/index.ts';
 
 /** A target whose model has refused what this request says: the same words meet the same answer there. */
-export interface Refusal {
+export interface ModelRefusal {
   readonly target: Target;
   /** The prompt was too long for it; else a content filter took offence. */
   readonly tooLong: boolean;
@@ -10,7 +10,7 @@ export interface Refusal {
 /** Why a target could do no better than those that have refused; undefined: it might. */
 export function reasonAgainst(
   target: Target,
-  refusals: readonly Refusal[],
+  refusals: readonly ModelRefusal[],
   body: RequestBody | undefined,
 ): SkippedTarget['reason'] | undefined {
   const model = modelOf(target, body);

@@ -20,7 +20,7 @@ import {
   type Target,
   type TargetHealth,
 } from '../../src/plugin/index.ts';
-import { reasonAgainst, type Refusal } from './models.ts';
+import { reasonAgainst, type ModelRefusal } from './models.ts';
 import { orderOf } from './order.ts';
 import { isForbidden, isOfTheTarget, moreUseful } from './describe.ts';
 
@@ -42,7 +42,7 @@ type Outcome = 'answered' | 'skipped' | Failure;
 
 /** What a failure would leave to be tried. */
 interface Aftermath {
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ModelRefusal[];
   /** Those too whose breaker is open, as the last resort. */
   readonly leftAlone: boolean;
 }
@@ -54,7 +54,7 @@ type GivesWay = (error: GatewayError) => boolean;
  * One request's way through the strategy tree. A target is tried, or left out because its breaker is open or because it could do
  * no better; a group asks its next member after a failure its rules let go on, and is itself a member of the group around it.
  */
-export class Walk {
+export class TargetSelector {
   readonly #ctx: GatewayContext;
   readonly #config: GatewayConfig;
   readonly #tools: WalkTools;
@@ -111,7 +111,7 @@ export class Walk {
     return mayGoOn && !this.#isOver() ? this.#soonest(this.#refusals) : undefined;
   }
 
-  #soonest(refusals: readonly Refusal[]): Target | undefined {
+  #soonest(refusals: readonly ModelRefusal[]): Target | undefined {
     const { skipped, request } = this.#ctx.exchange;
     const retryAt = (target: Target): number => this.#healthOf(target).retryAt;
     return skipped
@@ -188,7 +188,7 @@ export class Walk {
     return route.members.some((member, index) => isInUse(route, index) && this.#wouldTry(member, after));
   }
 
-  #reasonToSkip(target: Target, refusals: readonly Refusal[]): SkippedTarget['reason'] | undefined {
+  #reasonToSkip(target: Target, refusals: readonly ModelRefusal[]): SkippedTarget['reason'] | undefined {
     const against = refusals.length > 0 ? reasonAgainst(target, refusals, this.#ctx.exchange.request.body) : undefined;
     // Where there is no choice a breaker would only turn a failure into another one.
     if (against !== undefined || this.#config.route === target) return against;
@@ -199,7 +199,7 @@ export class Walk {
     return this.#tools.health.of(this.#config, target, this.#ctx.exchange);
   }
 
-  #refusalsAfter(target: Target, error: GatewayError): readonly Refusal[] {
+  #refusalsAfter(target: Target, error: GatewayError): readonly ModelRefusal[] {
     if (!isFinalForModel(error)) return this.#refusals;
     return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
   }
@@ -260,6 +260,6 @@ export class Walk {
 
 const nobody: GivesWay = () => false;
 
-const NONE: readonly Refusal[] = [];
+const NONE: readonly ModelRefusal[] = [];
 
 const isInUse = ({ mode, weights }: Group, index: number): boolean => mode !== 'loadbalance' || weights[index] !== 0;

@@ -5,7 +5,7 @@ import type { Secret } from '../plugin/index.ts';
 import { isLoopback } from '../settings/compile/loopback.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { RecordQuery } from '../record/store.ts';
-import { failure, methodNotAllowed, notFound, type Answer } from './answer.ts';
+import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOwnHost, refusalOf } from './own-host.ts';
 import { readRecordQuery } from './query.ts';
@@ -60,7 +60,7 @@ export function listenAdmin(server: Server, admin: ServerSettings['admin']): Pro
   return refusal === undefined ? listen(server, admin) : Promise.reject(new CannotListen(refusal));
 }
 
-type Answers = (request: IncomingMessage) => Promise<Answer>;
+type Answers = (request: IncomingMessage) => Promise<AdminAnswer>;
 
 async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
   const { status, body, headers } = await answer(request);
@@ -100,7 +100,7 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions)
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 /** Why somebody is not answered, whatever they ask. */
-function refusal(request: IncomingMessage, admin: ServerSettings['admin']): Answer | undefined {
+function refusal(request: IncomingMessage, admin: ServerSettings['admin']): AdminAnswer | undefined {
   // RFC 9112, section 3.2: of two nobody can say which one counts, and something in between may have looked at the other.
   const [host, second] = request.headersDistinct['host'] ?? [];
   if (second !== undefined || !isOwnHost(hostOf(host), admin))
@@ -111,13 +111,13 @@ function refusal(request: IncomingMessage, admin: ServerSettings['admin']): Answ
   });
 }
 
-async function list(records: RecordSource, text: string | undefined): Promise<Answer> {
+async function list(records: RecordSource, text: string | undefined): Promise<AdminAnswer> {
   const { query, problem } = readRecordQuery(text ?? '');
   if (!query) return failure(400, 'invalid_query', problem);
   return { status: 200, body: { requests: await records.list(query) } };
 }
 
-async function one(records: RecordSource, id: string): Promise<Answer> {
+async function one(records: RecordSource, id: string): Promise<AdminAnswer> {
   const record = await records.find(id);
   if (!record)
     return notFound('No request with this id is remembered: never seen, or `admin.records` others came after.');

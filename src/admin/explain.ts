@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { failure, methodNotAllowed, notFound, type Answer } from './answer.ts';
+import { failure, methodNotAllowed, notFound, type AdminAnswer } from './answer.ts';
 import { BadQuestion, readQuestion } from '../dry-run/explain/read-question.ts';
 import type { ExplainOutcome, ExplainSource } from '../dry-run/explain/explain-source.ts';
 import { explanationText } from '../dry-run/explain/explanation-text.ts';
@@ -23,7 +23,7 @@ type Limits = ServerSettings['limits'];
 /** `POST /admin/v1/explain` and `GET /admin/v1/explain/ID`. */
 export function createExplainAnswers(source: ExplainSource, limits: () => Limits) {
   let questions = 0;
-  return async (request: IncomingMessage, id: string): Promise<Answer> => {
+  return async (request: IncomingMessage, id: string): Promise<AdminAnswer> => {
     const refused = refusal(request, id);
     if (refused) return refused;
     if (questions >= MAX_QUESTIONS)
@@ -37,7 +37,7 @@ export function createExplainAnswers(source: ExplainSource, limits: () => Limits
   };
 }
 
-function refusal(request: IncomingMessage, id: string): Answer | undefined {
+function refusal(request: IncomingMessage, id: string): AdminAnswer | undefined {
   const { method, headers } = request;
   if (id !== '') return method === 'GET' || method === 'HEAD' ? undefined : methodNotAllowed('GET, HEAD');
   if (method !== 'POST') return methodNotAllowed('POST');
@@ -46,7 +46,7 @@ function refusal(request: IncomingMessage, id: string): Answer | undefined {
   return failure(415, 'unsupported_media_type', 'Content-Type must be application/json.');
 }
 
-async function explain(request: IncomingMessage, source: ExplainSource, limits: Limits): Promise<Answer> {
+async function explain(request: IncomingMessage, source: ExplainSource, limits: Limits): Promise<AdminAnswer> {
   const limit = Math.min(limits.body, MAX_QUESTION_BYTES);
   const bytes = await readBody(request, limit);
   if (!bytes) {
@@ -62,7 +62,7 @@ async function explain(request: IncomingMessage, source: ExplainSource, limits: 
   }
 }
 
-async function explained(request: IncomingMessage, source: ExplainSource, id: string): Promise<Answer> {
+async function explained(request: IncomingMessage, source: ExplainSource, id: string): Promise<AdminAnswer> {
   const outcome = await source.explained(id);
   if (outcome) return answerOf(outcome, request);
   return notFound(
@@ -71,7 +71,7 @@ async function explained(request: IncomingMessage, source: ExplainSource, id: st
   );
 }
 
-function answerOf({ explanation, refused }: ExplainOutcome, { headers }: IncomingMessage): Answer {
+function answerOf({ explanation, refused }: ExplainOutcome, { headers }: IncomingMessage): AdminAnswer {
   if (refused)
     return failure(refused.status, refused.code, refused.message, refused.status === 503 ? LATER : undefined);
   return { status: 200, body: wantsText(headers.accept) ? explanationText(explanation) : explanation };

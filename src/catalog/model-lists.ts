@@ -1,7 +1,7 @@
 import { foldCase, isObject, type Exchange, type Target } from '../plugin/index.ts';
 
 /** A further model that a body names, and its place there. */
-export interface NamedModel {
+export interface FurtherModel {
   readonly name: string;
   readonly param: string;
 }
@@ -10,7 +10,7 @@ export interface NamedModel {
  * Models that a request names beside `model`, for upstreams that ask them in its place: those of the caller's body, and those of the
  * parameters in a config that came with the request. The operator's own parameters are the operator's choice.
  */
-export function furtherModels({ operation, request, config }: Exchange, target: Target): NamedModel[] {
+export function furtherModels({ operation, request, config }: Exchange, target: Target): FurtherModel[] {
   const { models: fields = [], read = [], lifted = [] } = operation?.fields ?? {};
   const lists = new ModelLists(read);
   const add = (field: string, value: unknown): void => {
@@ -37,7 +37,7 @@ const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']
 
 /** A name, a list of names, objects with a `model`, or LiteLLM's lists by the model they stand in for. */
 class ModelLists {
-  readonly found: NamedModel[] = [];
+  readonly found: FurtherModel[] = [];
   readonly #fields: readonly string[];
 
   /** @param fields paths of the API's request fields: a fallback may set them for its own call */

@@ -32,14 +32,14 @@ interface Question {
 }
 
 /** A catalog entry, or the place a request without the catalog names. */
-interface Chosen {
+interface ChosenEntry {
   readonly entry: CatalogEntry;
   /** `@slug`; undefined without the catalog. */
   readonly place: string | undefined;
 }
 
 /** What a model's name leads to. */
-interface Found extends Chosen {
+interface ResolvedName extends ChosenEntry {
   /** As the entry knows it. */
   readonly model: string;
 }
@@ -92,7 +92,7 @@ export class CatalogResolver implements TargetResolver {
   }
 
   /** Where a model would be sent that is not asked for anything yet. Throws as `resolve` does. */
-  find(exchange: Exchange, id: string): Found {
+  find(exchange: Exchange, id: string): ResolvedName {
     const access = accessOf(exchange.caller);
     const { slug, model } = parseModelIdentifier(id);
     const { entry, place } = this.#choose({ exchange, access }, undefined, slug);
@@ -101,7 +101,7 @@ export class CatalogResolver implements TargetResolver {
     return { entry, place, model };
   }
 
-  #choose(question: Question, configured: string | undefined, slug: string | undefined): Chosen {
+  #choose(question: Question, configured: string | undefined, slug: string | undefined): ChosenEntry {
     const custom = customHost(question.exchange);
     if (custom) return checkCustom(custom, question, configured ?? (slug === undefined ? undefined : `@${slug}`));
     if (slug !== undefined) {
@@ -132,14 +132,14 @@ export class CatalogResolver implements TargetResolver {
   }
 
   /** A 403 for an entry that is there tells a caller no more than the slug it has guessed; suggestions keep to what it may use. */
-  #bySlug(question: Question, slug: string, param: string | null): Chosen {
+  #bySlug(question: Question, slug: string, param: string | null): ChosenEntry {
     const entry = this.#catalog.bySlug.get(slug);
     if (!entry) throw this.#unknown(question, noSlug(slug, param));
     if (!question.access.allowsProvider(entry.name)) throw notAllowed(entry.name);
     return { entry, place: entry.name };
   }
 
-  #byProvider(question: Question, name: string): Chosen {
+  #byProvider(question: Question, name: string): ChosenEntry {
     if (!isProviderName(name)) {
       throw this.#unknown(question, noProvider(name));
     }
@@ -214,7 +214,7 @@ function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
 const VERTEX_HEADERS: readonly string[] = ['vertex-project-id', 'vertex-region'];
 
 /** The address says all: whatever else names a place would contradict it, and must not be passed over in silence. */
-function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, named: string | undefined): Chosen {
+function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, named: string | undefined): ChosenEntry {
   const vertex = VERTEX_HEADERS.find((header) => request.header(header) !== undefined);
   const other = named ?? request.header('provider');
   const contradicts = other !== undefined && other !== '' && other !== 'openai';

@@ -24,20 +24,20 @@ export function checkReply(reply: unknown): string | undefined {
 }
 
 /** A context of Koa. In an attempt `ctx.set` writes to a response of the attempt's own, and `ctx.res` is the client's. */
-interface Context {
+interface ReplyContextLike {
   readonly res: Headers;
   readonly response: { readonly res: Headers };
 }
 
-const responsesOf = ({ res, response }: Context): readonly Headers[] => [res, response.res];
+const responsesOf = ({ res, response }: ReplyContextLike): readonly Headers[] => [res, response.res];
 
 /** The same for headers that it has set on the response itself, `ctx.set` of Koa among the ways. */
-export function checkFraming(ctx: Context): string | undefined {
+export function checkFraming(ctx: ReplyContextLike): string | undefined {
   const set = [...FRAMING].find((name) => responsesOf(ctx).some((res) => res.hasHeader(name)));
   return set === undefined ? undefined : foreignFraming(set);
 }
 
-export function dropFraming(ctx: Context): void {
+export function dropFraming(ctx: ReplyContextLike): void {
   for (const name of FRAMING) for (const res of responsesOf(ctx)) if (res.hasHeader(name)) res.removeHeader(name);
 }
 

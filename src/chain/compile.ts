@@ -86,7 +86,7 @@ export async function compileChain(source: ChainSource, setup: CompileSetup): Pr
   return whole.length < instances.length ? undefined : { run: compose(whole), names: whole.map(({ name }) => name) };
 }
 
-interface Place {
+interface ItemPlace {
   readonly plugin: string;
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ interface Place {
   readonly namePath: readonly (string | number)[];
 }
 
-function toPlace(item: ChainItem, path: readonly (string | number)[]): Place {
+function toPlace(item: ChainItem, path: readonly (string | number)[]): ItemPlace {
   if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
   return {
     plugin: item.plugin,
@@ -107,7 +107,7 @@ function toPlace(item: ChainItem, path: readonly (string | number)[]): Place {
 }
 
 function findPlugin(
-  { plugin: name, namePath }: Place,
+  { plugin: name, namePath }: ItemPlace,
   { level, report }: ChainSource,
   { registry, nearest }: CompileSetup,
 ): RegisteredPlugin | undefined {
@@ -136,7 +136,7 @@ function findPlugin(
   return entry;
 }
 
-interface Context {
+interface CompileContext {
   readonly source: ChainSource;
   readonly setup: CompileSetup;
 }
@@ -147,9 +147,9 @@ interface Context {
  */
 function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
-  place: Place,
+  place: ItemPlace,
   missing: readonly string[],
-  { source, setup }: Context,
+  { source, setup }: CompileContext,
 ): Options | undefined {
   for (const name of missing)
     source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
@@ -172,7 +172,7 @@ function missingMessage({ name: plugin, level }: Plugin, name: string, registry:
 
 async function createInstance(
   { plugin, builtin }: RegisteredPlugin,
-  place: Place,
+  place: ItemPlace,
   { report }: ChainSource,
   { host, inTime, guard, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {

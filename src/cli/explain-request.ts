@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import { nearest } from '../plugin/nearest.ts';
-import type { Question } from '../dry-run/explain/question.ts';
+import type { ExplainQuestion } from '../dry-run/explain/question.ts';
 
 /** What stands on the command line; it wins over what the file says. */
 export interface RequestFlags {
@@ -10,7 +10,7 @@ export interface RequestFlags {
   readonly headers: readonly string[];
 }
 
-type AskedRequest = Pick<Question, 'method' | 'path' | 'headers' | 'body'>;
+type AskedRequest = Pick<ExplainQuestion, 'method' | 'path' | 'headers' | 'body'>;
 
 /** Why what was given is no request. Told with exit code 2. */
 export class BadRequest extends Error {}

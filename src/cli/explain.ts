@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { explanationJson, renderExplanation } from '../dry-run/explanation/render/explanation.ts';
 import { nearest, systemClock } from '../plugin/index.ts';
 import { Explainer, ExplainHangs } from '../dry-run/explain/explainer.ts';
-import type { Question } from '../dry-run/explain/question.ts';
+import type { ExplainQuestion } from '../dry-run/explain/question.ts';
 import { UnknownKey } from '../dry-run/explain/supposed-caller.ts';
 import { withinTime } from '../compose/time-limit.ts';
 import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
@@ -60,7 +60,7 @@ export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2
   }
 }
 
-async function readQuestion(options: ExplainOptions): Promise<Question> {
+async function readQuestion(options: ExplainOptions): Promise<ExplainQuestion> {
   const { request, key, draws, at } = options;
   const name = request === '-' ? 'the input' : request;
   return {

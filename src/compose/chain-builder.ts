@@ -69,7 +69,7 @@ export interface Watch {
 }
 
 /** What of a process its chains are built with. */
-export interface WorkshopTools {
+export interface ChainBuilderTools {
   readonly watch?: Watch | undefined;
   readonly clock: Clock;
   /** @param plugin who asks for a number */
@@ -100,15 +100,15 @@ interface Closer {
 }
 
 /** Builds chains for one snapshot and remembers what their plugins want closed. */
-export class Workshop {
+export class ChainBuilder {
   readonly #loaded: LoadResult;
-  readonly #tools: WorkshopTools;
+  readonly #tools: ChainBuilderTools;
   readonly #closers: Closer[] = [];
   readonly #logs: Logger[] = [];
   #stalled = false;
   #closed = false;
 
-  constructor(loaded: LoadResult, tools: WorkshopTools) {
+  constructor(loaded: LoadResult, tools: ChainBuilderTools) {
     this.#loaded = loaded;
     this.#tools = tools;
   }

@@ -11,7 +11,7 @@ import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
 import { InlineConfigs } from '../settings/compile/inline-configs.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { noChain, serverChain, type Workshop } from './chain-builder.ts';
+import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
 
 /** What is asked of the gateway itself is answered before a config is chosen; an entry chain may have been written without who does. */
 function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
@@ -35,7 +35,7 @@ export interface ConfigTools {
 export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
-  workshop: Workshop,
+  workshop: ChainBuilder,
   { granted, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
   const provided = workshop.providedToRequests(server);

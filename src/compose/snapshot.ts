@@ -31,7 +31,7 @@ import { createSender } from '../send/send.ts';
 import { PluginTimes, whoMayAsk } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
-import { noChain, outerEntry, serverChain, Workshop, type Watch } from './chain-builder.ts';
+import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
 
 /** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
@@ -105,7 +105,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const may = whoMayAsk(settings);
   const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
   const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
-  const workshop = new Workshop(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
+  const workshop = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
     server,
@@ -131,7 +131,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 interface Compilation {
   readonly server: ServerSettings;
   readonly catalog: Catalog;
-  readonly workshop: Workshop;
+  readonly workshop: ChainBuilder;
   readonly shared: Shared;
   readonly replies: ReplyStore;
   readonly health: SnapshotHealth;

@@ -1,7 +1,7 @@
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
 import type { Origins } from './losses/origins.ts';
-import type { Path } from './losses/place.ts';
+import type { ParamPath } from './losses/place.ts';
 import type { MediaByUrl, RemoteMedia } from './media/remote-media.ts';
 import type { LossNotes } from './losses/reply-losses.ts';
 import type { Steps } from './steps.ts';
@@ -11,7 +11,7 @@ export class RequestFault extends Error {
   override readonly name = 'RequestFault';
   readonly param: string | null;
   readonly code: RequestFaultCode;
-  constructor(code: RequestFaultCode, message: string, param: Path | null = null) {
+  constructor(code: RequestFaultCode, message: string, param: ParamPath | null = null) {
     super(message);
     this.code = code;
     this.param = param === null ? null : String(param);

@@ -4,7 +4,7 @@ import { RequestFault, type EncodedRequest, type Format, type ReplyContext } fro
 import type { RequestTarget } from './format.ts';
 import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
-import { namedLosses, namedPlace, type Caller } from './losses/places.ts';
+import { namedLosses, namedPlace, type CallerBody } from './losses/places.ts';
 
 export interface RequestTranslation {
   readonly client: Format;
@@ -25,7 +25,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const read = client.decodeRequest(body, origins);
   yield;
   const { conversation, losses } = client.toPortable?.(read, origins) ?? { conversation: read, losses: NOTHING };
-  const callerOf = (located: Conversation): Caller => ({ client, body, conversation: read, located, origins });
+  const callerOf = (located: Conversation): CallerBody => ({ client, body, conversation: read, located, origins });
   const encoded = yield* inCallersWords(upstream.encodeInSteps(change(conversation), target, reply), () =>
     callerOf(conversation),
   );
@@ -44,7 +44,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
 
 const NOTHING: readonly never[] = [];
 
-function* inCallersWords<T>(work: Steps<T>, caller: () => Caller): Steps<T> {
+function* inCallersWords<T>(work: Steps<T>, caller: () => CallerBody): Steps<T> {
   try {
     return yield* work;
   } catch (error) {

@@ -61,7 +61,7 @@ export { FieldNames } from './field-names.ts';
 export { namesOf, pathsOf } from './named-paths.ts';
 export { NO_TURNS, type Limit, type Turns } from './turns.ts';
 export type { Steps } from '../formats/steps.ts';
-export { spellingsOf, type Spellings } from './spellings.ts';
+export { spellingsOf, type KeyPath, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
 export { countLosses, lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';

@@ -2,7 +2,7 @@ import { GatewayError } from './errors.ts';
 import { placeAt } from './json-place.ts';
 
 /** Where a top-level value stands in the bytes, and its kind. */
-export interface Span {
+export interface FieldSpan {
   /** Of the key's opening quote. */
   readonly key: number;
   readonly from: number;
@@ -10,7 +10,7 @@ export interface Span {
   readonly kind: JsonKind;
 }
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
-export type TopLevel = ReadonlyMap<string, Span>;
+export type TopLevel = ReadonlyMap<string, FieldSpan>;
 
 /** Limits for the shape of a JSON text. */
 export interface JsonLimits {
@@ -58,7 +58,7 @@ class Scanner {
       this.#end();
       throw new GatewayError('invalid_request', 'The body must be a JSON object.');
     }
-    const spans = new Map<string, Span>();
+    const spans = new Map<string, FieldSpan>();
     this.#members(1, spans);
     this.#end();
     return spans;
@@ -70,7 +70,7 @@ class Scanner {
   }
 
   /** Reads `{"key":value,…}` from its brace; notes where the values stand if there are `spans`. */
-  #members(depth: number, spans?: Map<string, Span>): void {
+  #members(depth: number, spans?: Map<string, FieldSpan>): void {
     const open = this.#at;
     this.#at += 1;
     this.#space();
@@ -95,7 +95,7 @@ class Scanner {
     }
   }
 
-  #newKey(from: number, spans: ReadonlyMap<string, Span>): string {
+  #newKey(from: number, spans: ReadonlyMap<string, FieldSpan>): string {
     const text = this.#bytes.toString('utf8', from, this.#at);
     const key = text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
     if (!spans.has(key)) return key;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { applyEdits, type Edit } from './edits.ts';
 import { repeatedKey } from './json-repeats.ts';
-import { scanTopLevel, type JsonLimits, type Span, type TopLevel } from './json-scan.ts';
+import { scanTopLevel, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
 import { spliceTexts, type Texts } from './splice.ts';
 import { GatewayError } from './errors.ts';
 
@@ -166,7 +166,7 @@ export class RequestBody {
   }
 
   /** A top-level value as it came. Objects and lists are parsed once: several conditions and checks look into the same one. */
-  #original(key: string, { from, to, kind }: Span): unknown {
+  #original(key: string, { from, to, kind }: FieldSpan): unknown {
     const { bytes, json, values } = this.#shared;
     if (json) return json[key];
     if (values.has(key)) return values.get(key);

@@ -1,11 +1,11 @@
-import type { Span, TopLevel } from './json-scan.ts';
+import type { FieldSpan, TopLevel } from './json-scan.ts';
 
 /** New JSON texts of top-level keys; undefined: the key is taken away. */
 export type Texts = ReadonlyMap<string, string | undefined>;
 
 /** A key whose text changes, where the bytes have it. */
-interface Change {
-  readonly span: Span;
+interface TextChange {
+  readonly span: FieldSpan;
   readonly text: string | undefined;
 }
 
@@ -15,7 +15,7 @@ interface Change {
  */
 export function spliceTexts(bytes: Buffer, topLevel: TopLevel, texts: Texts): Buffer {
   const added: string[] = [];
-  const changes: Change[] = [];
+  const changes: TextChange[] = [];
   for (const [key, text] of texts) {
     const span = topLevel.get(key);
     if (span) changes.push({ span, text });
@@ -43,7 +43,7 @@ interface Members {
   /** Of the closing brace. */
   readonly to: number;
   /** In the order of the bytes. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly TextChange[];
   /** Members that are not taken away. */
   readonly kept: number;
 }

@@ -12,8 +12,8 @@ import { openLogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import { startTracing } from '../record/traces/tracing.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
-import { compileWith, createLasting, type Parts } from './process-state.ts';
-import type { Crew, CrewTools, Part } from './process-role.ts';
+import { compileWith, createProcessState, type ProcessParts } from './process-state.ts';
+import type { WorkerPool, WorkerPoolTools, ProcessRole } from './process-role.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
 import type { Gateway, WorkerGateway } from './running-gateway.ts';
@@ -49,10 +49,10 @@ export const startWorker = (options: GatewayOptions, id: number): Promise<Worker
   start(options, { kind: 'worker', id });
 
 /** `data` is where its crew listens. */
-export const startPrimary = (options: GatewayOptions, crew: (tools: CrewTools) => Crew): Promise<Gateway> =>
+export const startPrimary = (options: GatewayOptions, crew: (tools: WorkerPoolTools) => WorkerPool): Promise<Gateway> =>
   start(options, { kind: 'primary', crew });
 
-async function start(options: GatewayOptions, part: Part): Promise<Gateway & WorkerGateway> {
+async function start(options: GatewayOptions, part: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
   const source = options.files ?? diskFiles;
   const { loaded, files } = await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS });
@@ -71,8 +71,19 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
   const tracing = await startTracing({ env, yaml: settings.server.telemetry?.traces, version: version().version, log });
 
   const models = options.models ?? new ModelLabels({ now: () => clock.now() });
-  const parts: Parts = { configs, env, clock, log, metrics, models, upstream, tracing, random, watch: options.watch };
-  const lasting = createLasting(parts);
+  const parts: ProcessParts = {
+    configs,
+    env,
+    clock,
+    log,
+    metrics,
+    models,
+    upstream,
+    tracing,
+    random,
+    watch: options.watch,
+  };
+  const lasting = createProcessState(parts);
   lasting.apply(server);
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const snapshot = await compileWith(lasting, loaded, configs, files);
@@ -99,7 +110,7 @@ async function start(options: GatewayOptions, part: Part): Promise<Gateway & Wor
 }
 
 /** Standard output. What it does not take is counted; `log` says so when it takes lines again. */
-function logOutput(part: Part, { families }: Metrics, log: () => Logger): DestinationStream {
+function logOutput(part: ProcessRole, { families }: Metrics, log: () => Logger): DestinationStream {
   return openLogOutput({
     shared: part.kind !== 'alone',
     onDrop: (reason, lines) => families.logLinesDropped.add({ reason }, lines),

@@ -8,22 +8,22 @@ import type { Address } from '../compose/listener/listeners.ts';
 import type { InForce } from './reload.ts';
 
 /** What a process among several does of the whole; one that is alone does all of it. */
-export type Part =
+export type ProcessRole =
   | { readonly kind: 'alone' }
   /** Serves requests. Has no status listener and reads settings when it is told to. */
   | { readonly kind: 'worker'; readonly id: number }
   /** Serves none: it has the other listeners, watches the settings, and others serve. */
-  | { readonly kind: 'primary'; readonly crew: (tools: CrewTools) => Crew };
+  | { readonly kind: 'primary'; readonly crew: (tools: WorkerPoolTools) => WorkerPool };
 
 /** What the primary has for the processes that serve. */
-export interface CrewTools {
+export interface WorkerPoolTools {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
 /** The processes that serve, as the primary's listeners and its reloads see them. */
-export interface Crew {
+export interface WorkerPool {
   /** All of them listen, on the same port, with the settings these files hold. */
   start(inForce: InForce): Promise<Address>;
   /** These settings are in force in the primary: now in all. Never rejects. */

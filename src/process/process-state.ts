@@ -30,7 +30,7 @@ import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot
 import type { Watch } from '../compose/chain-builder.ts';
 
 /** What a process is made of before it has settings in force. */
-export interface Parts {
+export interface ProcessParts {
   readonly configs: string;
   readonly env: Environment;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface Parts {
 }
 
 /** What outlives snapshots, made once. */
-export interface Lasting {
+export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'>;
   readonly records: RecordStore;
   /** Requests that can be explained. */
@@ -55,7 +55,17 @@ export interface Lasting {
   apply(server: ServerSettings): void;
 }
 
-export function createLasting({ env, clock, log, random, metrics, models, upstream, tracing, watch }: Parts): Lasting {
+export function createProcessState({
+  env,
+  clock,
+  log,
+  random,
+  metrics,
+  models,
+  upstream,
+  tracing,
+  watch,
+}: ProcessParts): ProcessState {
   const { families } = metrics;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
   const turns = new HeavyTurns({
@@ -120,7 +130,7 @@ export function createLasting({ env, clock, log, random, metrics, models, upstre
  * @param files what `loaded` was read from; without it these settings cannot be asked to explain anything
  */
 export async function compileWith(
-  { shared, kept, explainers }: Lasting,
+  { shared, kept, explainers }: ProcessState,
   loaded: LoadResult,
   configs: string,
   files?: RecordedFiles,

@@ -10,22 +10,22 @@ import { createExplainService } from '../dry-run/explain/explain-service.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import type { Gateway, WorkerGateway } from './running-gateway.ts';
 import { healthLines } from './health-metrics.ts';
-import { compileWith, type Lasting, type Parts } from './process-state.ts';
+import { compileWith, type ProcessState, type ProcessParts } from './process-state.ts';
 import { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { close, listen, type Address } from '../compose/listener/listeners.ts';
-import type { Crew, Part } from './process-role.ts';
+import type { WorkerPool, ProcessRole } from './process-role.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import { createRequestPath } from '../gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
-export interface ServeParts extends Parts {
-  readonly lasting: Lasting;
+export interface ServeParts extends ProcessParts {
+  readonly lasting: ProcessState;
   readonly snapshot: Snapshot;
   readonly inForce: InForce;
   readonly source: SettingsFiles;
-  readonly part: Part;
+  readonly part: ProcessRole;
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
 }
@@ -103,7 +103,7 @@ async function letGoOf(
   await Promise.all([upstream.close(), tracing?.shutdown()]);
 }
 
-const lookUps = ({ records }: Lasting): Pick<Gateway, 'record' | 'records'> => ({
+const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'> => ({
   record: (id) => records.find(id),
   records: (query) => records.list(query),
 });
@@ -142,7 +142,7 @@ interface Servers {
 
 interface Behind {
   readonly live: LiveSnapshot;
-  readonly crew: Crew | undefined;
+  readonly crew: WorkerPool | undefined;
   readonly targets: () => readonly string[];
   readonly explains: ExplainSource;
 }
@@ -182,7 +182,7 @@ function createServers(
 async function open(
   { data, status, admin }: Servers,
   { snapshot, inForce, part, port }: ServeParts,
-  crew: Crew | undefined,
+  crew: WorkerPool | undefined,
 ): Promise<Pick<Gateway, 'data' | 'status' | 'admin'>> {
   const { server } = snapshot;
   const dataAddress = await (crew

@@ -9,7 +9,7 @@ export interface UpstreamCaller {
 }
 
 /** What is asked of a model. */
-export interface Call {
+export interface ModelCall {
   readonly task: ModelTask;
   readonly stream: boolean;
 }
@@ -51,7 +51,7 @@ export interface ProviderEntry {
    * @param model name as the caller gave it, without `@slug/`
    * Throws GatewayError `invalid_model` for a name that cannot be used here, `unsupported_task` for what the model cannot be asked.
    */
-  locate(model: string, call: Call): Location;
+  locate(model: string, call: ModelCall): Location;
   /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Under which the entry's access tokens are kept; undefined where it has none. */

@@ -8,7 +8,7 @@ import type { UpstreamFailure } from '../formats/events.ts';
 export interface Quirks {
   /** Whether a feature of the format's (`ModelFeatures`) may be asked for by this name; the others are left out and reported. */
   readonly takesFeature?: (name: string) => boolean;
-  readonly envelope?: Envelope;
+  readonly envelope?: BodyEnvelope;
   /** A larger request is refused before anything of it is sent: megabytes on the way to a refusal help nobody. */
   readonly bodyLimit?: BodyLimit;
   /** A failure of the upstream's with what an operator should know of it. */
@@ -22,7 +22,7 @@ export interface BodyLimit {
 }
 
 /** A request and its reply are inside of something else. */
-export interface Envelope {
+export interface BodyEnvelope {
   /** @param body JSON of the format */
   wrap(body: Buffer, stream: boolean): Wrapped;
   /** @param bytes the whole reply. Throws ReplyFault. */

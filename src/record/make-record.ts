@@ -14,8 +14,8 @@ import type { Loss } from '../formats/conversation.ts';
 import { cut, detached } from './cut.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import type {
-  Outcome,
-  Place,
+  RequestOutcome,
+  RecordedPlace,
   RecordedAttempt,
   RecordedFailure,
   RecordedSkip,
@@ -166,7 +166,7 @@ function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolea
   return tries.length > 0 || (errorCode !== undefined && ON_THE_WAY.has(errorCode));
 }
 
-function placeOf({ resolved }: Attempt): Place | undefined {
+function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   if (!resolved) return undefined;
   const { slug, semconvName, model, modelLabel, origin, path } = resolved;
   const query = path.indexOf('?');
@@ -273,7 +273,7 @@ function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
 }
 
 /** @param end of what has not ended before the request */
-function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): Outcome {
+function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {
   if (code === undefined) return end?.state === 'running' ? 'running' : 'success';
   return code === 'client_closed' ? 'aborted' : 'error';
 }

@@ -13,7 +13,7 @@ import type { FinishReason, Usage } from '../formats/events.ts';
 import type { ErrorTypeLabel, RejectionReason } from './error-types.ts';
 
 /** running: it has not ended yet. */
-export type Outcome = 'success' | 'error' | 'aborted' | 'running';
+export type RequestOutcome = 'success' | 'error' | 'aborted' | 'running';
 
 /** One physical try. */
 export interface RecordedTry {
@@ -27,14 +27,14 @@ export interface RecordedTry {
   /** It waited so long in line for a connection; undefined where one was free. */
   readonly inLineMs: number | undefined;
   readonly status: number | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
   readonly errorCode: ErrorCode | undefined;
   readonly errorType: ErrorTypeLabel | '';
   readonly resent: boolean;
 }
 
 /** Where an attempt went. */
-export interface Place {
+export interface RecordedPlace {
   /** Slug of the catalog entry. */
   readonly provider: string;
   /** OpenTelemetry's name for it. */
@@ -62,11 +62,11 @@ export interface RecordedAttempt {
   readonly target: string;
   readonly why: ChoiceReason;
   /** Undefined where none was found. */
-  readonly place: Place | undefined;
+  readonly place: RecordedPlace | undefined;
   /** After the request's arrival. */
   readonly startedMs: number;
   readonly durationMs: number;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
   readonly errorCode: ErrorCode | undefined;
   readonly errorType: ErrorTypeLabel | '';
   readonly failure: RecordedFailure | undefined;
@@ -140,7 +140,7 @@ export interface RequestRecord {
   readonly status: number;
   /** The same, but a stream that failed after its 200 has its error's status. */
   readonly outcomeStatus: number;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
   readonly errorCode: ErrorCode | undefined;
   readonly errorType: ErrorTypeLabel | '';
   /** The plugin from outside whose fault the error is. */

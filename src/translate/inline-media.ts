@@ -40,14 +40,14 @@ export function createMediaInliner(setup: InlinerSetup): MediaInliner {
       const missing = missingMedia(operation.format, mediaByUrl, attempt.body, resolved);
       const [first] = missing;
       if (!first) return undefined;
-      const job: Job = { setup, id, attempt, mediaByUrl, native: operation.format.name === resolved.format };
+      const job: InlineJob = { setup, id, attempt, mediaByUrl, native: operation.format.name === resolved.format };
       checkAllowed(missing, first, job);
       return inline(missing, job);
     },
   };
 }
 
-interface Job {
+interface InlineJob {
   readonly setup: InlinerSetup;
   /** Of the request. */
   readonly id: string;
@@ -80,7 +80,7 @@ function missingMedia(
   );
 }
 
-function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { attempt, native }: Job): void {
+function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { attempt, native }: InlineJob): void {
   const settings = attempt.target.remoteMedia;
   const form = native ? 'in base64' : 'as a data URI (`data:<type>;base64,…`)';
   if (!settings || settings.hosts.length === 0) {
@@ -92,7 +92,7 @@ function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { att
     throw refused(extra, `is one URL more than the ${settings.maxItems} that are fetched (remote_media.max_items)`);
 }
 
-async function inline(missing: readonly RemoteMedia[], job: Job): Promise<RequestBody> {
+async function inline(missing: readonly RemoteMedia[], job: InlineJob): Promise<RequestBody> {
   const { body } = job.attempt;
   const contents = await fetchAll(missing, job);
   const written = job.native ? withItsDigits(body) : body.json();
@@ -117,7 +117,7 @@ function withItsDigits(body: RequestBody): Readonly<Record<string, unknown>> {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** Each address once, some at a time; the first failure ends the others. */
-async function fetchAll(missing: readonly RemoteMedia[], job: Job): Promise<ReadonlyMap<string, FetchedMedia>> {
+async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promise<ReadonlyMap<string, FetchedMedia>> {
   const { attempt, mediaByUrl } = job;
   const group = new Cancellation();
   const stopListening = attempt.cancellation.onCancel((reason) => group.cancel(reason));
@@ -146,12 +146,12 @@ async function fetchAll(missing: readonly RemoteMedia[], job: Job): Promise<Read
 }
 
 /** What the caller is not told: which connection failed, and of what. No address, for it may be signed. */
-function tellOperator({ cause, param }: GatewayError, { setup, id }: Job): void {
+function tellOperator({ cause, param }: GatewayError, { setup, id }: InlineJob): void {
   if (cause !== undefined)
     setup.log.warn({ err: cause, request_id: id, param }, 'media of a request cannot be fetched');
 }
 
-function contextOf({ setup, attempt, mediaByUrl }: Job, cancellation: Cancellation): FetchContext {
+function contextOf({ setup, attempt, mediaByUrl }: InlineJob, cancellation: Cancellation): FetchContext {
   const { download, clock } = setup;
   const settings = attempt.target.remoteMedia!;
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anthropicMessages } from '../formats/anthropic-messages/index.ts';
 import { openaiChat } from '../formats/openai-chat/index.ts';
 import { UpstreamError, type Outbound, type Prepared } from '../plugin/index.ts';
-import type { Envelope } from '../providers/quirks.ts';
+import type { BodyEnvelope } from '../providers/quirks.ts';
 import { applyQuirks } from './quirks.ts';
 
 const OPENAI = { client: openaiChat, upstream: openaiChat };
@@ -120,7 +120,7 @@ describe('applyQuirks', () => {
     });
   });
 
-  const envelope: Envelope = {
+  const envelope: BodyEnvelope = {
     wrap: (body) => ({ body: Buffer.concat([Buffer.from('<'), body, Buffer.from('>')]), losses: [lost('x')] }),
     unwrap: (bytes) => bytes.subarray(1, -1),
   };

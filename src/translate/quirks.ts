@@ -2,7 +2,7 @@ import type { Format, ModelFeatures } from '../formats/format.ts';
 import { LossReport, joinLosses } from '../formats/losses/losses.ts';
 import { MAX_EVENT_BYTES } from '../formats/sse/held-bytes.ts';
 import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
-import type { BodyLimit, Envelope, Quirks } from '../providers/quirks.ts';
+import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/quirks.ts';
 import { lostFeature } from './caller-headers.ts';
 import { namesIn } from './outbound-headers.ts';
 
@@ -89,7 +89,7 @@ const viewOf = (body: Buffer): RequestBody => RequestBody.read(body, Number.POSI
 const toBuffer = (body: Outbound['body']): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
 
 function readThrough(
-  envelope: Envelope,
+  envelope: BodyEnvelope,
   { openReader, stream }: Outbound,
   { contentType }: Format,
 ): Pick<Outbound, 'openReader' | 'contentType'> {
@@ -105,13 +105,13 @@ function readThrough(
 /** A reply that can be read only when all of it is there. */
 class EnvelopeReader implements ReplyReaderLike {
   readonly signals: ReplyReaderLike['signals'];
-  readonly #envelope: Envelope;
+  readonly #envelope: BodyEnvelope;
   readonly #inner: ReplyReaderLike;
   readonly #limit: number;
   #pieces: Buffer[] = [];
   #held = 0;
 
-  constructor(envelope: Envelope, inner: ReplyReaderLike, limit: number) {
+  constructor(envelope: BodyEnvelope, inner: ReplyReaderLike, limit: number) {
     this.signals = inner.signals;
     this.#envelope = envelope;
     this.#inner = inner;

@@ -2,7 +2,7 @@
 const JOINED = 64;
 
 /** What a reply has brought before it may leave, and how much of memory that is said to be. */
-export class HeldBytes {
+export class ReplyBuffer {
   readonly #onHold: ((bytes: number) => boolean) | undefined;
   #pieces: Buffer[] = [];
   /** Of those, the last ones that are still as they came. */

@@ -13,7 +13,7 @@ export type LimitName =
   | 'hold';
 
 /** The next moment something is due. */
-export interface Limit {
+export interface DueLimit {
   readonly name: LimitName;
   /** Monotonic milliseconds. */
   readonly at: number;
@@ -64,8 +64,8 @@ export interface LimitSettings {
  *
  * A plain reply has no pings, so bytes are its progress, and no first content apart from its first byte.
  */
-export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): Limit {
-  let nearest: Limit = { name: deadlineOf, at: deadline };
+export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): DueLimit {
+  let nearest: DueLimit = { name: deadlineOf, at: deadline };
   const consider = (name: LimitName, at: number): void => {
     if (at < nearest.at) nearest = { name, at };
   };

@@ -4,7 +4,7 @@ import { formatDuration } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import type { Download, DownloadRequest } from './types.ts';
 
-interface Settle {
+interface DownloadSettle {
   resolve(download: Download): void;
   reject(error: GatewayError): void;
 }
@@ -15,13 +15,13 @@ interface Settle {
  */
 export class MediaExchange extends Dispatch {
   readonly #request: DownloadRequest;
-  readonly #settle: Settle;
+  readonly #settle: DownloadSettle;
   readonly #pieces: Buffer[] = [];
   #headers: Record<string, string> = {};
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
 
-  constructor(pool: OriginPool, request: DownloadRequest, settle: Settle) {
+  constructor(pool: OriginPool, request: DownloadRequest, settle: DownloadSettle) {
     const { url, headers } = request;
     super(pool, { path: url.pathname + url.search, method: 'GET', headers, body: null });
     this.#request = request;

@@ -8,7 +8,7 @@ import type { SmallReply, SmallRequest } from './types.ts';
 /** A token reply is 2 KiB at most; a set of signing keys some ten. */
 const MAX_SMALL_REPLY = 64 * 1024;
 
-interface Settle {
+interface SmallSettle {
   resolve(reply: SmallReply): void;
   reject(error: GatewayError): void;
 }
@@ -16,13 +16,13 @@ interface Settle {
 /** A small request of the gateway's own. Every status is an answer, redirects too: they are not followed. */
 export class SmallExchange extends Dispatch {
   readonly #timeoutMs: number;
-  readonly #settle: Settle;
+  readonly #settle: SmallSettle;
   readonly #body = new BoundedBody(MAX_SMALL_REPLY);
   #status = 0;
   #headers: Record<string, string> = {};
   #stopTimer: (() => void) | undefined;
 
-  constructor(pool: OriginPool, path: string, request: SmallRequest, settle: Settle) {
+  constructor(pool: OriginPool, path: string, request: SmallRequest, settle: SmallSettle) {
     const { method, headers, body } = request;
     super(pool, { path, method, headers, body: body ?? null });
     this.#timeoutMs = request.timeoutMs;

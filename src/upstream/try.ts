@@ -4,7 +4,7 @@ import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, type HeldReply } from './commit-gate.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { Dispatch } from './dispatch.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { ReplyBuffer } from './held-bytes.ts';
 import { nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import { ReplyFlow, type Tap } from './reply-flow.ts';
@@ -17,7 +17,7 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 const CUT_OFF = ' [the body was cut off]';
 
 /** Where the outcome goes: a promise's two ends. */
-export interface Settle {
+export interface TrySettle {
   resolve(reply: CommittedReply | RefusedReply): void;
   reject(error: GatewayError): void;
 }
@@ -25,7 +25,7 @@ export interface Settle {
 export interface TryContext {
   readonly clock: Clock;
   readonly timings: TryTimings;
-  readonly settle: Settle;
+  readonly settle: TrySettle;
 }
 
 /**
@@ -43,14 +43,14 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
   readonly #request: OutboundRequest;
   readonly #clock: Clock;
   readonly #timings: TryTimings;
-  readonly #settle: Settle;
+  readonly #settle: TrySettle;
   readonly #timer: DeadlineTimer;
   #stopListening: (() => void) | undefined;
   #status = 0;
   #headers: Record<string, string> = {};
   #reader: ReplyReader | undefined;
   #seenProgress = 0;
-  readonly #held: HeldBytes;
+  readonly #held: ReplyBuffer;
   #flow: ReplyFlow | undefined;
   #pausedAt: number | undefined;
   #refusal: BoundedBody | undefined;
@@ -59,7 +59,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply {
     const { path, method, headers, body } = request;
     super(pool, { path, method, headers, body: body ?? null }, request.caller);
     this.#request = request;
-    this.#held = new HeldBytes(request.onHold);
+    this.#held = new ReplyBuffer(request.onHold);
     this.#clock = context.clock;
     this.#timings = context.timings;
     this.#settle = context.settle;

@@ -1,7 +1,7 @@
 import type { Attempt, Exchange, GatewayError } from '../../src/plugin/index.ts';
 import type { FrozenHealth } from '../../src/dry-run/explain/frozen-health.ts';
 import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
-import type { Question } from '../../src/dry-run/explain/question.ts';
+import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 
 /** One run of the attempt chain, as it was when `send` began. */
 export interface SentAttempt {
@@ -31,7 +31,7 @@ export interface Notes {
 
 /** A request that has ended: plain values, which hold nothing of what served it. */
 export interface Served {
-  readonly question: Question;
+  readonly question: ExplainQuestion;
   readonly settingsHash: string;
   readonly said: Said;
   readonly reached: readonly (readonly string[])[];

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Explanation, Source, TargetTold } from '../../src/dry-run/explanation/explanation.ts';
+import type { Explanation, FieldSource, TargetTold } from '../../src/dry-run/explanation/explanation.ts';
 import { isObject } from '../../src/dry-run/explanation/field-sources/leaves.ts';
 import type { Observation } from '../../src/dry-run/explain/observation.ts';
 import { STAND_IN_TOKEN } from '../../src/dry-run/explain/fakes.ts';
@@ -164,7 +164,7 @@ function expectSources(told: unknown, places: ReadPlaces): void {
   for (const [name, one] of Object.entries(told)) if (!FOREIGN.has(name)) expectSources(one, places);
 }
 
-type SettingsSource = Extract<Source, { readonly kind: 'settings' }>;
+type SettingsSource = Extract<FieldSource, { readonly kind: 'settings' }>;
 const FOREIGN = new Set(['body', 'metadata', 'labels', 'details', 'parts', 'value', 'was', 'wanted', 'found']);
 
 function expectPlace({ at, setting }: SettingsSource, { files }: ReadPlaces): void {

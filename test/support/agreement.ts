@@ -11,7 +11,7 @@ import { createLogger } from '../../src/record/log/logger.ts';
 import { Explainer } from '../../src/dry-run/explain/explainer.ts';
 import { freezeHealth } from '../../src/dry-run/explain/frozen-health.ts';
 import { tellExplanation } from '../../src/dry-run/explain/describe/index.ts';
-import type { Question } from '../../src/dry-run/explain/question.ts';
+import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 import type { GatewayOptions } from '../../src/process/gateway.ts';
 import type { Watch } from '../../src/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type Notes, type Served } from './agreement-served.ts';
@@ -170,7 +170,7 @@ export class Agreement {
     return notes;
   }
 
-  #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health }: Notes): Question {
+  #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health }: Notes): ExplainQuestion {
     const { clock = systemClock } = this.#setup;
     const { request, id, draws, startedAt, attempts } = exchange;
     return {

@@ -10,7 +10,7 @@ export interface FieldViolation {
 }
 
 /** Where the walk stands in the trees of the rules. */
-interface Place {
+interface WalkPlace {
   readonly denied: FieldNode | undefined;
   /** Undefined: everything inside passes. */
   readonly allowed: FieldNode | undefined;
@@ -32,12 +32,12 @@ export function findViolation(bytes: Buffer, rules: CompiledRules): FieldViolati
     new RuleWalk(bytes, rules).run();
     return undefined;
   } catch (error) {
-    if (error instanceof Found) return error.violation;
+    if (error instanceof ViolationFound) return error.violation;
     throw error;
   }
 }
 
-class Found extends Error {
+class ViolationFound extends Error {
   readonly violation: FieldViolation;
 
   constructor(violation: FieldViolation) {
@@ -64,7 +64,7 @@ class RuleWalk {
     this.#value({ denied, allowed, free: freeMaps, inFree: false, key: '' });
   }
 
-  #value(place: Place): void {
+  #value(place: WalkPlace): void {
     const byte = this.#bytes[this.#at];
     if (byte === OPEN_OBJECT) this.#members(place);
     else if (byte === OPEN_ARRAY) this.#items(place);
@@ -76,7 +76,7 @@ class RuleWalk {
     }
   }
 
-  #members(place: Place): void {
+  #members(place: WalkPlace): void {
     this.#open();
     while (this.#bytes[this.#at] !== CLOSE_OBJECT) {
       const key = this.#string();
@@ -91,10 +91,10 @@ class RuleWalk {
     this.#at += 1;
   }
 
-  #items(place: Place): void {
+  #items(place: WalkPlace): void {
     this.#open();
     const denied = itemOf(place.denied);
-    const inside: Place = { ...place, denied, allowed: allowedItem(place.allowed), free: itemOf(place.free) };
+    const inside: WalkPlace = { ...place, denied, allowed: allowedItem(place.allowed), free: itemOf(place.free) };
     for (let index = 0; this.#bytes[this.#at] !== CLOSE_ARRAY; index += 1) {
       this.#path.push(index);
       if (denied !== place.denied && denied?.whole) this.#refuse();
@@ -106,7 +106,7 @@ class RuleWalk {
   }
 
   /** Throws Found where the key itself is refused. null is a way of leaving a field out. */
-  #inside({ denied, allowed, free, inFree }: Place, key: string): Place {
+  #inside({ denied, allowed, free, inFree }: WalkPlace, key: string): WalkPlace {
     const { deniedAnywhere, allowedAnywhere, exact } = this.#rules;
     const unset = this.#bytes[this.#at] === LETTER_N;
     const loose = looseName(key);
@@ -129,7 +129,7 @@ class RuleWalk {
     };
   }
 
-  #text({ inFree, key }: Place): void {
+  #text({ inFree, key }: WalkPlace): void {
     const from = this.#at;
     this.#skipString();
     const { buckets } = this.#rules;
@@ -138,11 +138,11 @@ class RuleWalk {
     if (!address) return;
     const [, bucket = '', object = ''] = address;
     if (!buckets.some((allowed) => isWithin(`${bucket}/${object}`, allowed)))
-      throw new Found({ param: this.#param(), bucket });
+      throw new ViolationFound({ param: this.#param(), bucket });
   }
 
   #refuse(): never {
-    throw new Found({ param: this.#param() });
+    throw new ViolationFound({ param: this.#param() });
   }
 
   #param(): string {

@@ -6,7 +6,7 @@ import { YamlFile } from '../../settings/source/yaml-file.ts';
  * Edits of keys.yaml as text: the syntax tree says where to cut, and every other character stays as people wrote it. Printing the
  * tree anew would lose their layout, their quotes and some of their comments.
  */
-export type Edit = { readonly text: string } | { readonly problem: string };
+export type FileEdit = { readonly text: string } | { readonly problem: string };
 
 /** What stands in a new entry, in this order. */
 export type NewEntry = Readonly<Record<string, string | readonly string[]>>;
@@ -20,7 +20,7 @@ interface Cut {
 const BY_HAND = 'the file is laid out in a way that cannot be edited safely: edit it by hand';
 
 /** The text without its entry at `index`. Comments around the entry stay, those inside it go with it. */
-export function removeEntry(text: string, index: number): Edit {
+export function removeEntry(text: string, index: number): FileEdit {
   const list = findList(text);
   const item = list?.seq.items[index];
   if (!list || item === undefined) return { problem: BY_HAND };
@@ -29,7 +29,7 @@ export function removeEntry(text: string, index: number): Edit {
 }
 
 /** The text with one more entry after the last one; `comment` stands above it where the list is written in lines. */
-export function appendEntry(text: string, entry: NewEntry, comment?: string): Edit {
+export function appendEntry(text: string, entry: NewEntry, comment?: string): FileEdit {
   const list = findList(text);
   if (!list) return { problem: BY_HAND };
   const edited = list.seq.flow
@@ -64,7 +64,7 @@ function findList(text: string): List | undefined {
 }
 
 /** All that is said must be as intended, or nothing is changed: a comment can become text behind a block scalar. */
-function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): Edit {
+function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): FileEdit {
   const [old, now] = [before, after].map((text) => YamlFile.parse('keys.yaml', text));
   if (!old || !now || now.syntaxErrors.length > 0) return { problem: BY_HAND };
   const [was, is] = [plain(old), plain(now)];

@@ -7,9 +7,8 @@ import { loadSettings } from '../../settings/read/load.ts';
 import { readSettingsFile } from '../../settings/source/read-file.ts';
 import { isReference, parseReferences, type Reference } from '../../settings/read/references.ts';
 import { packageSchemas } from '../../settings/read/schemas.ts';
+import type { Environment } from '../../settings/read/resolve-references.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ReadKeysOptions {
   readonly env: Environment;

@@ -1,8 +1,9 @@
 import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
 import type { Output } from '../output.ts';
 import { shellWord } from '../shell-word.ts';
-import type { Edit } from './edit-keys.ts';
-import { readKeys, type Environment, type ReadKeys, type RefusedKeys } from './keys-file.ts';
+import type { FileEdit } from './edit-keys.ts';
+import type { Environment } from '../../settings/read/resolve-references.ts';
+import { readKeys, type ReadKeys, type RefusedKeys } from './keys-file.ts';
 import { CannotReplace, replaceFile } from './replace-file.ts';
 
 export interface KeysCommandOptions extends Output {
@@ -18,7 +19,7 @@ export function refuse({ diagnostics, folderExists }: RefusedKeys, { err }: Outp
 }
 
 /** Puts the edited text in the place of keys.yaml when it is as sound as the old one. False: it is not, and has been told. */
-export async function writeKeys(keys: ReadKeys, edit: Edit, options: KeysCommandOptions): Promise<boolean> {
+export async function writeKeys(keys: ReadKeys, edit: FileEdit, options: KeysCommandOptions): Promise<boolean> {
   const { dir, env, now = Date.now(), err } = options;
   if ('problem' in edit) {
     err(`${keys.path} was not changed: ${edit.problem}\n`);

@@ -4,7 +4,7 @@ import { GatewayError, type Operation, type PathParams } from '../../plugin/inde
 import type { Routed } from '../../gateway/routed.ts';
 
 /** Operations at one path and method; which of them a request is, its headers say. */
-export interface Route {
+export interface HttpRoute {
   readonly method: Operation['method'];
   readonly path: RegExp;
   /**
@@ -15,12 +15,12 @@ export interface Route {
   read(head: { readonly path: string; readonly headers: IncomingHttpHeaders }): Routed;
 }
 
-export function compileRoutes(operations: readonly Operation[]): readonly Route[] {
+export function compileRoutes(operations: readonly Operation[]): readonly HttpRoute[] {
   const groups = Map.groupBy(operations, ({ method, path }) => `${method} ${path}`);
   return [...groups.values()].map((group) => compileRoute(group));
 }
 
-function compileRoute(group: readonly Operation[]): Route {
+function compileRoute(group: readonly Operation[]): HttpRoute {
   const ordered = byHeader(group);
   const { method, path } = ordered[0]!;
   const pattern = compilePath(path);
@@ -56,7 +56,7 @@ const operationFor = (ordered: readonly Operation[], headers: IncomingHttpHeader
  */
 export function guessFormat(
   operations: readonly Operation[],
-  { path, headers }: Parameters<Route['read']>[0],
+  { path, headers }: Parameters<HttpRoute['read']>[0],
 ): Format | undefined {
   const asked = path.toLowerCase();
   const near = operations.filter((operation) => asked.startsWith(literalStart(operation)));

@@ -3,7 +3,7 @@ import { quirksOf } from '../../catalog/catalog-target.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import type { Attempt, Exchange, ModelTask } from '../../plugin/index.ts';
 import type { OutboundRequest } from '../../upstream/types.ts';
-import type { Call } from './outcome.ts';
+import type { CaseCall } from './outcome.ts';
 
 /** What an upstream must know to answer as its API does. */
 export interface Spoken {
@@ -22,7 +22,7 @@ export interface PlacedCall {
   readonly request: OutboundRequest;
   readonly spoken: Spoken;
   /** What is told of it. */
-  readonly told: Call;
+  readonly told: CaseCall;
   /** Undefined: the case has none left. */
   readonly answer: TestAnswer | undefined;
   /** A connection is being made for it, or stands. */
@@ -130,7 +130,7 @@ function spokenAt(exchange: Exchange, { resolved, outbound }: Attempt, request: 
 const SECRET = '[secret]';
 
 /** Credentials are whatever `authorize` has added to what was written, and wherever else their text stands. */
-function tell({ outbound }: Attempt, { origin, method, path, headers, body, errors }: OutboundRequest): Call {
+function tell({ outbound }: Attempt, { origin, method, path, headers, body, errors }: OutboundRequest): CaseCall {
   const secrets = (errors?.secrets ?? []).filter((secret) => secret !== '');
   const masked = (text: string): string => secrets.reduce((out, secret) => out.replaceAll(secret, SECRET), text);
   const written = outbound?.headers ?? {};

@@ -12,7 +12,7 @@ import {
 import { createDataServer } from '../../compose/listener/data-server.ts';
 import { NO_UPSTREAM, NoTokens } from '../explain/fakes.ts';
 import { InFlight, type Arrival } from '../../gateway/admission/in-flight.ts';
-import { compileWith, createLasting, type Parts } from '../../process/process-state.ts';
+import { compileWith, createProcessState, type ProcessParts } from '../../process/process-state.ts';
 import { LiveSnapshot } from '../../compose/live-snapshot.ts';
 import { createRequestPath } from '../../gateway/request-path.ts';
 import { createSender } from '../../send/send.ts';
@@ -79,11 +79,21 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   // Media are there, whatever their address; of credentials nothing is asked.
   const outwards: Upstream = { ...upstream, exchange: NO_UPSTREAM.exchange, download: NO_UPSTREAM.download };
   const models = new ModelLabels();
-  const parts: Parts = { configs, env, clock, log, random, metrics, models, upstream: outwards, tracing: undefined };
+  const parts: ProcessParts = {
+    configs,
+    env,
+    clock,
+    log,
+    random,
+    metrics,
+    models,
+    upstream: outwards,
+    tracing: undefined,
+  };
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);
   inFlight.apply(settings.limits);
-  const lasting = createLasting(parts);
+  const lasting = createProcessState(parts);
   const watch = watchOf(setup, { upstream, settings, inFlight });
   // Turns rest in real time, and a config test runs one request at a time: it needs no turns.
   const shared = { ...lasting.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };

@@ -1,16 +1,16 @@
 import type { TestAnswer } from '../../../schemas/types.generated.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 import { alternatives } from '../../settings/problems/words.ts';
-import type { Finding } from './finding.ts';
+import type { CaseFinding } from './finding.ts';
 
 const CONTENTS = ['answer', 'body', 'stream'] as const;
 /** What ends a call before an upstream has said anything of its own. */
 const WITHOUT_REPLY: ReadonlySet<string> = new Set(['refuse', 'reset', 'hang', 'garbage']);
 
 /** What an answer says and would never be sent: its case would be about something else than it seems. */
-export function checkAnswer(answer: TestAnswer, index: number): readonly Finding[] {
-  const at = (key: keyof TestAnswer, message: string): readonly Finding[] => [
-    { path: ['upstream', index, key] satisfies Path, on: 'key', message },
+export function checkAnswer(answer: TestAnswer, index: number): readonly CaseFinding[] {
+  const at = (key: keyof TestAnswer, message: string): readonly CaseFinding[] => [
+    { path: ['upstream', index, key] satisfies JsonPath, on: 'key', message },
   ];
   const given = CONTENTS.filter((name) => answer[name] !== undefined);
   const [, second] = given;

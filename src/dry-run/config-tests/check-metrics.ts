@@ -2,7 +2,7 @@ import type { TestExpectation } from '../../../schemas/types.generated.ts';
 import type { CacheStatus } from '../../plugin/index.ts';
 import { ERROR_TYPES, REJECTION_REASONS } from '../../record/error-types.ts';
 import { METRICS, type MetricSpec } from '../../record/metrics/metrics.ts';
-import type { Finding } from './finding.ts';
+import type { CaseFinding } from './finding.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';
 
@@ -10,12 +10,12 @@ const ALL: readonly MetricSpec[] = Object.values(METRICS);
 const COUNTERS = ALL.filter(({ type }) => type === 'counter');
 
 /** What no counter is called is never counted up: a case that expects `value: 0` of it could not fail. */
-export function checkMetrics({ metrics = [] }: TestExpectation, names: Names): readonly Finding[] {
-  return metrics.flatMap(({ name, labels = {} }, index): readonly Finding[] => {
+export function checkMetrics({ metrics = [] }: TestExpectation, names: Names): readonly CaseFinding[] {
+  return metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
     const path = ['expect', 'metrics', index];
     const spec = ALL.find((one) => one.name === name);
     if (spec?.type !== 'counter') return [{ path: [...path, 'name'], ...noCounter(name, spec) }];
-    return Object.entries(labels).flatMap(([label, text]): readonly Finding[] => {
+    return Object.entries(labels).flatMap(([label, text]): readonly CaseFinding[] => {
       const at = [...path, 'labels', label];
       if (spec.labels.includes(label))
         return checkValue({ spec, label, text }, names).map((one) => ({ path: at, ...one }));
@@ -50,7 +50,7 @@ interface GivenLabel {
   readonly text: string;
 }
 
-function checkValue({ spec, label, text }: GivenLabel, { slugs }: Names): readonly Omit<Finding, 'path'>[] {
+function checkValue({ spec, label, text }: GivenLabel, { slugs }: Names): readonly Omit<CaseFinding, 'path'>[] {
   const known = VALUES_IN[spec.name]?.[label] ?? VALUES[label];
   if (known && !known.includes(text))
     return [{ message: `\`${label}\` of \`${spec.name}\` is never ${JSON.stringify(text)}`, ...meant(text, known) }];
@@ -59,7 +59,7 @@ function checkValue({ spec, label, text }: GivenLabel, { slugs }: Names): readon
   return [{ message: `\`${label}\` of a metric is a slug without its \`@\``, ...meant(text.slice(1), bare) }];
 }
 
-function noCounter(name: string, spec: MetricSpec | undefined): Omit<Finding, 'path'> {
+function noCounter(name: string, spec: MetricSpec | undefined): Omit<CaseFinding, 'path'> {
   if (spec) return { message: `\`${name}\` is a ${spec.type}: only counters can be expected` };
   const known = COUNTERS.map((counter) => counter.name);
   return { message: `there is no counter \`${name}\``, ...meant(name, known) };

@@ -1,11 +1,11 @@
 import type { ConfigTestStep, TestExpectation } from '../../../schemas/types.generated.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 import { checkAnswer } from './check-answer.ts';
 import { checkMetrics } from './check-metrics.ts';
 import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
-import type { Finding } from './finding.ts';
+import type { CaseFinding } from './finding.ts';
 import type { Names } from './names.ts';
 import { NO_CONFIG, type TestFile } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
@@ -33,7 +33,7 @@ export function checkTests(file: TestFile, names: Names): readonly Diagnostic[] 
 }
 
 function diagnosticOf(
-  finding: Finding,
+  finding: CaseFinding,
   { file, index }: { readonly file: TestFile; readonly index: number },
 ): Diagnostic {
   const { path, on, severity = 'error', message, suggestion } = finding;
@@ -60,13 +60,13 @@ const checkEnv = ({ env, placeOf }: TestFile, { variables }: Names): readonly Di
       ...meant(name, variables),
     }));
 
-const twice = ({ name }: FullCase): Finding => ({
+const twice = ({ name }: FullCase): CaseFinding => ({
   path: ['name'],
   message: `there are two cases with the name ${JSON.stringify(name)}`,
   severity: 'warning',
 });
 
-function checkConfig({ config }: FullCase, { configIds }: Names): readonly Finding[] {
+function checkConfig({ config }: FullCase, { configIds }: Names): readonly CaseFinding[] {
   if (config === undefined || config === NO_CONFIG || configIds.includes(config)) return [];
   return [
     { path: ['config'], message: `there is no gateway/${config}.yaml`, ...meant(config, [...configIds, NO_CONFIG]) },
@@ -74,13 +74,13 @@ function checkConfig({ config }: FullCase, { configIds }: Names): readonly Findi
 }
 
 /** RFC 3339 has a sixtieth second, which no clock here has. */
-const checkMoment = ({ at }: FullCase): readonly Finding[] =>
+const checkMoment = ({ at }: FullCase): readonly CaseFinding[] =>
   at !== undefined && Number.isNaN(Date.parse(at))
     ? [{ path: ['at'], message: `${at} is not a moment that a clock can show` }]
     : [];
 
 /** What one request says itself: the case's own, or one behind it. */
-const checkRequest = (said: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly Finding[] => [
+const checkRequest = (said: FullCase | ConfigTestStep, testCase: FullCase, names: Names): readonly CaseFinding[] => [
   ...checkHeaders(said, testCase, names),
   ...checkKey(said, names),
   ...checkTargets(said, testCase, names),
@@ -93,22 +93,22 @@ function checkHeaders(
   { headers = {} }: ConfigTestStep,
   { config }: FullCase,
   { configHeaders }: Names,
-): readonly Finding[] {
+): readonly CaseFinding[] {
   const header = Object.keys(headers).find((name) => configHeaders.includes(name.toLowerCase()));
   if (header === undefined || config === NO_CONFIG) return [];
   const message = `a config is chosen by \`config: NAME\`; with one in a header say \`config: ${NO_CONFIG}\``;
   return [{ path: ['headers', header], on: 'key', message }];
 }
 
-function checkKey({ key }: ConfigTestStep, { keyIds }: Names): readonly Finding[] {
+function checkKey({ key }: ConfigTestStep, { keyIds }: Names): readonly CaseFinding[] {
   if (key === undefined || keyIds.includes(key)) return [];
   return [{ path: ['key'], message: `there is no key with the id \`${key}\``, ...meant(key, keyIds) }];
 }
 
 /** Of a config that comes with the request, or of none, only the entries of the catalog are known. */
-function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names: Names): readonly Finding[] {
+function checkTargets({ expect }: ConfigTestStep, { configId }: FullCase, names: Names): readonly CaseFinding[] {
   const targets = configId === undefined ? undefined : names.targetsOf(configId);
-  const named: readonly (readonly [Path, string])[] = [
+  const named: readonly (readonly [JsonPath, string])[] = [
     ...(expect.target === undefined ? [] : [[['target'], expect.target] as const]),
     ...(Array.isArray(expect.attempts) ? expect.attempts : []).map(
       (name, index) => [['attempts', index], name] as const,
@@ -133,16 +133,16 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 ]);
 
 /** Headers that nobody looks at: that there is none of them would be true of every case. */
-function checkUntold({ headers, outbound }: TestExpectation): readonly Finding[] {
+function checkUntold({ headers, outbound }: TestExpectation): readonly CaseFinding[] {
   const calls = [outbound ?? []].flat();
-  const at = (index: number): Path => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
+  const at = (index: number): JsonPath => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
   return [
     ...untold(headers, LEFT_OUT, []),
     ...calls.flatMap((call, index) => untold(call.headers, NOT_SENT, at(index))),
   ];
 }
 
-const untold = (headers: object | undefined, left: ReadonlySet<string>, path: Path): readonly Finding[] =>
+const untold = (headers: object | undefined, left: ReadonlySet<string>, path: JsonPath): readonly CaseFinding[] =>
   Object.keys(headers ?? {})
     .filter((name) => left.has(name.toLowerCase()))
     .map((name) => ({

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { TestExpectation } from '../../../schemas/types.generated.ts';
 import { compare } from './compare.ts';
 import { differences } from './differences.ts';
-import type { AttemptOutcome, Call, Outcome } from './outcome.ts';
+import type { AttemptOutcome, CaseCall, CaseOutcome } from './outcome.ts';
 
-const call = (body: unknown, url = 'https://api.example.com/v1/chat'): Call => ({
+const call = (body: unknown, url = 'https://api.example.com/v1/chat'): CaseCall => ({
   method: 'POST',
   url,
   headers: { 'content-type': 'application/json', authorization: '[secret]' },
@@ -28,7 +28,7 @@ const SECOND: AttemptOutcome = {
 
 const REPLY = { choices: [{ message: { content: 'Hello' }, finish_reason: 'stop' }] };
 
-const OUTCOME: Outcome = {
+const OUTCOME: CaseOutcome = {
   attempts: [FIRST, SECOND],
   calls: [FIRST.outbound!, SECOND.outbound!],
   status: 200,
@@ -44,7 +44,7 @@ const OUTCOME: Outcome = {
   faults: [],
 };
 
-const REFUSED: Outcome = {
+const REFUSED: CaseOutcome = {
   ...OUTCOME,
   attempts: [],
   calls: [],
@@ -60,10 +60,10 @@ const STREAM = {
   text: 'Hello',
   ends: 'complete',
 } as const;
-const STREAMED: Outcome = { ...OUTCOME, stream: STREAM };
+const STREAMED: CaseOutcome = { ...OUTCOME, stream: STREAM };
 
 describe('what is as expected', () => {
-  test.each<[string, TestExpectation, Outcome?]>([
+  test.each<[string, TestExpectation, CaseOutcome?]>([
     ['the target by its path', { target: 'config.targets[1]' }],
     ['the target by its slug', { target: '@claude' }],
     ['the target by its name', { target: 'first' }, { ...OUTCOME, attempts: [{ ...FIRST, error: undefined }] }],
@@ -112,7 +112,7 @@ describe('what is as expected', () => {
 describe('what is not as expected is told', () => {
   const ATTEMPTS = 'config.targets[0] (first, @vertex: rate_limited), config.targets[1] (@claude)';
 
-  test.each<[string, TestExpectation, object, Outcome?]>([
+  test.each<[string, TestExpectation, object, CaseOutcome?]>([
     [
       'another target',
       { target: 'first' },

@@ -1,14 +1,14 @@
 import type { TestExpectation, TestOutbound, TestStream } from '../../../schemas/types.generated.ts';
-import { valueAt, type Path } from '../../settings/read/pointer.ts';
+import { valueAt, type JsonPath } from '../../settings/read/pointer.ts';
 import { compareMetrics } from './compare-metrics.ts';
 import { differ, differences, expectedPart, meant, type Mismatch } from './differences.ts';
-import type { AttemptOutcome, Outcome } from './outcome.ts';
+import type { AttemptOutcome, CaseOutcome } from './outcome.ts';
 import { show, showBoth } from './show-values.ts';
 
 export type { Mismatch } from './differences.ts';
 
 /** Everything that is not as a case expects it; first what likely explains the rest. */
-export function compare(expected: TestExpectation, outcome: Outcome): readonly Mismatch[] {
+export function compare(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
   const found = mismatches(expected, outcome);
   const { calls, status } = outcome;
   // Refused by the gateway itself: whatever else is told follows from that.
@@ -22,7 +22,7 @@ export function compare(expected: TestExpectation, outcome: Outcome): readonly M
 
 const NO_CONNECTION = 502;
 
-function mismatches(expected: TestExpectation, outcome: Outcome): readonly Mismatch[] {
+function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
   const { target, attempts, outbound, status, headers, body, stream, dropped, metrics } = expected;
   const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
   const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
@@ -42,7 +42,7 @@ function mismatches(expected: TestExpectation, outcome: Outcome): readonly Misma
 }
 
 /** The last one tried is the one the reply came from, unless that one failed, too. */
-function compareTarget(expected: string, { attempts, status }: Outcome): readonly Mismatch[] {
+function compareTarget(expected: string, { attempts, status }: CaseOutcome): readonly Mismatch[] {
   const last = attempts.at(-1);
   // What breaks after it has begun to leave was answered all the same.
   const answered = last && (last.error === undefined || status < 400) ? last : undefined;
@@ -66,7 +66,7 @@ function nameOf({ target, name, provider, error }: AttemptOutcome): string {
 }
 
 function compareAttempts(expected: number | readonly string[], got: readonly AttemptOutcome[]): readonly Mismatch[] {
-  const path: Path = ['attempts'];
+  const path: JsonPath = ['attempts'];
   const list = got.length === 0 ? 'none' : got.map(nameOf).join(', ');
   if (typeof expected === 'number')
     return expected === got.length ? [] : [{ path, expected: String(expected), got: `${got.length}: ${list}` }];
@@ -81,7 +81,7 @@ function compareOutbound(
   expected: TestOutbound | readonly TestOutbound[],
   attempts: readonly AttemptOutcome[],
 ): readonly Mismatch[] {
-  const path: Path = ['outbound'];
+  const path: JsonPath = ['outbound'];
   const sent = attempts.filter(({ outbound }) => outbound !== undefined);
   if (!isList(expected)) {
     const last = sent.at(-1)?.outbound;
@@ -100,7 +100,7 @@ const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isAr
 function compareCall(
   expected: TestOutbound,
   call: NonNullable<AttemptOutcome['outbound']>,
-  path: Path,
+  path: JsonPath,
 ): readonly Mismatch[] {
   const { method = call.method, url = '*', headers } = expected;
   return [
@@ -127,14 +127,14 @@ export function fitsPattern(pattern: string, text: string): boolean {
   return true;
 }
 
-const wrongStatus = (expected: number, outcome: Outcome): Mismatch => ({
+const wrongStatus = (expected: number, outcome: CaseOutcome): Mismatch => ({
   path: ['status'],
   expected: String(expected),
   got: replyText(outcome),
 });
 
 /** Of an error what it says. */
-function replyText({ status, text }: Pick<Outcome, 'status' | 'text'>): string {
+function replyText({ status, text }: Pick<CaseOutcome, 'status' | 'text'>): string {
   const json = parsed(text);
   const said = valueAt(json, ['error', 'message']) ?? json ?? text;
   return said === '' ? String(status) : `${status}: ${show(said)}`;
@@ -143,7 +143,7 @@ function replyText({ status, text }: Pick<Outcome, 'status' | 'text'>): string {
 function compareHeaders(
   expected: Readonly<Record<string, string | null>> | undefined,
   got: Readonly<Record<string, string>>,
-  path: Path,
+  path: JsonPath,
 ): readonly Mismatch[] {
   return Object.entries(expected ?? {}).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
@@ -155,8 +155,8 @@ function compareHeaders(
   });
 }
 
-function compareBody(expected: unknown, { text, stream }: Outcome): readonly Mismatch[] {
-  const path: Path = ['body'];
+function compareBody(expected: unknown, { text, stream }: CaseOutcome): readonly Mismatch[] {
+  const path: JsonPath = ['body'];
   if (typeof expected === 'string') return expected === text ? [] : [{ path, ...showBoth(expected, text) }];
   if (stream) return [{ path, message: 'the reply is a stream of events: expect it with `stream`', got: show(text) }];
   const got = parsed(text);
@@ -173,8 +173,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function compareStream({ text, events = [], ends }: TestStream, outcome: Outcome): readonly Mismatch[] {
-  const path: Path = ['stream'];
+function compareStream({ text, events = [], ends }: TestStream, outcome: CaseOutcome): readonly Mismatch[] {
+  const path: JsonPath = ['stream'];
   const { stream } = outcome;
   if (!stream) return [{ path, message: 'the reply is no stream', got: replyText(outcome) }];
   return [
@@ -187,7 +187,7 @@ function compareStream({ text, events = [], ends }: TestStream, outcome: Outcome
 }
 
 /** Others may stand between them. */
-function compareEvents(expected: readonly unknown[], got: readonly unknown[], path: Path): readonly Mismatch[] {
+function compareEvents(expected: readonly unknown[], got: readonly unknown[], path: JsonPath): readonly Mismatch[] {
   let from = 0;
   for (const [index, event] of expected.entries()) {
     const rest = got.slice(from);
@@ -200,7 +200,7 @@ function compareEvents(expected: readonly unknown[], got: readonly unknown[], pa
 
 function noSuchEvent(
   event: unknown,
-  { got, from, path }: { readonly got: readonly unknown[]; readonly from: number; readonly path: Path },
+  { got, from, path }: { readonly got: readonly unknown[]; readonly from: number; readonly path: JsonPath },
 ): Mismatch {
   const rest = got.slice(from);
   const where = from === 0 ? `among ${got.length} events` : `behind event ${from} of ${got.length}`;
@@ -211,7 +211,7 @@ function noSuchEvent(
 }
 
 function compareDropped(expected: readonly string[], got: readonly string[]): readonly Mismatch[] {
-  const path: Path = ['dropped'];
+  const path: JsonPath = ['dropped'];
   const extra = [...new Set(got)].filter((name) => !expected.includes(name));
   return [
     ...expected.flatMap((name, index) =>

@@ -9,9 +9,9 @@ import { recordOf } from '../../record/make-record.ts';
 import { parsed, type Calls, type PlacedCall } from './calls.ts';
 import type { Served } from './case-gateway.ts';
 import type { ClientReply } from './client.ts';
-import type { AttemptOutcome, MetricOutcome, Outcome, StreamOutcome } from './outcome.ts';
+import type { AttemptOutcome, MetricOutcome, CaseOutcome, StreamOutcome } from './outcome.ts';
 
-export interface Seen {
+export interface ObservedCase {
   readonly settings: Settings;
   readonly calls: Calls;
   readonly reply: ClientReply;
@@ -22,7 +22,7 @@ export interface Seen {
   readonly faults: readonly string[];
 }
 
-export function tellOutcome(seen: Seen): Outcome {
+export function tellOutcome(seen: ObservedCase): CaseOutcome {
   const { calls, reply, served, counted, faults } = seen;
   const { status, headers, text } = reply;
   return {
@@ -43,7 +43,7 @@ function lastLosses(served: Served | undefined): readonly Loss[] {
   return attempt ? lossesOf(attempt) : [];
 }
 
-function tellAttempts({ settings, calls, wall }: Seen, { exchange, end, endedAt }: Served): AttemptOutcome[] {
+function tellAttempts({ settings, calls, wall }: ObservedCase, { exchange, end, endedAt }: Served): AttemptOutcome[] {
   const record = recordOf(exchange, end ?? { state: 'running', status: 0, bytes: 0, error: undefined }, {
     endedAt,
     receivedAt: wall,

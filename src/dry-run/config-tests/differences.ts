@@ -1,11 +1,11 @@
 import { nearest } from '../../plugin/index.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 import { show, showBoth } from './show-values.ts';
 
 /** One thing that is not as a case expects it. */
 export interface Mismatch {
   /** Within `expect`; of what the case itself got wrong: empty. */
-  readonly path: Path;
+  readonly path: JsonPath;
   /** What `expected` and `got` do not say. */
   readonly message?: string;
   readonly expected?: string;
@@ -17,23 +17,26 @@ export interface Mismatch {
  * Where a value is not as expected: one mismatch for each leaf. What an object has beside the expected keys may be anything, lists
  * are compared whole, and null stands for a field that is null or missing.
  */
-export function differences(expected: unknown, got: unknown, path: Path): readonly Mismatch[] {
+export function differences(expected: unknown, got: unknown, path: JsonPath): readonly Mismatch[] {
   if (expected === null) return got === null || got === undefined ? [] : [differ(expected, got, path)];
   if (Array.isArray(expected)) return Array.isArray(got) ? ofLists(expected, got, path) : [differ(expected, got, path)];
   if (isObject(expected)) return isObject(got) ? ofObjects(expected, got, path) : [differ(expected, got, path)];
   return expected === got ? [] : [differ(expected, got, path)];
 }
 
-export const differ = (expected: unknown, got: unknown, path: Path): Mismatch => ({ path, ...showBoth(expected, got) });
+export const differ = (expected: unknown, got: unknown, path: JsonPath): Mismatch => ({
+  path,
+  ...showBoth(expected, got),
+});
 
-function ofLists(expected: readonly unknown[], got: readonly unknown[], path: Path): readonly Mismatch[] {
+function ofLists(expected: readonly unknown[], got: readonly unknown[], path: JsonPath): readonly Mismatch[] {
   // Behind an item too many or too few nothing is at its place.
   if (expected.length !== got.length)
     return [{ path, expected: items(expected.length), got: `${items(got.length)}: ${show(got)}` }];
   return expected.flatMap((item, index) => differences(item, got[index], [...path, index]));
 }
 
-function ofObjects(expected: JsonObject, got: JsonObject, path: Path): readonly Mismatch[] {
+function ofObjects(expected: JsonObject, got: JsonObject, path: JsonPath): readonly Mismatch[] {
   return Object.entries(expected).flatMap(([key, value]) => {
     if (Object.hasOwn(got, key)) return differences(value, got[key], [...path, key]);
     const others = Object.keys(got).filter((name) => !Object.hasOwn(expected, name));

@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 
 /** A mistake in one case of a test file. */
-export interface Finding {
+export interface CaseFinding {
   /** Within the case. */
-  readonly path: Path;
+  readonly path: JsonPath;
   readonly message: string;
   readonly on?: 'key';
   readonly severity?: Diagnostic['severity'];

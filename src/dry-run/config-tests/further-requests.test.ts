@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from './outcome.ts';
+import type { CaseOutcome } from './outcome.ts';
 import { ENTRIES, runAll, TARGETS } from './run.testkit.ts';
 
 const upstream = [{ answer: 'Hello' }];
 const expected = { expect: {} };
 const CACHED = { ...TARGETS.openai, cache: { mode: 'exact', max_age: 3600 } };
 
-const told = (outcomes: readonly Outcome[]) =>
+const told = (outcomes: readonly CaseOutcome[]) =>
   outcomes.map(({ status, headers, calls, faults }) => [
     status,
     headers['x-gateway-cache-status'],

@@ -4,7 +4,7 @@ import { formats } from '../../formats/index.ts';
 import type { Spoken } from './calls.ts';
 
 /** A reply as an upstream sends it. */
-export interface Written {
+export interface WrittenReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The body, or the events of a stream one by one. */
@@ -18,7 +18,7 @@ export interface Written {
 export const CREATED = 1_767_225_600;
 
 /** A complete answer with this text, in the API that is spoken there. */
-export function answerOf(text: string, spoken: Spoken, asked: unknown): Written {
+export function answerOf(text: string, spoken: Spoken, asked: unknown): WrittenReply {
   const format = formats[spoken.format];
   const events = eventsOf(text, spoken.model);
   const client = contextOf(spoken, asked);
@@ -28,7 +28,7 @@ export function answerOf(text: string, spoken: Spoken, asked: unknown): Written 
   return { status: 200, headers: typed(format.contentType.body), pieces: [JSON.stringify(body)], stream: false };
 }
 
-function streamOf(format: Format, events: readonly GenerationEvent[], client: ClientContext): Written {
+function streamOf(format: Format, events: readonly GenerationEvent[], client: ClientContext): WrittenReply {
   const encoded = (some: readonly GenerationEvent[]): string[] => {
     const encoder = format.encodeStream(client);
     return some.flatMap((event) => wireEvents(encoder.push([event])));

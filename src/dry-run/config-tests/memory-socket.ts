@@ -18,7 +18,7 @@ export class Traffic {
   }
 }
 
-type Written = (error?: Error | null) => void;
+type WriteCallback = (error?: Error | null) => void;
 
 /**
  * One end of a connection that no network knows of. A `Socket` because node:http and undici take one for what it is, down to its
@@ -63,14 +63,14 @@ export class MemorySocket extends Socket {
     resume?.();
   }
 
-  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Written): void {
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: WriteCallback): void {
     this.#send(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk, callback);
   }
 
   /** What was corked together arrives together. */
   override _writev(
     chunks: readonly { readonly chunk: Buffer | string; readonly encoding: BufferEncoding }[],
-    callback: Written,
+    callback: WriteCallback,
   ): void {
     const pieces = chunks.map(({ chunk, encoding }) =>
       typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk,
@@ -78,7 +78,7 @@ export class MemorySocket extends Socket {
     this.#send(Buffer.concat(pieces), callback);
   }
 
-  override _final(callback: Written): void {
+  override _final(callback: WriteCallback): void {
     this.#traffic.carry(() => {
       this.#endOther();
       callback();
@@ -94,7 +94,7 @@ export class MemorySocket extends Socket {
     process.nextTick(() => this.emit('close', error !== null));
   }
 
-  #send(bytes: Buffer, callback: Written): void {
+  #send(bytes: Buffer, callback: WriteCallback): void {
     this.#traffic.carry(() => {
       const peer = this.#peer;
       if (!peer || peer.destroyed || peer.#ended) callback();

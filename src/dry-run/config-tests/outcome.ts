@@ -1,9 +1,9 @@
 /** What came of one case, as it is compared with what was expected. Nothing in it is a secret. */
-export interface Outcome {
+export interface CaseOutcome {
   /** In order; refused before anything was sent: without `outbound`. */
   readonly attempts: readonly AttemptOutcome[];
   /** Every call of an upstream, in order: a retry is one, too. */
-  readonly calls: readonly Call[];
+  readonly calls: readonly CaseCall[];
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -25,12 +25,12 @@ export interface AttemptOutcome {
   /** `@slug`; undefined where none was found. */
   readonly provider: string | undefined;
   /** The last call of it. */
-  readonly outbound: Call | undefined;
+  readonly outbound: CaseCall | undefined;
   /** Code of the error it failed with. */
   readonly error: string | undefined;
 }
 
-export interface Call {
+export interface CaseCall {
   readonly method: string;
   readonly url: string;
   /** Lower-case names; credentials are `[secret]`. */

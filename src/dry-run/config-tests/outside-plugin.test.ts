@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { diskFiles } from '../../settings/source/files.ts';
-import type { Outcome } from './outcome.ts';
+import type { CaseOutcome } from './outcome.ts';
 import { caseOf, ENTRIES, TARGETS, type CaseParts } from './run.testkit.ts';
 import { runCase } from './runner.ts';
 
 const api = new URL('../../plugin/index.ts', import.meta.url).href;
 
-const runWith = async (create: string): Promise<Outcome> => (await runAllWith(create))[0]!;
+const runWith = async (create: string): Promise<CaseOutcome> => (await runAllWith(create))[0]!;
 
 /** With a request plugin of this `create`, on disk, where modules are. */
-async function runAllWith(create: string, parts: CaseParts = {}): Promise<readonly Outcome[]> {
+async function runAllWith(create: string, parts: CaseParts = {}): Promise<readonly CaseOutcome[]> {
   const configs = mkdtempSync(join(tmpdir(), 'gatehouse-config-tests-'));
   onTestFinished(() => rmSync(configs, { recursive: true, force: true }));
   const plugin = `{ name: 'outside', level: 'request', options: { type: 'object', additionalProperties: false }, create(${create} }`;

@@ -1,9 +1,9 @@
 import { isMap } from 'yaml';
 import type { ConfigTestCase, ConfigTestFile, ConfigTestStep } from '../../../schemas/types.generated.ts';
-import { sortDiagnostics, type Diagnostic, type Place } from '../../settings/problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type FilePlace } from '../../settings/problems/diagnostic.ts';
 import type { SettingsFiles } from '../../settings/source/files.ts';
 import { findTestFiles } from '../../settings/source/find-files.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 import { readSettingsFile, type ReadFile } from '../../settings/source/read-file.ts';
 import { propertiesOf } from '../../settings/read/schema-tree.ts';
 import { packageSchemas } from '../../settings/read/schemas.ts';
@@ -18,7 +18,7 @@ export interface TestFile {
   readonly id: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cases: readonly FullCase[];
-  placeOf(path: Path, on?: 'key' | 'value'): Place;
+  placeOf(path: JsonPath, on?: 'key' | 'value'): FilePlace;
 }
 
 export interface TestsRead {
@@ -81,8 +81,11 @@ function withoutMetrics(diagnostics: readonly Diagnostic[], tests: TestFile | un
   );
 }
 
-const placesOfMetrics = ({ expect: { metrics = [] } }: ConfigTestStep, tests: TestFile, at: Path): readonly Place[] =>
-  metrics.map((_, index) => tests.placeOf([...at, 'expect', 'metrics', index, 'name']));
+const placesOfMetrics = (
+  { expect: { metrics = [] } }: ConfigTestStep,
+  tests: TestFile,
+  at: JsonPath,
+): readonly FilePlace[] => metrics.map((_, index) => tests.placeOf([...at, 'expect', 'metrics', index, 'name']));
 
 /** It would have fifty mistakes as a file of tests, and one is meant. */
 function isGatewayConfig({ document: { contents } }: YamlFile): boolean {

@@ -1,9 +1,9 @@
-import type { Diagnostic, Place } from '../../settings/problems/diagnostic.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { Diagnostic, FilePlace } from '../../settings/problems/diagnostic.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 import type { Mismatch } from './differences.ts';
 
 /** One thing that was not as expected, at the place where it was expected. */
-export interface Failure extends Omit<Mismatch, 'path'>, Place {
+export interface Failure extends Omit<Mismatch, 'path'>, FilePlace {
   /** `outbound.body.max_tokens`; undefined: the case itself is wrong. */
   readonly what: string | undefined;
 }
@@ -12,7 +12,7 @@ export interface CaseResult {
   /** Path of the file, as people would open it. */
   readonly file: string;
   readonly name: string;
-  readonly place: Place;
+  readonly place: FilePlace;
   /** Empty: it has passed. */
   readonly failures: readonly Failure[];
   readonly ms: number;
@@ -35,7 +35,7 @@ export type TestsEnd =
 export const hasFailed = ({ failures }: CaseResult): boolean => failures.length > 0;
 
 /** As people write it: `outbound.body.messages[0].role`. */
-export function pathText(path: Path): string | undefined {
+export function pathText(path: JsonPath): string | undefined {
   if (path.length === 0) return undefined;
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }

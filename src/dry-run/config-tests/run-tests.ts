@@ -1,12 +1,12 @@
 import type { Clock } from '../../plugin/index.ts';
 import { sortDiagnostics, type Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../../settings/source/files.ts';
-import type { Path } from '../../settings/read/pointer.ts';
+import type { JsonPath } from '../../settings/read/pointer.ts';
 import { loadSettings, type LoadResult } from '../../settings/read/load.ts';
 import { checkTests } from './check-tests.ts';
 import { compare, type Mismatch } from './compare.ts';
 import { namesIn } from './names.ts';
-import type { Outcome } from './outcome.ts';
+import type { CaseOutcome } from './outcome.ts';
 import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
 import { requestsOf, type FullCase } from './case-requests.ts';
@@ -20,7 +20,7 @@ export interface TestRun {
   readonly files: SettingsFiles;
   readonly clock: Pick<Clock, 'now'>;
   /** Gives what came of each request, up to one that has no end. */
-  readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly Outcome[]>;
+  readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly CaseOutcome[]>;
   /** Only cases with this text in `FILE: NAME`, in capitals or not. */
   readonly filter?: string | undefined;
   /** End with the first case that fails. */
@@ -139,7 +139,7 @@ async function runOne(chosen: Chosen, run: TestRun): Promise<CaseResult> {
 }
 
 /** What the case itself got wrong is nearest to what it says about its upstreams. */
-function besideExpect(testCase: FullCase, [, index]: Path): Path {
+function besideExpect(testCase: FullCase, [, index]: JsonPath): JsonPath {
   const said = typeof index === 'number' ? testCase.next?.[index] : testCase;
   if (said?.upstream) return ['upstream'];
   return said === testCase ? ['name'] : [];
@@ -147,7 +147,7 @@ function besideExpect(testCase: FullCase, [, index]: Path): Path {
 
 interface Mismatches {
   /** Where the request stands in its case: nowhere special, or `next[0]`. */
-  readonly step: Path;
+  readonly step: JsonPath;
   readonly mismatches: readonly Mismatch[];
 }
 

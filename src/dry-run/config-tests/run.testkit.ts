@@ -1,5 +1,5 @@
 import { memoryFiles } from '../../settings/source/files.ts';
-import type { Outcome } from './outcome.ts';
+import type { CaseOutcome } from './outcome.ts';
 import type { FullCase } from './case-requests.ts';
 import { runCase, type RunnerSetup } from './runner.ts';
 
@@ -55,9 +55,13 @@ export function caseOf({ path, method, body = {}, ...rest }: CaseParts = {}): Fu
 }
 
 /** Each request of a case of the gateway config `prod`. */
-export const runAll = (config: object, parts: CaseParts, others: TestedSettings = {}): Promise<readonly Outcome[]> =>
+export const runAll = (
+  config: object,
+  parts: CaseParts,
+  others: TestedSettings = {},
+): Promise<readonly CaseOutcome[]> =>
   runCase(setupOf({ ...others, gateway: { prod: config, ...others.gateway } }), caseOf(parts));
 
 /** Of a case with one request. */
-export const run = async (config: object, parts: CaseParts = {}, others: TestedSettings = {}): Promise<Outcome> =>
+export const run = async (config: object, parts: CaseParts = {}, others: TestedSettings = {}): Promise<CaseOutcome> =>
   (await runAll(config, parts, others))[0]!;

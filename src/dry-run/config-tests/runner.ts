@@ -15,7 +15,7 @@ import { startCaseGateway, type CaseGateway } from './case-gateway.ts';
 import { passTime, startTime, type CaseTime } from './case-time.ts';
 import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
-import type { Outcome } from './outcome.ts';
+import type { CaseOutcome } from './outcome.ts';
 import { countedBetween, countersOf, tellOutcome } from './describe-outcome.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
@@ -35,7 +35,7 @@ const SOME_MOMENT = '2026-01-01T00:00:00Z';
  * Runs cases against one folder of settings, each in a gateway of its own. Gives what came of each request of the case, up to one that
  * has no end. Throws SettingsRefused, and UnknownKey.
  */
-export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<readonly Outcome[]> {
+export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<readonly CaseOutcome[]> {
   const { loaded, settings } = await settingsOf(setup);
   let foreign = false;
   const time = startTime(new Traffic(), Date.parse(testCase.at ?? SOME_MOMENT), () => foreign);
@@ -76,8 +76,8 @@ interface Running {
   readonly time: CaseTime;
 }
 
-async function askAll(testCase: FullCase, now: Now, running: Running): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+async function askAll(testCase: FullCase, now: Now, running: Running): Promise<CaseOutcome[]> {
+  const outcomes: CaseOutcome[] = [];
   for (const [index, request] of requestsOf(testCase).entries()) {
     now.begin(request, index);
     const { outcome, isOver } = await askOne(request, now, running);
@@ -91,7 +91,7 @@ async function askOne(
   request: CaseRequest,
   { calls }: Now,
   { settings, gateway, time }: Running,
-): Promise<{ readonly outcome: Outcome; readonly isOver: boolean }> {
+): Promise<{ readonly outcome: CaseOutcome; readonly isOver: boolean }> {
   const late = await waitFor(request.afterMs, time);
   const wall = time.clock.wall();
   const earlier = gateway.served.length;

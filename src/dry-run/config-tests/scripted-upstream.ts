@@ -3,7 +3,7 @@ import { parseDuration } from '../../plugin/index.ts';
 import type { Wire } from '../../upstream/index.ts';
 import type { Calls, PlacedCall } from './calls.ts';
 import { turn, type CaseTime } from './case-time.ts';
-import type { Written } from './good-answer.ts';
+import type { WrittenReply } from './good-answer.ts';
 import { MemorySocket } from './memory-socket.ts';
 import { writeAnswer } from './write-answer.ts';
 
@@ -90,7 +90,7 @@ class Play {
     else await this.#plain(written, headers);
   }
 
-  async #plain({ status, pieces }: Written, headers: Record<string, string>): Promise<void> {
+  async #plain({ status, pieces }: WrittenReply, headers: Record<string, string>): Promise<void> {
     const body = Buffer.from(pieces.join(''));
     const cut = this.#call.answer?.fault === 'cut';
     this.#res.writeHead(status, { ...headers, ...(status !== 204 && { 'content-length': String(body.length) }) });
@@ -100,7 +100,7 @@ class Play {
   }
 
   async #stream(
-    { status, pieces, cutBehind = pieces.length - 1 }: Written,
+    { status, pieces, cutBehind = pieces.length - 1 }: WrittenReply,
     headers: Record<string, string>,
   ): Promise<void> {
     const { pause, fault } = this.#call.answer ?? {};

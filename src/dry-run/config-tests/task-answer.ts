@@ -1,6 +1,6 @@
 import { formats } from '../../formats/index.ts';
 import type { Spoken } from './calls.ts';
-import { CREATED, type Written } from './good-answer.ts';
+import { CREATED, type WrittenReply } from './good-answer.ts';
 
 /** Small, and no two components alike: what a client normalises or cuts shows. */
 const VECTOR = [0.25, -0.5, 0.75];
@@ -11,7 +11,7 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQD
 const TOKENS = 12;
 
 /** What is asked for says which API it is: what is no generation has a body of its own at each place. */
-export function taskAnswer(spoken: Spoken, asked: unknown): Written {
+export function taskAnswer(spoken: Spoken, asked: unknown): WrittenReply {
   const body = Object(asked) as Readonly<Record<string, unknown>>;
   const reply = replyTo(spoken, body);
   const headers = { 'content-type': spoken.stream ? 'text/event-stream' : 'application/json' };

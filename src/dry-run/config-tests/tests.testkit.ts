@@ -1,5 +1,5 @@
 import { memoryFiles, type SettingsFiles } from '../../settings/source/files.ts';
-import type { Outcome } from './outcome.ts';
+import type { CaseOutcome } from './outcome.ts';
 
 /** Settings to write tests beside: two targets, one key. */
 export const SETTINGS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export const oneCase = (name: string, rest = 'expect: { status: 200 }'): string 
   `  - name: ${name}\n    request: {}\n    ${rest}\n`;
 
 /** What a runner would give back. */
-export const outcome = (status: number): Outcome => ({
+export const outcome = (status: number): CaseOutcome => ({
   attempts: [],
   calls: [],
   status,

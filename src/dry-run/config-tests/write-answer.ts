@@ -3,7 +3,7 @@ import type { FormatName } from '../../formats/conversation.ts';
 import { formats } from '../../formats/index.ts';
 import { errorBody } from '../../providers/simulator/wire.ts';
 import { parsed, type Spoken } from './calls.ts';
-import { answerOf, type Written } from './good-answer.ts';
+import { answerOf, type WrittenReply } from './good-answer.ts';
 import { taskAnswer } from './task-answer.ts';
 
 /** For a good answer whose text does not matter. */
@@ -12,12 +12,12 @@ const SOME_TEXT = 'Some answer.';
 const WEB_PAGE = '<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>';
 
 /** The reply that an answer of a case stands for, in the API that is spoken there. */
-export function writeAnswer(answer: TestAnswer, spoken: Spoken, asked: string): Written {
+export function writeAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenReply {
   const written = withStatus(bareAnswer(answer, spoken, asked), answer);
   return { ...written, headers: { ...written.headers, ...lowerCase(answer.headers ?? {}) } };
 }
 
-function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): Written {
+function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): WrittenReply {
   const { status = 200, stream, fault, answer: text } = answer;
   // A schema of JSON has no type for "any value".
   const body: unknown = answer.body;
@@ -31,20 +31,20 @@ function bareAnswer(answer: TestAnswer, spoken: Spoken, asked: string): Written 
   return taskAnswer(spoken, parsed(asked));
 }
 
-const withStatus = (written: Written, { status, fault }: TestAnswer): Written =>
+const withStatus = (written: WrittenReply, { status, fault }: TestAnswer): WrittenReply =>
   status === undefined || fault === 'garbage' ? written : { ...written, status };
 
 const JSON_TYPE = 'application/json';
 const typeOf = (text: string): string => (typeof parsed(text) === 'object' ? JSON_TYPE : 'text/plain; charset=utf-8');
 
-const plain = (type: string, text: string): Written => ({
+const plain = (type: string, text: string): WrittenReply => ({
   status: 200,
   headers: { 'content-type': type },
   pieces: [text],
   stream: false,
 });
 
-const events = (stream: NonNullable<TestAnswer['stream']>, format: FormatName): Written => ({
+const events = (stream: NonNullable<TestAnswer['stream']>, format: FormatName): WrittenReply => ({
   status: 200,
   headers: { 'content-type': formats[format].contentType.stream },
   pieces: stream.map((event) => (typeof event === 'string' ? event : eventOf(event))),

@@ -4,7 +4,7 @@ import type { RecordStore } from '../../record/store.ts';
 import { toQuestion } from './read-question.ts';
 import { ExplainHangs } from './explainer.ts';
 import type { KeptRequests } from './kept-requests.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import type { ExplainedRequest, ExplainOutcome, ExplainSource } from './explain-source.ts';
 import { UnknownKey } from './supposed-caller.ts';
@@ -13,7 +13,7 @@ import { SettingsRefused } from '../../settings/problems/refused.ts';
 /** All that this process can say of requests: those that somebody thinks of, and those that it has served. */
 export interface ExplainService {
   /** Rejects with UnknownKey, with ExplainHangs, and with SettingsRefused where the settings in force are not good any more. */
-  explain(question: Question): Promise<Explanation>;
+  explain(question: ExplainQuestion): Promise<Explanation>;
   /** Undefined: it was not kept, or others came after it. */
   explained(id: string): Promise<ExplainedRequest | undefined>;
   keeps(id: string): boolean;

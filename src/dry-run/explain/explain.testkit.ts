@@ -5,7 +5,7 @@ import { definePlugin, systemClock, type Middleware } from '../../plugin/index.t
 import { memoryFiles } from '../../settings/source/files.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import { Explainer, type ExplainerSetup } from './explainer.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 
 /** Text of the settings files, or what becomes YAML as JSON. */
 export interface SettingsText {
@@ -49,13 +49,13 @@ export function withPlugin(name: string, middleware: Middleware = (_, next) => n
   return { seen, registry: new PluginRegistry(builtinPlugins).extend([plugin]).registry };
 }
 
-export interface AskParts extends Partial<Omit<Question, 'body'>> {
+export interface AskParts extends Partial<Omit<ExplainQuestion, 'body'>> {
   readonly json?: object;
   readonly config?: string;
 }
 
 /** A chat request unless `parts` say otherwise. */
-export function questionOf({ json = {}, config, headers = {}, ...rest }: AskParts = {}): Question {
+export function questionOf({ json = {}, config, headers = {}, ...rest }: AskParts = {}): ExplainQuestion {
   const body = { messages: [{ role: 'user', content: 'Hi' }], ...json };
   return {
     method: 'POST',

@@ -1,20 +1,20 @@
 import type { Attempt, Exchange, GatewayError, Target } from '../../plugin/index.ts';
 import { nextAfterOf } from './example-failures.ts';
 import type { HealthThen } from './frozen-health.ts';
-import type { SeenAttempt, Step } from './observation.ts';
-import type { Question } from './question.ts';
+import type { SeenAttempt, PluginStep } from './observation.ts';
+import type { ExplainQuestion } from './question.ts';
 import type { WatchedRun } from './watch.ts';
 
 /** What is noted of one request. */
 export class ExplainedRun implements WatchedRun {
-  readonly steps: Step[] = [];
+  readonly steps: PluginStep[] = [];
   readonly notes: string[] = [];
   readonly #seen = new Map<Attempt, SeenAttempt>();
   readonly exchange: Exchange;
-  readonly #failures: NonNullable<Question['failures']>;
+  readonly #failures: NonNullable<ExplainQuestion['failures']>;
   readonly #healthOf: (target: Target) => HealthThen;
 
-  constructor(exchange: Exchange, { failures = [] }: Question, healthOf: (target: Target) => HealthThen) {
+  constructor(exchange: Exchange, { failures = [] }: ExplainQuestion, healthOf: (target: Target) => HealthThen) {
     this.exchange = exchange;
     this.#failures = failures;
     this.#healthOf = healthOf;

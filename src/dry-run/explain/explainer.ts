@@ -24,8 +24,8 @@ import { FrozenClock } from './frozen-clock.ts';
 import { WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen-health.ts';
 import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
-import type { Observation, Step } from './observation.ts';
-import type { Question } from './question.ts';
+import type { Observation, PluginStep } from './observation.ts';
+import type { ExplainQuestion } from './question.ts';
 import { NO_RECORDER, NO_UPSTREAM, NoTokens, standIns } from './fakes.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
 import { tellExplanation } from './describe/index.ts';
@@ -93,7 +93,7 @@ export class Explainer {
   }
 
   /** Rejects with SettingsRefused and ExplainHangs. Requests that are served meanwhile have their turn. */
-  explain(question: Question): Promise<Explanation> {
+  explain(question: ExplainQuestion): Promise<Explanation> {
     return this.#inTurn(async () => {
       const seen = await this.#observe(question);
       await inSlices(findOrigins(seen), this.#setup.clock);
@@ -102,7 +102,7 @@ export class Explainer {
   }
 
   /** What was seen, as the objects of the request path themselves. */
-  observe(question: Question): Promise<Observation> {
+  observe(question: ExplainQuestion): Promise<Observation> {
     return this.#inTurn(() => this.#observe(question));
   }
 
@@ -120,7 +120,7 @@ export class Explainer {
     await compiled?.snapshot.close();
   }
 
-  async #observe(question: Question): Promise<Observation> {
+  async #observe(question: ExplainQuestion): Promise<Observation> {
     const { clock: real } = this.#setup;
     const moment = question.at ?? { now: real.now(), wall: real.wall() };
     const compiled = await (this.#compiled ??= this.#compile(moment.wall));
@@ -185,7 +185,7 @@ export class Explainer {
   }
 
   /** What hangs may go on at any moment, and must not meet another question: the next one has chains of its own. */
-  #abandon(snapshot: Snapshot, steps: readonly Step[]): ExplainHangs {
+  #abandon(snapshot: Snapshot, steps: readonly PluginStep[]): ExplainHangs {
     this.#compiled = undefined;
     void snapshot.close().catch(() => {});
     const hangs = steps.findLast(({ running }) => running)?.place.instance ?? 'nobody knows which';
@@ -266,7 +266,7 @@ function draw(asking: Asking): number {
 }
 
 /** Nobody has said where the request comes from. */
-const elsewhere = ({ remoteAddress }: Question, { error, request }: Exchange): readonly string[] =>
+const elsewhere = ({ remoteAddress }: ExplainQuestion, { error, request }: Exchange): readonly string[] =>
   error?.code === 'network_not_allowed' && remoteAddress === undefined
     ? [`explained as if it came from ${request.remoteAddress}; a key that is named is explained from anywhere`]
     : [];

@@ -1,10 +1,10 @@
-import { cacheKey, tellParts, type Question } from '../../../plugins/cache/key.ts';
+import { cacheKey, tellParts, type CacheQuestion } from '../../../plugins/cache/key.ts';
 import { readWishes } from '../../../plugins/cache/client-options.ts';
 import { GatewayError, type CachedReply, type Clock, type Exchange, type ReplyCache } from '../../plugin/index.ts';
 import type { SeenCache } from './observation.ts';
 import type { RunNotes } from './run-notes.ts';
 
-interface Setup {
+interface FakeCacheSetup {
   readonly clock: Pick<Clock, 'now'>;
   readonly runOf: (exchange: Exchange) => RunNotes;
 }
@@ -13,7 +13,7 @@ interface Setup {
  * Kept replies are looked for and never given: what would be asked upstream is to be told, too. The look leaves no trace in the
  * store, which may be the one that serves.
  */
-export function keepNothing(cache: ReplyCache, { clock, runOf }: Setup): ReplyCache {
+export function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): ReplyCache {
   // Of the question that is being answered: there is one at a time.
   let refused: CachedReply | undefined;
   return {
@@ -37,7 +37,7 @@ export function keepNothing(cache: ReplyCache, { clock, runOf }: Setup): ReplyCa
   };
 }
 
-function questionOf(exchange: Exchange, spoken: Question['spoken']): Question | undefined {
+function questionOf(exchange: Exchange, spoken: CacheQuestion['spoken']): CacheQuestion | undefined {
   const attempt = exchange.attempts.at(-1);
   const settings = attempt?.target.cache;
   if (!attempt?.resolved || !settings) return undefined;
@@ -46,13 +46,13 @@ function questionOf(exchange: Exchange, spoken: Question['spoken']): Question | 
 }
 
 /** What is kept, and was there when the request came: what the request itself has left behind was not. */
-function young(cache: ReplyCache, question: Question, clock: Setup['clock']): CachedReply | undefined {
+function young(cache: ReplyCache, question: CacheQuestion, clock: FakeCacheSetup['clock']): CachedReply | undefined {
   const kept = cache.peek(cacheKey(question));
   const ageMs = kept && clock.now() - kept.storedAt;
   return ageMs !== undefined && ageMs >= 0 && ageMs < question.settings.maxAgeMs ? kept : undefined;
 }
 
-const seenOf = (question: Question, kept: CachedReply | undefined): SeenCache => ({
+const seenOf = (question: CacheQuestion, kept: CachedReply | undefined): SeenCache => ({
   key: cacheKey(question),
   parts: tellParts(question),
   refresh: readWishes(question.exchange.request).refresh,
@@ -62,7 +62,7 @@ const seenOf = (question: Question, kept: CachedReply | undefined): SeenCache =>
 function tellingOf(
   cache: ReplyCache,
   kept: CachedReply,
-  { exchange, attempt }: Question,
+  { exchange, attempt }: CacheQuestion,
 ): 'told' | 'untold' | 'refused' {
   try {
     return cache.render(kept, exchange, attempt) ? 'told' : 'untold';

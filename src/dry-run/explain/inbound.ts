@@ -5,13 +5,19 @@ import { bindReplies } from '../../gateway/koa-reply.ts';
 import { normaliseTarget, routes } from '../../compose/listener/request-target.ts';
 import type { Routed } from '../../gateway/routed.ts';
 import { unserved } from '../../compose/listener/unserved.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 
 const app = new Koa();
 bindReplies(app);
 
 /** Koa's context of a request that nobody has sent: its body is all there, and nobody is on the other side. */
-export function inboundContext({ method, path, headers, body, remoteAddress = '127.0.0.1' }: Question): Koa.Context {
+export function inboundContext({
+  method,
+  path,
+  headers,
+  body,
+  remoteAddress = '127.0.0.1',
+}: ExplainQuestion): Koa.Context {
   // Never connected: it only stands where node:http looks for one.
   const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
   const req = Object.assign(new IncomingMessage(socket), { method, url: path });

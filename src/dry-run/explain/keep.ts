@@ -7,7 +7,7 @@ import { uuidv7 } from '../../plugin/ids.ts';
 import { credentialsIn, STAND_IN_CREDENTIAL } from './credentials.ts';
 import { freezeHealth } from './frozen-health.ts';
 import type { KeptRequests } from './kept-requests.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 
 export interface KeeperSetup {
@@ -37,7 +37,7 @@ function keep({ kept, explainer, health, clock }: KeeperSetup, config: GatewayCo
   // `route` writes its draws into it.
   exchange.draws = [];
   const credentials = credentialsIn(exchange.request.headers);
-  const question: Question = {
+  const question: ExplainQuestion = {
     method: exchange.request.method,
     // Without its query, where some clients have their key; who is asked about a config has nothing in it that counts.
     path: exchange.request.path,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KeptRequests } from './kept-requests.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 
 function explainer() {
   let holders = 0;
@@ -15,7 +15,12 @@ function explainer() {
   };
 }
 
-const question = (bytes: number): Question => ({ method: 'POST', path: '/', headers: {}, body: Buffer.alloc(bytes) });
+const question = (bytes: number): ExplainQuestion => ({
+  method: 'POST',
+  path: '/',
+  headers: {},
+  body: Buffer.alloc(bytes),
+});
 
 describe('requests that are kept', () => {
   it('are the latest, as many as there may be', () => {

@@ -1,9 +1,9 @@
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 
 /** A request as it was when its config was chosen, and who can explain it. */
 export interface KeptRequest {
-  readonly question: Question;
+  readonly question: ExplainQuestion;
   /** Of the settings it ran on. */
   readonly explainer: Pick<SettingsExplainer, 'hold' | 'release' | 'explain'>;
 }
@@ -76,7 +76,7 @@ export class KeptRequests {
   }
 }
 
-function sizeOf({ path, headers, body }: Question): number {
+function sizeOf({ path, headers, body }: ExplainQuestion): number {
   const texts = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, path.length);
   // As UTF-16, which is the most that V8 takes for them.
   return OVERHEAD_BYTES + 2 * texts + body.length;

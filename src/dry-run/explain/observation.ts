@@ -1,4 +1,4 @@
-import type { FieldTold, Source } from '../explanation/explanation.ts';
+import type { FieldTold, FieldSource } from '../explanation/explanation.ts';
 import type {
   Attempt,
   CachedReply,
@@ -17,11 +17,11 @@ import type { OutboundRequest } from '../../upstream/types.ts';
 import type { HeaderNames } from '../../gateway/header-names.ts';
 import type { ListedPlugin } from '../../compose/chain-builder.ts';
 import type { HealthThen } from './frozen-health.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 
 /** What was seen of one request's way through the chains. */
 export interface Observation {
-  readonly question: Question;
+  readonly question: ExplainQuestion;
   readonly exchange: Exchange;
   readonly loaded: LoadResult;
   readonly settings: Settings;
@@ -30,7 +30,7 @@ export interface Observation {
   /** How the caller was found where the headers did not say it. */
   readonly supposedCaller: 'named' | 'nobody' | undefined;
   /** Plugins that were reached, in the order they were. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly PluginStep[];
   /** All plugins of the chains, as they are listed; the attempt chain once. */
   readonly listed: readonly ListedPlugin[];
   readonly attempts: readonly SeenAttempt[];
@@ -38,7 +38,7 @@ export interface Observation {
 }
 
 /** One plugin that a request came to. */
-export interface Step {
+export interface PluginStep {
   readonly place: ListedPlugin;
   /** False: explain left it out. */
   readonly run: boolean;
@@ -65,7 +65,7 @@ export interface SeenAttempt {
   /** Undefined where no cache was asked. */
   cache: SeenCache | undefined;
   /** Where what would leave comes from; undefined until it is found out. */
-  origins: Origins | undefined;
+  origins: OutboundOrigins | undefined;
   /** The failure it is supposed to have met, for `route` to show what comes next; undefined where it was refused before. */
   supposed: GatewayError | undefined;
   readonly health: HealthThen;
@@ -74,16 +74,16 @@ export interface SeenAttempt {
 }
 
 /** Where what would leave comes from. */
-export interface Origins {
+export interface OutboundOrigins {
   readonly fields: readonly FieldTold[];
   /** Lists are told up to this length, because some are longer. */
   readonly fieldsUpTo: number | undefined;
   /** By the header's name; empty where nothing of the request has a say in it. */
-  readonly headers: ReadonlyMap<string, readonly Source[]>;
+  readonly headers: ReadonlyMap<string, readonly FieldSource[]>;
   /** Where the model's name comes from. */
-  readonly model: readonly Source[];
+  readonly model: readonly FieldSource[];
   /** Where it is said whether the reply is a stream. */
-  readonly stream: readonly Source[];
+  readonly stream: readonly FieldSource[];
 }
 
 /** What a cache was asked for, and would have said. */

@@ -2,7 +2,7 @@ import type { Caller, GatewayError, Secret } from '../../plugin/index.ts';
 import type { FrozenHealth } from './frozen-health.ts';
 
 /** A request that is to be explained. */
-export interface Question {
+export interface ExplainQuestion {
   readonly method: string;
   /** With its query, where it has one. */
   readonly path: string;

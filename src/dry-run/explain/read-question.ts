@@ -4,7 +4,7 @@ import { GatewayError, nearest, type Clock } from '../../plugin/index.ts';
 import { readMoment } from '../../plugin/moment.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 
 /** A question as it comes to the admin listener: plain values, for whatever process answers it. */
 export interface AskedQuestion {
@@ -55,7 +55,7 @@ export function readQuestion(bytes: Buffer, limits: Limits): AskedQuestion {
   };
 }
 
-export const toQuestion = ({ body, key, at, ...asked }: AskedQuestion, clock: Clock): Question => ({
+export const toQuestion = ({ body, key, at, ...asked }: AskedQuestion, clock: Clock): ExplainQuestion => ({
   ...asked,
   body: Buffer.from(body),
   as: key,

@@ -1,7 +1,7 @@
 import type { Explanation } from '../explanation/explanation.ts';
 import { sentFiles, type ReadPlaces, type SettingsFiles } from '../../settings/source/files.ts';
 import { Explainer, type ExplainerSetup } from './explainer.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
 /** What a load has read. */
@@ -50,7 +50,7 @@ export class SettingsExplainer {
   }
 
   /** Rejects with SettingsRefused and UnknownKey. */
-  async explain(question: Question): Promise<Explanation> {
+  async explain(question: ExplainQuestion): Promise<Explanation> {
     this.hold();
     this.#explainer ??= new Explainer({ ...this.#setup, files: this.#files });
     try {

@@ -5,7 +5,7 @@ import { callerOf } from '../../settings/compile/key-ring.ts';
 import type { Settings } from '../../settings/read/load.ts';
 import { looksSecret } from '../../settings/problems/show.ts';
 import type { Snapshot } from '../../compose/snapshot.ts';
-import type { Question } from './question.ts';
+import type { ExplainQuestion } from './question.ts';
 
 /** There is no key with this id. */
 export class UnknownKey extends Error {
@@ -36,7 +36,7 @@ interface KnownSettings {
   readonly snapshot: Pick<Snapshot, 'headerNames'>;
 }
 
-export function suppose({ as, headers }: Question, { settings, snapshot }: KnownSettings): Supposed | undefined {
+export function suppose({ as, headers }: ExplainQuestion, { settings, snapshot }: KnownSettings): Supposed | undefined {
   const key = `explain-${randomUUID()}`;
   if (typeof as === 'object') return { key, caller: as, how: 'named' };
   if (typeof as === 'string') {
@@ -60,13 +60,17 @@ export const ANYBODY: Caller = {
 };
 
 /** A key that is named is not asked for, so nobody else says that its time is over. */
-export function expired({ as }: Question, { keys }: Settings, wall: number): readonly string[] {
+export function expired({ as }: ExplainQuestion, { keys }: Settings, wall: number): readonly string[] {
   const named = keys.keys.find(({ id }) => id === as);
   if (named?.expires_at === undefined || Date.parse(named.expires_at) > wall) return [];
   return [`the key ${named.id} has expired (${named.expires_at}): a request with it is refused`];
 }
 
 /** The gateway's own header stands over whatever else may hold a key, and `Authorization` stays what the caller sends upstream. */
-export function withKey(question: Question, key: string, { headerNames }: Pick<Snapshot, 'headerNames'>): Question {
+export function withKey(
+  question: ExplainQuestion,
+  key: string,
+  { headerNames }: Pick<Snapshot, 'headerNames'>,
+): ExplainQuestion {
   return { ...question, headers: { ...question.headers, [headerNames.nameFor({}, 'api-key')]: key } };
 }

@@ -1,11 +1,11 @@
 import { toGatewayError, type Exchange, type GatewayContext, type Middleware } from '../../plugin/index.ts';
 import type { ListedPlugin, Watch } from '../../compose/chain-builder.ts';
-import type { SeenAttempt, Step } from './observation.ts';
+import type { SeenAttempt, PluginStep } from './observation.ts';
 import type { RunNotes } from './run-notes.ts';
 
 /** What watching a request needs to know of it. */
 export interface WatchedRun extends RunNotes {
-  readonly steps: Step[];
+  readonly steps: PluginStep[];
 }
 
 /** Notes every plugin that a request comes to. Those that do not say that they are pure are not even made. */
@@ -33,7 +33,7 @@ function watched(
 ): Middleware {
   return async (ctx, next) => {
     const watching = runOf(ctx.exchange);
-    const step: Step = { place, run, attempt: ctx.attempt, running: true, words: undefined, refused: undefined };
+    const step: PluginStep = { place, run, attempt: ctx.attempt, running: true, words: undefined, refused: undefined };
     watching.steps.push(step);
     let behind: unknown;
     try {
@@ -59,10 +59,10 @@ function watched(
 }
 
 /** A fault in what a plugin says of a request is no fault of the request. Its message may quote anything. */
-function wordsOf({ plugin, options }: ListedPlugin, ctx: GatewayContext): Step['words'] {
+function wordsOf({ plugin, options }: ListedPlugin, ctx: GatewayContext): PluginStep['words'] {
   try {
     const words: unknown = plugin.explain?.(ctx, options);
-    if (!(words instanceof Promise)) return words as Step['words'];
+    if (!(words instanceof Promise)) return words as PluginStep['words'];
     // Nothing waits for it, so its failure has to be heard.
     words.catch(() => {});
     return { does: 'no explanation: its `explain` returned a promise' };

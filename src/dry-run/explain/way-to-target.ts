@@ -1,13 +1,13 @@
 import type { Conditional, Group, Route, Target } from '../../plugin/index.ts';
 
 /** A group, or a conditional, and the member of it that leads to a target. */
-export interface Turn {
+export interface TreeStep {
   readonly around: Group | Conditional;
   readonly member: Route;
 }
 
 /** From the root of a config to one of its targets. Empty where the config is the target. */
-export function wayTo(route: Route, target: Target): readonly Turn[] {
+export function wayTo(route: Route, target: Target): readonly TreeStep[] {
   if (route.kind === 'target') return [];
   const member = route.members.find(({ path }) => path === target.path || target.path.startsWith(`${path}.`));
   return member ? [{ around: route, member }, ...wayTo(member, target)] : [];

@@ -1,7 +1,7 @@
 import type { FailureKind, FieldSettings } from '../../plugin/index.ts';
 
 /** Where a value comes from. */
-export type Source =
+export type FieldSource =
   /** A field of the client's body: `messages.0.content`. */
   | { readonly kind: 'client'; readonly path: string }
   /** A header of the request. */
@@ -9,7 +9,7 @@ export type Source =
   /** A line of the settings. `setting` is the path in the file: `targets.0.override_params.max_tokens`. */
   | {
       readonly kind: 'settings';
-      readonly at: Place;
+      readonly at: SettingPlace;
       readonly setting: string;
       /** The field of the client's body that it was put into, where that is another one than the field it is told of. */
       readonly path?: string;
@@ -18,7 +18,7 @@ export type Source =
   | { readonly kind: 'gateway'; readonly what: string };
 
 /** Lines and columns count from 1. */
-export interface Place {
+export interface SettingPlace {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -63,7 +63,7 @@ export interface CallerTold {
   readonly key: string;
   /** How it was found: `x-gateway-api-key`, `named`, `no key given: one without limits`. */
   readonly found: string;
-  readonly at: Place | undefined;
+  readonly at: SettingPlace | undefined;
   readonly providers: readonly string[] | undefined;
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;
@@ -81,12 +81,12 @@ export interface ConfigTold {
   readonly name: string | undefined;
   /** header: `x-gateway-config` names it. inline: it came in that header. key: the key's default. server: the server's. none: the request itself says where to go. */
   readonly found: 'header' | 'inline' | 'key' | 'server' | 'none';
-  readonly source: Source;
+  readonly source: FieldSource;
 }
 
 export interface TimeTold {
   readonly ms: number;
-  readonly source: Source;
+  readonly source: FieldSource;
 }
 
 export interface PluginTold {
@@ -96,7 +96,7 @@ export interface PluginTold {
   readonly name: string;
   readonly plugin: string;
   /** Why it is in the chain. */
-  readonly on: Source;
+  readonly on: FieldSource;
   /** not run: explain leaves it out, because it does not say that it is pure. not reached: a plugin before it has answered or refused. */
   readonly state: 'run' | 'not run' | 'not reached';
   readonly does: string | undefined;
@@ -116,7 +116,7 @@ export interface RulesTold {
 
 export interface ConditionTold {
   readonly index: number;
-  readonly at: Place | undefined;
+  readonly at: SettingPlace | undefined;
   /** Undefined: one before it held, so this one was not asked. */
   readonly holds: boolean | undefined;
   readonly then: string;
@@ -134,7 +134,7 @@ export interface TestTold {
   readonly found?: unknown;
   /** Undefined: the text is too long for the pattern, and a request that comes to it is refused. */
   readonly holds: boolean | undefined;
-  readonly at: Place | undefined;
+  readonly at: SettingPlace | undefined;
   readonly inner?: readonly TestTold[];
 }
 
@@ -143,14 +143,14 @@ export interface TargetTold {
   /** Path in the config: `config.targets[1]`. */
   readonly target: string;
   readonly name: string | undefined;
-  readonly at: Place | undefined;
+  readonly at: SettingPlace | undefined;
   readonly why: string;
   /** In the load balances around it, the outermost first. */
   readonly shares: readonly {
     readonly group: string;
     readonly weight: number;
     readonly of: number;
-    readonly at: Place | undefined;
+    readonly at: SettingPlace | undefined;
   }[];
   readonly health: {
     readonly state: 'closed' | 'open' | 'half_open';
@@ -161,7 +161,11 @@ export interface TargetTold {
   readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
   readonly provider: ProviderTold | undefined;
   readonly timeouts: Readonly<Record<string, TimeTold>>;
-  readonly retry: { readonly attempts: number; readonly onStatusCodes: readonly number[]; readonly source: Source };
+  readonly retry: {
+    readonly attempts: number;
+    readonly onStatusCodes: readonly number[];
+    readonly source: FieldSource;
+  };
   readonly commit: string;
   /** The client's body as this target's settings leave it. */
   readonly body: unknown;
@@ -183,7 +187,7 @@ export interface ProviderTold {
   /** Which fields of requests its catalog entry lets pass. Undefined: all. */
   readonly fields: FieldSettings | undefined;
   /** Undefined for a place the request itself names. */
-  readonly at: Place | undefined;
+  readonly at: SettingPlace | undefined;
 }
 
 /** One field of the client's body that the settings changed. */
@@ -194,13 +198,13 @@ export interface ChangeTold {
   readonly value?: unknown;
   /** What the client had said; left out where it had said nothing. */
   readonly was?: unknown;
-  readonly source: Source;
+  readonly source: FieldSource;
 }
 
 export interface OutboundTold {
   readonly method: string;
   readonly url: string;
-  readonly urlSources: readonly Source[];
+  readonly urlSources: readonly FieldSource[];
   /** Credentials are `[secret]`. */
   readonly headers: readonly HeaderTold[];
   /** Parsed where it is JSON; of a batch the first call's. */
@@ -218,18 +222,18 @@ export interface OutboundTold {
 export interface HeaderTold {
   readonly name: string;
   readonly value: string;
-  readonly source: Source;
+  readonly source: FieldSource;
   /** Of a list that several speakers have a say in. */
-  readonly also?: readonly Source[];
+  readonly also?: readonly FieldSource[];
   /** The line of the config that lets a caller's header through. */
-  readonly allowedBy?: Source;
+  readonly allowedBy?: FieldSource;
 }
 
 export interface FieldTold {
   /** `generationConfig.maxOutputTokens` */
   readonly path: string;
   /** More than one where a field is made of several. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly FieldSource[];
 }
 
 export interface CacheTold {
@@ -239,7 +243,7 @@ export interface CacheTold {
   readonly parts: Readonly<Record<string, unknown>>;
   readonly maxAgeMs: number;
   readonly scope: string;
-  readonly source: Source;
+  readonly source: FieldSource;
   /** A kept reply is given, and nobody is asked. */
   readonly hit: boolean;
   /** What would happen now. */
@@ -249,7 +253,7 @@ export interface CacheTold {
 export interface LeftOutTold {
   readonly target: string;
   readonly name: string | undefined;
-  readonly at: Place | undefined;
+  readonly at: SettingPlace | undefined;
   readonly reason: string;
 }
 

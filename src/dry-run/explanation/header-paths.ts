@@ -1,4 +1,4 @@
-import type { Source } from './explanation.ts';
+import type { FieldSource } from './explanation.ts';
 
 /** What `gatehouse explain --headers` tells; the JSON of it is the same. No value of any header is in it. */
 export interface HeaderPaths {
@@ -25,7 +25,7 @@ export interface HeaderPath {
   readonly target: string;
   readonly why: HeaderReason;
   /** What lets it through. */
-  readonly source: Source;
+  readonly source: FieldSource;
 }
 
 /**

@@ -42,7 +42,7 @@ function openToolUse(block: JsonObject, index: number, state: ReplyState): Block
     return new JsonAnswerReader(block, index, state);
   return state.reply.customTools?.includes(name)
     ? new CustomCallReader(block, index, state)
-    : new CallReader(block, index, state);
+    : new ToolUseReader(block, index, state);
 }
 
 class TextReader implements BlockReader {
@@ -160,7 +160,7 @@ abstract class InputReader implements BlockReader {
   protected abstract json(text: string): void;
 }
 
-class CallReader extends InputReader {
+class ToolUseReader extends InputReader {
   protected readonly call: number;
 
   constructor(block: JsonObject, index: number, state: ReplyState, custom = false) {
@@ -186,7 +186,7 @@ class CallReader extends InputReader {
 }
 
 /** A free-text tool that was sent as a function with one string `input`: its text is taken out again (D5). */
-class CustomCallReader extends CallReader {
+class CustomCallReader extends ToolUseReader {
   #json = '';
 
   constructor(block: JsonObject, index: number, state: ReplyState) {

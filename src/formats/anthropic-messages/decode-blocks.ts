@@ -1,21 +1,21 @@
 import type { CacheMarker, JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { Origins } from '../losses/origins.ts';
-import { Place, type Path } from '../losses/place.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
 import { textSignature, unmarkThought } from './foreign-signatures.ts';
 import { booleanOf, isObject, objectOf, stringOf } from './json.ts';
 import { splitSignature } from './tool-ids.ts';
 
 /** Content of a message, a result or `system`: a string says the same as one text block. */
-export function decodeContent(content: unknown, path: Path, origins?: Origins): Part[] {
+export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [wholeText(content, path, origins)];
   if (!Array.isArray(content)) throw invalid(path, 'must be a string or a list of content blocks');
   const parts: Part[] = [];
   for (let at = 0; at < content.length; at += 1) {
     const block: unknown = content[at];
-    const here = Place.item(path, at);
+    const here = BodyPlace.item(path, at);
     if (!isObject(block)) throw invalid(here, 'must be an object');
     const signed = textSignature(block);
     const decoded = signed === undefined ? decodeBlock(block, here, origins) : signText(parts, signed, origins);
@@ -27,7 +27,7 @@ export function decodeContent(content: unknown, path: Path, origins?: Origins): 
   return parts;
 }
 
-function wholeText(text: string, path: Path, origins: Origins | undefined): Part {
+function wholeText(text: string, path: ParamPath, origins: Origins | undefined): Part {
   const part: Part = { type: 'text', text };
   origins?.note(part, path);
   return part;
@@ -49,7 +49,7 @@ function isSignable(part: Part): part is Extract<Part, { type: 'text' | 'media' 
   return part.type === 'text' || part.type === 'media';
 }
 
-function decodeBlock(block: JsonObject, path: Place, origins: Origins | undefined): Part[] {
+function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | undefined): Part[] {
   switch (block.type) {
     case 'text': {
       const part: Part = cached({ type: 'text', text: text(block, 'text', path) }, block);
@@ -69,7 +69,7 @@ function decodeBlock(block: JsonObject, path: Place, origins: Origins | undefine
     case 'document':
       return decodeMedia(block, path);
     default:
-      if (typeof block.type !== 'string') throw invalid(Place.field(path, 'type'), 'must be a string');
+      if (typeof block.type !== 'string') throw invalid(BodyPlace.field(path, 'type'), 'must be a string');
       // Server tools and their results, search results, uploads: verbatim (B3: never drop on /v1/messages).
       return [opaque(block)];
   }
@@ -81,7 +81,7 @@ function ownCitations(citations: readonly unknown[]): unknown {
   return kept.length > 0 || citations.length === 0 ? kept : undefined;
 }
 
-function decodeToolUse(block: JsonObject, path: Place): Part[] {
+function decodeToolUse(block: JsonObject, path: BodyPlace): Part[] {
   const { id, signature } = splitSignature(text(block, 'id', path));
   const call: ToolCallPart = {
     type: 'tool_call',
@@ -93,17 +93,17 @@ function decodeToolUse(block: JsonObject, path: Place): Part[] {
   return withFields(part, withoutDirectCaller(block), KNOWN.call);
 }
 
-function decodeResult(block: JsonObject, path: Place, origins: Origins | undefined): ToolResultPart {
+function decodeResult(block: JsonObject, path: BodyPlace, origins: Origins | undefined): ToolResultPart {
   const isError = booleanOf(block.is_error);
   const { id: callId } = splitSignature(text(block, 'tool_use_id', path));
-  const content = decodeContent(block.content, Place.field(path, 'content'), origins);
+  const content = decodeContent(block.content, BodyPlace.field(path, 'content'), origins);
   const result: ToolResultPart = { type: 'tool_result', callId, content };
   return cached(isError === undefined ? result : { ...result, isError }, block);
 }
 
-function decodeMedia(block: JsonObject, path: Place): Part[] {
+function decodeMedia(block: JsonObject, path: BodyPlace): Part[] {
   const source = objectOf(block.source);
-  const sourcePath = Place.field(path, 'source');
+  const sourcePath = BodyPlace.field(path, 'source');
   if (!source) throw invalid(sourcePath, 'must be an object');
   const media = block.type === 'image' ? 'image' : 'document';
   const place = mediaSource(source, media, sourcePath);
@@ -118,7 +118,7 @@ function decodeMedia(block: JsonObject, path: Place): Part[] {
 function mediaSource(
   source: JsonObject,
   media: 'image' | 'document',
-  path: Place,
+  path: BodyPlace,
 ): Pick<MediaPart, 'source' | 'mime'> | undefined {
   const mime = stringOf(source.media_type);
   switch (source.type) {
@@ -162,12 +162,12 @@ export function cache(block: JsonObject): { cache?: CacheMarker } {
   return { cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }) } };
 }
 
-function text(block: JsonObject, key: string, path: Place): string {
+function text(block: JsonObject, key: string, path: BodyPlace): string {
   const value = block[key];
-  if (typeof value !== 'string') throw invalid(Place.field(path, key), 'must be a string');
+  if (typeof value !== 'string') throw invalid(BodyPlace.field(path, key), 'must be a string');
   return value;
 }
 
-export function invalid(path: Path, what: string): RequestFault {
+export function invalid(path: ParamPath, what: string): RequestFault {
   return new RequestFault('invalid_request', `\`${String(path)}\` ${what}.`, path);
 }

@@ -5,7 +5,7 @@ import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './bloc
 import { failureOf, unreadable } from './errors.ts';
 import { toFinish } from './finish.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
-import { UsageReader } from './usage.ts';
+import { MessagesUsageReader } from './usage.ts';
 
 /** Reply-level fields that have no neutral place; a client of this API gets them back (B5). */
 const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;
@@ -18,7 +18,7 @@ export class MessageReader {
   readonly #state: ReplyState;
   readonly #open = new Map<number, BlockReader>();
   readonly #fields: JsonObject = {};
-  readonly #usage = new UsageReader();
+  readonly #usage = new MessagesUsageReader();
   #stopReason: string | undefined;
   #stopSequence: string | undefined;
   /** Events that were more than a ping. */

@@ -9,7 +9,7 @@ import type {
   Turn,
 } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { decodeContent, invalid } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { isObject, numberOf, objectOf, rest, stringOf } from './json.ts';
@@ -66,7 +66,7 @@ function decodeSystem(system: unknown, origins: Origins | undefined): Turn[] {
 function decodeMessages(messages: unknown, origins: Origins | undefined): Turn[] {
   if (!Array.isArray(messages)) throw invalid('messages', 'must be a list');
   return messages.flatMap((message: unknown, at) => {
-    const path = Place.item('messages', at);
+    const path = BodyPlace.item('messages', at);
     if (!isObject(message)) throw invalid(path, 'must be an object');
     const turns = decodeMessage(message, path, origins);
     for (const turn of turns) origins?.note(turn, path);
@@ -74,8 +74,8 @@ function decodeMessages(messages: unknown, origins: Origins | undefined): Turn[]
   });
 }
 
-function decodeMessage(message: JsonObject, path: Place, origins: Origins | undefined): Turn[] {
-  const parts = decodeContent(message.content, Place.field(path, 'content'), origins);
+function decodeMessage(message: JsonObject, path: BodyPlace, origins: Origins | undefined): Turn[] {
+  const parts = decodeContent(message.content, BodyPlace.field(path, 'content'), origins);
   switch (message.role) {
     case 'user':
       return decodeUser(parts);
@@ -83,7 +83,7 @@ function decodeMessage(message: JsonObject, path: Place, origins: Origins | unde
     case 'system':
       return [{ role: message.role, parts }];
     default:
-      throw invalid(Place.field(path, 'role'), 'must be one of user, assistant, system');
+      throw invalid(BodyPlace.field(path, 'role'), 'must be one of user, assistant, system');
   }
 }
 

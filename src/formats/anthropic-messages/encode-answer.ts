@@ -1,12 +1,12 @@
 import type { JsonObject, ResponseFormat } from '../conversation.ts';
 import { toOutputSchema } from './output-schema.ts';
-import type { Block, RequestContext } from './request-context.ts';
+import type { WireBlock, RequestContext } from './request-context.ts';
 
 /** How the answer's form is asked for (wire.md D7): at most one of the three. */
 export interface AnswerPlan {
   /** `output_config.format`. */
   readonly format?: JsonObject;
-  readonly jsonTool?: Block & { readonly name: string };
+  readonly jsonTool?: WireBlock & { readonly name: string };
   readonly systemLine?: string;
 }
 
@@ -14,7 +14,7 @@ type JsonSchemaFormat = Extract<ResponseFormat, { type: 'json_schema' }>;
 
 const JSON_LINE = 'Answer with a single JSON object and nothing else.';
 
-export function planAnswer(declared: readonly Block[], mayForce: boolean, context: RequestContext): AnswerPlan {
+export function planAnswer(declared: readonly WireBlock[], mayForce: boolean, context: RequestContext): AnswerPlan {
   const format = context.conversation.responseFormat;
   if (!format || format.type === 'text') return {};
   if (format.type === 'json_object' || !format.schema) {
@@ -35,7 +35,7 @@ function describe(schema: JsonObject, { description }: JsonSchemaFormat): JsonOb
 
 function planJsonTool(
   format: JsonSchemaFormat & { readonly schema: JsonObject },
-  declared: readonly Block[],
+  declared: readonly WireBlock[],
   mayForce: boolean,
   { conversation, losses }: RequestContext,
 ): AnswerPlan {
@@ -56,7 +56,7 @@ function planJsonTool(
 }
 
 /** The caller may have a tool of that name. */
-function freeName(declared: readonly Block[]): string {
+function freeName(declared: readonly WireBlock[]): string {
   const taken = new Set(declared.map((tool) => tool.name));
   let name = 'json';
   for (let n = 2; taken.has(name); n++) name = `json_${n}`;

@@ -1,15 +1,15 @@
 import { RequestFault } from '../format.ts';
 import type { AnswerPlan } from './encode-answer.ts';
-import type { Block, RequestContext } from './request-context.ts';
+import type { WireBlock, RequestContext } from './request-context.ts';
 
 export interface ToolSection {
-  readonly tools?: readonly Block[];
-  readonly tool_choice?: Block;
+  readonly tools?: readonly WireBlock[];
+  readonly tool_choice?: WireBlock;
 }
 
 /** `tools` and `tool_choice` together: limits on the choice are partly said by leaving tools out (wire.md D5, D7). */
 export function encodeToolSection(
-  declared: readonly Block[],
+  declared: readonly WireBlock[],
   answer: AnswerPlan,
   mayForce: boolean,
   context: RequestContext,
@@ -28,10 +28,10 @@ export function encodeToolSection(
 
 /** A list of allowed names is said by sending only those; one forced name is said in `tool_choice`, if it may be. */
 function allowedTools(
-  declared: readonly Block[],
+  declared: readonly WireBlock[],
   mayForce: boolean,
   { conversation }: RequestContext,
-): readonly Block[] {
+): readonly WireBlock[] {
   const choice = conversation.toolChoice;
   if (!choice?.names || declared.length === 0) return declared;
   const { names } = choice;
@@ -43,7 +43,7 @@ function allowedTools(
   return choice.mode === 'required' && names.length === 1 && mayForce ? declared : allowed;
 }
 
-function encodeChoice(mayForce: boolean, context: RequestContext): Block | undefined {
+function encodeChoice(mayForce: boolean, context: RequestContext): WireBlock | undefined {
   const { toolChoice: choice, parallelToolCalls: parallel } = context.conversation;
   if (choice?.mode === 'none') return { type: 'none' };
   const limit = parallel === undefined ? {} : { disable_parallel_tool_use: !parallel };
@@ -60,8 +60,8 @@ function encodeChoice(mayForce: boolean, context: RequestContext): Block | undef
 
 /** The `json` tool is forced; beside other tools, any of them is, and one at a time (D7). */
 function withJsonTool(
-  tools: readonly Block[],
-  jsonTool: Block,
+  tools: readonly WireBlock[],
+  jsonTool: WireBlock,
   mayForce: boolean,
   { conversation, losses }: RequestContext,
 ): ToolSection {

@@ -2,13 +2,13 @@ import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { bareMime, shownParameters } from '../media/media-types.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
-import { Place } from '../losses/place.ts';
-import type { Block, RequestContext } from './request-context.ts';
+import { BodyPlace } from '../losses/place.ts';
+import type { WireBlock, RequestContext } from './request-context.ts';
 
 /** wire.md D4. What Claude cannot read at all is a 400 that names the part: an answer without the picture would be a guess. */
-export function encodeMedia(part: MediaPart, path: Place, context: RequestContext): Block {
+export function encodeMedia(part: MediaPart, path: BodyPlace, context: RequestContext): WireBlock {
   if (part.detail !== undefined && part.detail !== 'auto') {
-    context.losses.dropped(Place.field(path, 'image_url.detail'), 'Claude has no image detail setting');
+    context.losses.dropped(BodyPlace.field(path, 'image_url.detail'), 'Claude has no image detail setting');
   }
   const parameters = parametersOf(part);
   if (parameters !== undefined && !CHARSET.test(parameters)) {
@@ -31,11 +31,11 @@ export function encodeMedia(part: MediaPart, path: Place, context: RequestContex
 }
 
 interface Destination {
-  readonly path: Place;
+  readonly path: BodyPlace;
   readonly context: RequestContext;
 }
 
-function encodeData(part: MediaPart, data: string, { path, context }: Destination): Block {
+function encodeData(part: MediaPart, data: string, { path, context }: Destination): WireBlock {
   const told = part.mime === undefined ? undefined : bareMime(part.mime);
   if (told === undefined)
     throw new RequestFault('invalid_value', `\`${String(path)}\` does not say its media type.`, path);
@@ -43,7 +43,7 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   const mime = told === 'image/jpg' ? 'image/jpeg' : told;
   if (IMAGE_TYPES.has(mime)) {
     if (part.name !== undefined)
-      context.losses.dropped(Place.field(path, 'file.filename'), 'Claude takes no names of images');
+      context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude takes no names of images');
     return { type: 'image', source: { type: 'base64', media_type: mime, data } };
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
@@ -66,7 +66,7 @@ function parametersOf({ mime = '', parameters }: MediaPart): string | undefined 
 
 const UTF8 = 'utf-8';
 
-function textIn(data: string, parameters: string | undefined, path: Place): string {
+function textIn(data: string, parameters: string | undefined, path: BodyPlace): string {
   const [, charset = UTF8] = CHARSET.exec(parameters ?? '') ?? [];
   const bytes = Buffer.from(data, 'base64');
   // A body may hold thousands of short texts, and a decoder takes longer than most of them (measured).
@@ -83,13 +83,13 @@ function textIn(data: string, parameters: string | undefined, path: Place): stri
 }
 
 /** Vertex has no Files API (wire.md C3). */
-function refuseFile(path: Place, { target }: RequestContext): void {
+function refuseFile(path: BodyPlace, { target }: RequestContext): void {
   if (target.host !== 'vertex') return;
   const message = `\`${String(path)}\` is the id of a file, and Claude on Vertex AI has no files: send it as a data URI.`;
   throw new RequestFault('invalid_value', message, path);
 }
 
-function encodeUrl(part: MediaPart, url: string, { path, context }: Destination): Block {
+function encodeUrl(part: MediaPart, url: string, { path, context }: Destination): WireBlock {
   if (mediaByUrl.fetches({ ...part, mime: part.mime, url }, { host: context.target.host, native: context.native })) {
     const source = { type: 'url', url };
     return part.media === 'image' ? { type: 'image', source } : document(part, source);
@@ -101,11 +101,11 @@ function encodeUrl(part: MediaPart, url: string, { path, context }: Destination)
   );
 }
 
-function document(part: MediaPart, source: Block): Block {
+function document(part: MediaPart, source: WireBlock): WireBlock {
   return { type: 'document', source, ...(part.name !== undefined && { title: part.name }) };
 }
 
-function unsupported(path: Place, mime: string): RequestFault {
+function unsupported(path: BodyPlace, mime: string): RequestFault {
   return new RequestFault(
     'invalid_value',
     `\`${String(path)}\` is ${mime}. Claude reads JPEG, PNG, GIF and WebP images, PDF and plain text.`,

@@ -2,20 +2,20 @@ import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '
 import { RequestFault } from '../format.ts';
 import { MAX_DEPTH, nestsTooDeep } from '../json/depth.ts';
 import { JsonText } from '../json/text.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { losesDigits } from '../json/rounding.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { encodeMedia } from './encode-media.ts';
 import { isObject, parseJson } from './json.ts';
 import type { LossReport } from '../losses/losses.ts';
-import type { Block, RequestContext } from './request-context.ts';
+import type { WireBlock, RequestContext } from './request-context.ts';
 import { isFromGoogle } from './signature-maker.ts';
 
 type Role = 'system' | 'user' | 'assistant' | 'tool_result';
 
 /** Parts of one turn → blocks. `path` is the turn's place (places.ts). */
-export function encodeParts(parts: readonly Part[], path: Place, role: Role, context: RequestContext): Block[] {
-  const blocks: Block[] = [];
+export function encodeParts(parts: readonly Part[], path: BodyPlace, role: Role, context: RequestContext): WireBlock[] {
+  const blocks: WireBlock[] = [];
   // Whether the part before made the last block, which may get further fields then.
   let made = false;
   let calls = 0;
@@ -40,12 +40,12 @@ function isAttached(part: Part): boolean {
 }
 
 /** A result is a message of its own in OpenAI's API, and a block of one here. */
-function placeOf(part: Part, path: Place, index: number, { native }: RequestContext): Place {
-  if (part.type === 'tool_call') return Place.itemOf(path, 'tool_calls', index);
-  return part.type === 'tool_result' && !native ? path : Place.itemOf(path, 'content', index);
+function placeOf(part: Part, path: BodyPlace, index: number, { native }: RequestContext): BodyPlace {
+  if (part.type === 'tool_call') return BodyPlace.itemOf(path, 'tool_calls', index);
+  return part.type === 'tool_result' && !native ? path : BodyPlace.itemOf(path, 'content', index);
 }
 
-function encodePart(part: Part, path: Place, role: Role, context: RequestContext): Block | undefined {
+function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestContext): WireBlock | undefined {
   const { losses } = context;
   switch (part.type) {
     case 'text':
@@ -77,7 +77,7 @@ function encodePart(part: Part, path: Place, role: Role, context: RequestContext
 
 type AssistantPart = Extract<Part, { type: 'thinking' | 'redacted_thinking' | 'tool_call' }>;
 
-function encodeAssistantPart(part: AssistantPart, path: Place, context: RequestContext): Block | undefined {
+function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: RequestContext): WireBlock | undefined {
   switch (part.type) {
     case 'thinking':
       // Thinking that was never Claude's, or has lost its proof, is a 400 (B3): such blocks are dropped (D13).
@@ -100,31 +100,32 @@ function encodeAssistantPart(part: AssistantPart, path: Place, context: RequestC
  */
 function encodeText(
   { text, cache }: Pick<TextPart, 'text' | 'cache'>,
-  path: Place,
+  path: BodyPlace,
   role: Role,
   context: RequestContext,
-): Block | undefined {
+): WireBlock | undefined {
   if (text.trim() !== '') return cached({ type: 'text', text }, cache);
-  if (cache) context.losses.dropped(Place.field(path, 'cache_control'), 'Claude takes no cache marker without a text');
+  if (cache)
+    context.losses.dropped(BodyPlace.field(path, 'cache_control'), 'Claude takes no cache marker without a text');
   if (text === '' || role === 'assistant') return undefined;
   return drop(path, 'Claude refuses text that is only white space', context);
 }
 
-function encodeCall(part: ToolCallPart, path: Place, context: RequestContext): Block {
+function encodeCall(part: ToolCallPart, path: BodyPlace, context: RequestContext): WireBlock {
   const input = part.custom ? { input: part.arguments } : parseArguments(part.arguments, path, context);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }
 
 /** wire.md D2.5, which holds for Claude too: its `input` is an object. */
-function parseArguments(text: string, path: Place, { losses }: RequestContext): Block | JsonText {
-  const param = Place.field(path, 'function.arguments');
+function parseArguments(text: string, path: BodyPlace, { losses }: RequestContext): WireBlock | JsonText {
+  const param = BodyPlace.field(path, 'function.arguments');
   const value = JsonText.of(text) ?? parsedArguments(text, param, losses);
   if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
   losses.downgraded(param, 'Claude takes only objects as tool input: sent as {"value": …}');
   return { value };
 }
 
-function parsedArguments(text: string, param: Place, losses: LossReport): unknown {
+function parsedArguments(text: string, param: BodyPlace, losses: LossReport): unknown {
   if (text.trim() === '') return {};
   if (nestsTooDeep(text)) {
     throw new RequestFault('invalid_value', `\`${String(param)}\` nests deeper than ${MAX_DEPTH} levels.`, param);
@@ -135,19 +136,19 @@ function parsedArguments(text: string, param: Place, losses: LossReport): unknow
   return value;
 }
 
-export function encodeResult(part: ToolResultPart, path: Place, context: RequestContext): Block {
+export function encodeResult(part: ToolResultPart, path: BodyPlace, context: RequestContext): WireBlock {
   const content = encodeParts(part.content, path, 'tool_result', context);
-  const result: Block = { type: 'tool_result', tool_use_id: context.ids.wire(part.callId) };
+  const result: WireBlock = { type: 'tool_result', tool_use_id: context.ids.wire(part.callId) };
   if (content.length > 0) result.content = content;
   if (part.isError !== undefined) result.is_error = part.isError;
   return cached(result, part.cache);
 }
 
-function cached(block: Block, cache: CacheMarker | undefined): Block {
+function cached(block: WireBlock, cache: CacheMarker | undefined): WireBlock {
   return cache ? { ...block, cache_control: cache } : block;
 }
 
-function drop(path: Place, reason: string, { losses }: RequestContext): undefined {
+function drop(path: BodyPlace, reason: string, { losses }: RequestContext): undefined {
   losses.dropped(path, reason);
   return undefined;
 }

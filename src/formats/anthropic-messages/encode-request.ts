@@ -13,7 +13,7 @@ import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
 import { isModelInBody } from './pass-through-edits.ts';
-import type { Block, RequestContext } from './request-context.ts';
+import type { WireBlock, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
 
 /** Conversation → Messages API body (wire.md B2, C3, D1, D3–D8). */
@@ -84,7 +84,8 @@ function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestC
 
 function systemOf({ system }: EncodedTurns, { systemLine }: AnswerPlan): JsonObject {
   // Last, so that a cache marker on what stands before it still covers the same prefix.
-  const blocks: readonly Block[] = systemLine === undefined ? system : [...system, { type: 'text', text: systemLine }];
+  const blocks: readonly WireBlock[] =
+    systemLine === undefined ? system : [...system, { type: 'text', text: systemLine }];
   return blocks.length > 0 ? { system: blocks } : {};
 }
 

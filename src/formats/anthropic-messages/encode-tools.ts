@@ -1,12 +1,12 @@
 import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
 import { objectOf, stringOf } from './json.ts';
 import { toOutputSchema } from './output-schema.ts';
-import type { Block, RequestContext } from './request-context.ts';
+import type { WireBlock, RequestContext } from './request-context.ts';
 
 /** wire.md D5. A tool that cannot be said is a loss. */
-export function encodeTools(context: RequestContext): Block[] {
+export function encodeTools(context: RequestContext): WireBlock[] {
   const { tools = [], webSearch } = context.conversation;
-  const blocks: Block[] = [];
+  const blocks: WireBlock[] = [];
   tools.forEach((tool, at) => {
     const block = encodeTool(tool, at, context);
     if (block) blocks.push(block);
@@ -22,7 +22,7 @@ export function customNames(tools: readonly Tool[] | undefined): readonly string
   return (tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : []));
 }
 
-function encodeTool(tool: Tool, at: number, context: RequestContext): Block | undefined {
+function encodeTool(tool: Tool, at: number, context: RequestContext): WireBlock | undefined {
   switch (tool.type) {
     case 'function':
       return encodeFunction(tool, `tools[${at}]`, context);
@@ -33,7 +33,7 @@ function encodeTool(tool: Tool, at: number, context: RequestContext): Block | un
   }
 }
 
-function encodeFunction(tool: FunctionTool, path: string, context: RequestContext): Block {
+function encodeFunction(tool: FunctionTool, path: string, context: RequestContext): WireBlock {
   return {
     name: tool.name,
     ...(tool.description !== undefined && { description: tool.description }),
@@ -71,7 +71,7 @@ function strictness(strict: boolean | undefined, path: string, context: RequestC
   return {};
 }
 
-function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext): Block {
+function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext): WireBlock {
   if (tool.format && tool.format.type !== 'text') {
     losses.dropped(`${path}.custom.format`, 'Claude cannot hold free text to a grammar');
   }
@@ -87,7 +87,7 @@ const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' } as const;
 /** Settings that the search tool has by these very names (B4). */
 const WEB_SEARCH_OPTIONS = ['max_uses', 'allowed_domains', 'blocked_domains', 'user_location'];
 
-const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], Block>> = {
+const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], WireBlock>> = {
   web_search: WEB_SEARCH,
   url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
   code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
@@ -96,7 +96,7 @@ const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], Block>> = {
 /** Anthropic's typed tools carry a date (B4): written in this spelling, they are sent as they are. */
 const TYPED = /_20\d{6}$/;
 
-function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext): Block | undefined {
+function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext): WireBlock | undefined {
   const { options = {} } = tool;
   const type = stringOf(options.type) ?? '';
   if (TYPED.test(type) && isServed(type, context)) return { ...options };
@@ -106,7 +106,7 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   const server = SERVER_TOOL[tool.kind];
   // Vertex runs web search only (C3).
   if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
-    const kept: Block = {};
+    const kept: WireBlock = {};
     for (const [key, value] of Object.entries(options)) {
       if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
       else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
@@ -135,7 +135,7 @@ function cacheOf(options: JsonObject): JsonObject {
   return marker ? { cache_control: marker } : {};
 }
 
-function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Block {
+function encodeNamed(fn: JsonObject, path: string, context: RequestContext): WireBlock {
   const description = stringOf(fn.description);
   const parameters = objectOf(fn.parameters);
   const strict = typeof fn.strict === 'boolean' ? fn.strict : undefined;
@@ -153,7 +153,7 @@ function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Blo
 }
 
 /** `web_search_options` (A2): location maps, the context size has no counterpart. */
-function encodeWebSearch(options: JsonObject, { losses }: RequestContext): Block {
+function encodeWebSearch(options: JsonObject, { losses }: RequestContext): WireBlock {
   const location = objectOf(options.user_location);
   const place = objectOf(location?.approximate) ?? location;
   for (const key of Object.keys(options)) {

@@ -1,32 +1,32 @@
 import type { Turn } from '../conversation.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
 import { stringOf } from './json.ts';
 import { LossReport } from '../losses/losses.ts';
-import type { Block, RequestContext, WireMessage } from './request-context.ts';
+import type { WireBlock, RequestContext, WireMessage } from './request-context.ts';
 
 export interface EncodedTurns {
-  readonly system: readonly Block[];
+  readonly system: readonly WireBlock[];
   readonly messages: readonly WireMessage[];
 }
 
 /** Turns → `system` and alternating messages (wire.md D3). */
 export function encodeTurns(context: RequestContext): EncodedTurns {
-  const system: Block[] = [];
+  const system: WireBlock[] = [];
   const messages: WireMessage[] = [];
   const actions = new OpenActions(context.native ? undefined : context.conversation.tools);
   let at = 0;
   for (const turn of context.conversation.turns) {
     const from = at;
-    const path = Place.item('messages', from);
+    const path = BodyPlace.item('messages', from);
     at += messagesOf(turn);
     const answers = answersIn(turn, path, actions, context);
     if (turn.name !== undefined)
-      context.losses.dropped(Place.field(path, 'name'), 'Claude knows no names of participants');
+      context.losses.dropped(BodyPlace.field(path, 'name'), 'Claude knows no names of participants');
     if (turn.role === 'system') {
       const blocks = encodeParts(turn.parts, path, 'system', context);
       if (staysInPlace(turn, messages, context)) add(messages, 'system', blocks);
@@ -36,7 +36,7 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
       }
     } else if (turn.role === 'tool' && !context.native) {
       for (const [index, part] of turn.parts.entries()) {
-        add(messages, 'user', encodeParts([part], Place.item('messages', from + index), 'user', context));
+        add(messages, 'user', encodeParts([part], BodyPlace.item('messages', from + index), 'user', context));
       }
     } else if (turn.role === 'assistant') {
       add(messages, 'assistant', encodeParts(turn.parts, path, 'assistant', context));
@@ -55,7 +55,12 @@ function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: 
 }
 
 /** What the user says to actions of computer use that no result has answered: their results, which the API demands (B3). */
-function answersIn(turn: Turn, path: Place, actions: OpenActions, context: RequestContext): Block[] | undefined {
+function answersIn(
+  turn: Turn,
+  path: BodyPlace,
+  actions: OpenActions,
+  context: RequestContext,
+): WireBlock[] | undefined {
   const answers = actions.answeredBy(turn);
   for (const part of turn.parts) {
     if (part.type === 'tool_result') actions.answered(part);
@@ -70,7 +75,7 @@ function answersIn(turn: Turn, path: Place, actions: OpenActions, context: Reque
 }
 
 /** The API merges neighbours of one role; merging here lets results come first in the merged message. */
-function add(messages: WireMessage[], role: WireMessage['role'], content: Block[]): void {
+function add(messages: WireMessage[], role: WireMessage['role'], content: WireBlock[]): void {
   const last = messages.at(-1);
   if (last && last.role === role) append(last.content, content);
   else if (content.length > 0) messages.push({ role, content });
@@ -86,17 +91,17 @@ function arrange(messages: WireMessage[], { native }: RequestContext): void {
   if (last?.role === 'assistant') last.content = trimEnd(last.content);
 }
 
-const isThinking = (block: Block): boolean => block.type === 'thinking' || block.type === 'redacted_thinking';
-const isText = (block: Block): boolean => block.type === 'text';
-const isCall = (block: Block): boolean => block.type === 'tool_use';
-const isResult = (block: Block): boolean => block.type === 'tool_result';
+const isThinking = (block: WireBlock): boolean => block.type === 'thinking' || block.type === 'redacted_thinking';
+const isText = (block: WireBlock): boolean => block.type === 'text';
+const isCall = (block: WireBlock): boolean => block.type === 'tool_use';
+const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
 
 /**
  * Thinking first, calls last (D3.3). A turn with server tool blocks is Claude's own, and its order, which they depend on, is
  * kept as it was.
  */
-function arrangeAssistant(content: Block[]): Block[] {
-  const plain = (block: Block): boolean => isText(block) || isThinking(block) || isCall(block);
+function arrangeAssistant(content: WireBlock[]): WireBlock[] {
+  const plain = (block: WireBlock): boolean => isText(block) || isThinking(block) || isCall(block);
   if (content.length === 1 || content.every(isText) || !content.every(plain)) return content;
   const spoken = content.filter((block) => !isCall(block));
   const thoughts = spoken.filter(isThinking);
@@ -106,7 +111,7 @@ function arrangeAssistant(content: Block[]): Block[] {
 }
 
 /** Results first (B3), in the order of their calls; results of no call keep their order at the end of them. */
-function arrangeUser(content: Block[], before: WireMessage | undefined): Block[] {
+function arrangeUser(content: WireBlock[], before: WireMessage | undefined): WireBlock[] {
   if (content.length === 1 || !content.some(isResult)) return content;
   const results = content.filter(isResult);
   const calls = new Map<unknown, number>();
@@ -120,7 +125,7 @@ function arrangeUser(content: Block[], before: WireMessage | undefined): Block[]
 }
 
 /** A final assistant text is a prefill, and one that ends in white space is a 400 (D3.4). */
-function trimEnd(content: Block[]): Block[] {
+function trimEnd(content: WireBlock[]): WireBlock[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;
   if (!last || text === undefined) return content;

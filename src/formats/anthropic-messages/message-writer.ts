@@ -14,7 +14,7 @@ import { fromUsage, fromUsageDelta } from './usage.ts';
 
 type Event<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
 type Frame = 'start' | 'usage' | 'finish' | 'refusal' | 'ping' | 'end' | 'error';
-type Content = Exclude<GenerationEvent, { type: Frame }>;
+type ContentEvent = Exclude<GenerationEvent, { type: Frame }>;
 
 /** Recorded beside the `delta` of `message_delta`, where the SDK reads it; the other late fields are inside. */
 const BESIDE_DELTA = ['context_management'];
@@ -100,7 +100,7 @@ export class MessageWriter {
     this.#ownUsage = event.format === 'anthropic-messages' ? event.raw : undefined;
   }
 
-  #content(event: Content): void {
+  #content(event: ContentEvent): void {
     const blocks = this.#blocks;
     switch (event.type) {
       case 'text':

@@ -3,7 +3,7 @@ import { isAddress, type FetchedMedia, type RemoteMedia } from '../media/remote-
 import { isObject } from './json.ts';
 import { IMAGE_TYPES, PDF_TYPE, TEXT_TYPE } from './media-types.ts';
 
-type Path = RemoteMedia['path'];
+type MediaPath = RemoteMedia['path'];
 
 /** Images and documents by address, those inside of results and of documents too. What is malformed is the decoder's to refuse. */
 export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
@@ -13,12 +13,12 @@ export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
   );
 }
 
-function inBlocks(content: unknown, path: Path): RemoteMedia[] {
+function inBlocks(content: unknown, path: MediaPath): RemoteMedia[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown, at) => (isObject(block) ? inBlock(block, [...path, at]) : []));
 }
 
-function inBlock(block: JsonObject, path: Path): RemoteMedia[] {
+function inBlock(block: JsonObject, path: MediaPath): RemoteMedia[] {
   if (block.type === 'tool_result') return inBlocks(block.content, [...path, 'content']);
   if (block.type !== 'image' && block.type !== 'document') return [];
   const { source } = block;
@@ -49,5 +49,5 @@ function embedDocument({ mime, data }: FetchedMedia): JsonObject | undefined {
 }
 
 /** `messages[0].content[1]`, as all errors write it. */
-const written = (path: Path): string =>
+const written = (path: MediaPath): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');

@@ -16,9 +16,9 @@ export interface RequestContext {
 }
 
 /** A content block, a tool or a message of the wire. */
-export type Block = JsonObject;
+export type WireBlock = JsonObject;
 
 export interface WireMessage {
   readonly role: 'user' | 'assistant' | 'system';
-  content: Block[];
+  content: WireBlock[];
 }

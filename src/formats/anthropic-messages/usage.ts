@@ -15,7 +15,7 @@ interface Counts {
  * `message_start` (measured: 13 of 193 recorded streams change them, all with server tools). Lists and objects are added up when they
  * come and not with every later step, which would cost the square of a reply's length.
  */
-export class UsageReader {
+export class MessagesUsageReader {
   /** All that was said, in the provider's words. */
   readonly raw: JsonObject = {};
   #ofRuns: Counts | undefined;
@@ -33,7 +33,7 @@ export class UsageReader {
   }
 }
 
-export const toUsage = (raw: JsonObject): Usage | undefined => new UsageReader().read(raw);
+export const toUsage = (raw: JsonObject): Usage | undefined => new MessagesUsageReader().read(raw);
 
 /** Anthropic's `input_tokens` leaves cached tokens out; neutral input holds all of the prompt (wire.md D11). */
 function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonObject): Usage | undefined {

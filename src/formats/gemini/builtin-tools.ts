@@ -7,7 +7,7 @@ import { isObject, pick, toCamel } from './wire.ts';
  * Tools Google runs itself (wire.md D5). OpenAI clients ask for them with a function tool of a known name, its `parameters`
  * being the options; the product's documentation says so, thus a client's own `web_search` function is search here.
  */
-type Kind = Exclude<BuiltinTool['kind'], 'opaque'>;
+type BuiltinKind = Exclude<BuiltinTool['kind'], 'opaque'>;
 
 interface Builtin {
   readonly field: string;
@@ -15,7 +15,7 @@ interface Builtin {
   readonly options: readonly string[];
 }
 
-export const BUILTINS: { readonly [K in Kind]: Builtin } = {
+export const BUILTINS: { readonly [K in BuiltinKind]: Builtin } = {
   web_search: {
     field: 'googleSearch',
     names: ['web_search', 'googleSearch', 'google_search'],
@@ -45,9 +45,9 @@ export const BUILTINS: { readonly [K in Kind]: Builtin } = {
   code_execution: { field: 'codeExecution', names: ['code_execution', 'codeExecution'], options: [] },
 };
 
-export const BUILTIN_KINDS = Object.keys(BUILTINS).filter((kind): kind is Kind => kind in BUILTINS);
+export const BUILTIN_KINDS = Object.keys(BUILTINS).filter((kind): kind is BuiltinKind => kind in BUILTINS);
 
-export function builtinByName(name: string): Kind | undefined {
+export function builtinByName(name: string): BuiltinKind | undefined {
   return BUILTIN_KINDS.find((kind) => BUILTINS[kind].names.includes(name));
 }
 
@@ -60,7 +60,12 @@ export interface EncodedBuiltin {
 /** Not options: the envelope other formats put around them, and the JSON Schema a function tool must have. */
 const ENVELOPE = new Set(['type', 'name', 'properties', 'required', 'additionalProperties', 'description', '$schema']);
 
-export function encodeBuiltin(kind: Kind, options: JsonObject, param: string, losses: LossReport): EncodedBuiltin {
+export function encodeBuiltin(
+  kind: BuiltinKind,
+  options: JsonObject,
+  param: string,
+  losses: LossReport,
+): EncodedBuiltin {
   const { field, options: known } = BUILTINS[kind];
   const kept: JsonObject = {};
   if (isObject(options['properties']) && Object.keys(options['properties']).length > 0) {
@@ -80,7 +85,7 @@ export function encodeBuiltin(kind: Kind, options: JsonObject, param: string, lo
 
 const RETRIEVAL = ['latLng', 'languageCode', 'retrievalConfig'];
 
-function isRetrieval(kind: Kind, name: string): boolean {
+function isRetrieval(kind: BuiltinKind, name: string): boolean {
   return kind === 'google_maps' && RETRIEVAL.includes(name);
 }
 

@@ -4,7 +4,7 @@ import type { ReplyContext } from '../format.ts';
 import { PartialArguments } from './partial-call.ts';
 import { asString, isObject, objectsOf, optional } from './wire.ts';
 
-interface Call {
+interface FunctionCall {
   readonly call: number;
   readonly block: number;
   readonly id: string;
@@ -26,7 +26,7 @@ interface Call {
 const MAX_HELD_PIECES = 256;
 
 /** What the reader of a candidate gives: the index of the answer, and numbers for its blocks. */
-interface Place {
+interface CandidateNumbers {
   readonly choice: number;
   readonly newBlock: () => number;
 }
@@ -37,13 +37,13 @@ interface Place {
  * held: a streamed one while its pieces come, the first of an answer until another part follows, since its signature may stand
  * on an empty part behind it. The first only: parallel calls are signed on the first (measured: 18 of 20).
  */
-export class CallReader {
-  readonly #place: Place;
+export class FunctionCallReader {
+  readonly #place: CandidateNumbers;
   readonly #reply: ReplyContext;
   #count = 0;
-  #open: Call | undefined;
+  #open: FunctionCall | undefined;
 
-  constructor(place: Place, reply: ReplyContext) {
+  constructor(place: CandidateNumbers, reply: ReplyContext) {
     this.#place = place;
     this.#reply = reply;
   }
@@ -131,7 +131,7 @@ export class CallReader {
     events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: '' });
   }
 
-  #tell(open: Call, events: GenerationEvent[]): void {
+  #tell(open: FunctionCall, events: GenerationEvent[]): void {
     if (open.told) return;
     open.told = true;
     const { block, call, id, name, custom, signature } = open;
@@ -154,7 +154,7 @@ export class CallReader {
 }
 
 /** A free-text tool was declared as a function of one string, `input` (wire.md D5); its client waits for the bare text. */
-function argumentsText({ args, partial, custom }: Call): string {
+function argumentsText({ args, partial, custom }: FunctionCall): string {
   const json = partial ? partial.toJson() : JSON.stringify(args ?? {});
   if (!custom) return json;
   const value: unknown = partial ? JSON.parse(json) : args;

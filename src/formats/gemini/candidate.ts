@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
-import { CallReader } from './call-reader.ts';
+import { FunctionCallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
@@ -11,7 +11,7 @@ import { toThoughtBlock } from './thought-media.ts';
 import { asList, asNumber, asString, isObject, objectsOf, optional } from './wire.ts';
 
 /** The filter's word on a prompt: `promptFeedback`. */
-export interface Block {
+export interface PromptBlock {
   readonly reason: string;
   readonly message: string | undefined;
   /** What the filter found, as candidate metadata. */
@@ -32,7 +32,7 @@ const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 export class CandidateReader {
   readonly #choice: number;
   readonly #notes: LossNotes;
-  readonly #calls: CallReader;
+  readonly #calls: FunctionCallReader;
   readonly #inline: { readonly inline?: true };
   #nextBlock = 0;
   #open: { readonly kind: 'text' | 'thinking'; readonly block: number } | undefined;
@@ -51,7 +51,7 @@ export class CandidateReader {
     this.#choice = choice;
     this.#notes = notes;
     this.#inline = INLINE_THINKER.test(reply.model) ? { inline: true } : {};
-    this.#calls = new CallReader({ choice, newBlock: () => this.#newBlock() }, reply);
+    this.#calls = new FunctionCallReader({ choice, newBlock: () => this.#newBlock() }, reply);
   }
 
   get finished(): boolean {
@@ -86,7 +86,7 @@ export class CandidateReader {
   }
 
   /** `blocked`: the filter may stop an answer that has begun; then it, not the model, says why there is no more (wire.md D10). */
-  end(blocked?: Block): GenerationEvent[] {
+  end(blocked?: PromptBlock): GenerationEvent[] {
     const events: GenerationEvent[] = [];
     this.#calls.close(events);
     const choice = this.#choice;
@@ -104,7 +104,7 @@ export class CandidateReader {
     return events;
   }
 
-  #ending(blocked: Block | undefined): GenerationEvent {
+  #ending(blocked: PromptBlock | undefined): GenerationEvent {
     const choice = this.#choice;
     if (blocked && !this.finished) {
       const { reason, message } = blocked;

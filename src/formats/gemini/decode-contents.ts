@@ -2,7 +2,7 @@ import type { JsonObject, MediaPart, Part, ToolResultPart, Turn } from '../conve
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import type { Origins } from '../losses/origins.ts';
-import { Place, type Path } from '../losses/place.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { OpenCalls } from './open-calls.ts';
 import { toBase64 } from './thought-signature.ts';
 import {
@@ -28,7 +28,7 @@ export function decodeContents(systemInstruction: unknown, contents: unknown, or
     turns.push(system);
   }
   asList(contents).forEach((content, index) => {
-    const param = Place.item('contents', index);
+    const param = BodyPlace.item('contents', index);
     if (!isObject(content)) throw new RequestFault('invalid_request', `${String(param)} is not an object.`, param);
     const decoded = decoder.content(content, param);
     for (const turn of decoded) origins?.note(turn, param);
@@ -54,7 +54,7 @@ class ContentsDecoder {
   }
 
   /** A content with function responses becomes a tool turn, and a user turn for what stands beside them. */
-  content(content: JsonObject, param: Place): Turn[] {
+  content(content: JsonObject, param: BodyPlace): Turn[] {
     const role = roleOf(content, param);
     const parts = this.#parts(pick(content, 'parts'), param);
     if (role === 'assistant') return [{ role, parts }];
@@ -65,9 +65,9 @@ class ContentsDecoder {
     return others.length > 0 ? [...turns, { role: 'user', parts: others }] : turns;
   }
 
-  #parts(parts: unknown, param: Path): Part[] {
+  #parts(parts: unknown, param: ParamPath): Part[] {
     return asList(parts).map((part, index) => {
-      const place = Place.itemOf(param, 'parts', index);
+      const place = BodyPlace.itemOf(param, 'parts', index);
       if (isObject(part)) {
         const decoded = this.#part(part, place);
         this.#origins?.note(decoded, place);
@@ -77,15 +77,15 @@ class ContentsDecoder {
     });
   }
 
-  #part(part: JsonObject, place: Place): Part {
+  #part(part: JsonObject, place: BodyPlace): Part {
     // Most parts are one of these two, and have no fields but theirs.
     const plain = decodeWords(part) ?? decodeMedia(part);
     if (plain) return plain;
     const signed = optional('signature', asString(pick(part, 'thoughtSignature')));
     const call = pick(part, 'functionCall');
-    if (isObject(call)) return { ...this.#call(call, Place.field(place, 'functionCall')), ...signed };
+    if (isObject(call)) return { ...this.#call(call, BodyPlace.field(place, 'functionCall')), ...signed };
     const response = pick(part, 'functionResponse');
-    if (isObject(response)) return this.#result(response, Place.field(place, 'functionResponse'));
+    if (isObject(response)) return this.#result(response, BodyPlace.field(place, 'functionResponse'));
     const code = pick(part, 'executableCode');
     if (isObject(code)) {
       const { language, code: text, id } = code;
@@ -105,14 +105,14 @@ class ContentsDecoder {
     return { type: 'opaque', format: 'gemini', value: part };
   }
 
-  #call(call: JsonObject, place: Place): Extract<Part, { type: 'tool_call' }> {
+  #call(call: JsonObject, place: BodyPlace): Extract<Part, { type: 'tool_call' }> {
     const name = asString(pick(call, 'name')) || unnamed(place);
     const id = asString(pick(call, 'id')) || this.#newId();
     this.#open.add({ id, name });
     return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
   }
 
-  #result(response: JsonObject, place: Place): ToolResultPart {
+  #result(response: JsonObject, place: BodyPlace): ToolResultPart {
     const id = asString(pick(response, 'id'));
     const known = id === undefined ? undefined : this.#open.byId(id);
     const name = asString(pick(response, 'name')) || (known?.name ?? unnamed(place));
@@ -136,17 +136,17 @@ class ContentsDecoder {
 
 const isResult = ({ type }: Part): boolean => type === 'tool_result';
 
-function unnamed(place: Place): never {
-  const name = Place.field(place, 'name');
+function unnamed(place: BodyPlace): never {
+  const name = BodyPlace.field(place, 'name');
   throw new RequestFault('missing_required_parameter', `${String(name)} is missing.`, name);
 }
 
-function roleOf(content: JsonObject, param: Place): 'user' | 'assistant' {
+function roleOf(content: JsonObject, param: BodyPlace): 'user' | 'assistant' {
   const role = content['role'];
   if (role === 'model') return 'assistant';
   // Responses to calls came under this role in the first versions of the API.
   if (role === undefined || role === 'user' || role === 'function') return 'user';
-  const place = Place.field(param, 'role');
+  const place = BodyPlace.field(param, 'role');
   throw new RequestFault('invalid_value', `${String(place)} must be "user" or "model".`, place);
 }
 

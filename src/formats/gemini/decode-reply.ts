@@ -2,12 +2,12 @@ import { MAX_CHOICES, TOO_MANY_CHOICES } from '../choice-limit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
-import { CandidateReader, type Block } from './candidate.ts';
+import { CandidateReader, type PromptBlock } from './candidate.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
 import { asList, asNumber, asString, isObject, optional } from './wire.ts';
-import { UsageReader } from './usage.ts';
+import { GeminiUsageReader } from './usage.ts';
 
 /** The stream closed before the model said why it ended: what was shown is not the whole answer (wire.md D13). */
 export const INTERRUPTED: UpstreamFailure = {
@@ -20,13 +20,13 @@ export const INTERRUPTED: UpstreamFailure = {
 const MAX_CANDIDATES = 8;
 
 /** Reads GenerateContentResponse objects, one (plain) or many (streamed), into events. */
-export class ReplyReader {
+export class GeminiReplyReader {
   readonly #reply: ReplyContext;
   readonly #notes: LossNotes;
   readonly #candidates = new Map<number, CandidateReader>();
   #started = false;
-  readonly #usage = new UsageReader();
-  #blocked: Block | undefined;
+  readonly #usage = new GeminiUsageReader();
+  #blocked: PromptBlock | undefined;
 
   constructor(reply: ReplyContext, notes: LossNotes = noLosses()) {
     this.#notes = notes;
@@ -108,7 +108,7 @@ function candidatesOf(chunk: JsonObject): readonly JsonObject[] {
   return candidates;
 }
 
-function blockOf(feedback: unknown): Block | undefined {
+function blockOf(feedback: unknown): PromptBlock | undefined {
   if (!isObject(feedback)) return undefined;
   const reason = asString(feedback['blockReason']);
   if (!reason) return undefined;
@@ -142,7 +142,7 @@ export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNote
   if (!isObject(body) || !REPLY_FIELDS.some((field) => field in body)) {
     throw new ReplyFault('the reply is not a GenerateContentResponse');
   }
-  const reader = new ReplyReader(reply, notes);
+  const reader = new GeminiReplyReader(reply, notes);
   const events = reader.read(body);
   return events.at(-1)?.type === 'error' ? events : [...events, ...reader.end()];
 }

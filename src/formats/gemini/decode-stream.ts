@@ -1,7 +1,7 @@
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
-import { INTERRUPTED, ReplyReader } from './decode-reply.ts';
+import { INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
 import { chunksOf, Framing, unreadable } from './framing.ts';
 
 export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder {
@@ -10,12 +10,12 @@ export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDeco
 
 class GeminiStreamDecoder implements StreamDecoder {
   readonly #framing = new Framing();
-  readonly #reader: ReplyReader;
+  readonly #reader: GeminiReplyReader;
   progress = 0;
   #ended = false;
 
   constructor(reply: ReplyContext, notes: LossNotes | undefined) {
-    this.#reader = new ReplyReader(reply, notes);
+    this.#reader = new GeminiReplyReader(reply, notes);
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {

@@ -14,7 +14,7 @@ import { JsonText } from '../json/text.ts';
 import { append } from '../lists.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../losses/places.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
@@ -84,9 +84,9 @@ class ContentsEncoder {
   }
 
   #turn(turn: Turn, at: number): void {
-    const param = Place.item('messages', at);
+    const param = BodyPlace.item('messages', at);
     if (turn.name !== undefined && turn.role !== 'tool') {
-      this.#losses.dropped(Place.field(param, 'name'), 'Gemini has no names of participants');
+      this.#losses.dropped(BodyPlace.field(param, 'name'), 'Gemini has no names of participants');
     }
     if (turn.role === 'system') return this.#systemTurn(turn, param);
     // Before its calls are noted: results answer the turns before this one, and some clients use a call id again.
@@ -99,12 +99,12 @@ class ContentsEncoder {
       const part = turn.parts[index]!;
       if (part.type === 'tool_result') {
         const isMessage = turn.role === 'tool';
-        const place = isMessage ? Place.item('messages', at + index) : Place.itemOf(param, 'content', index);
+        const place = isMessage ? BodyPlace.item('messages', at + index) : BodyPlace.itemOf(param, 'content', index);
         this.#pending.push({ part, param: place });
         continue;
       }
       const isCall = part.type === 'tool_call';
-      const place = isCall ? Place.itemOf(param, 'tool_calls', calls++) : Place.itemOf(param, 'content', index);
+      const place = isCall ? BodyPlace.itemOf(param, 'tool_calls', calls++) : BodyPlace.itemOf(param, 'content', index);
       const written = answers ? undefined : this.#part(part, place);
       if (written) encoded.push(written);
     }
@@ -114,20 +114,20 @@ class ContentsEncoder {
   }
 
   /** What the user says to actions of computer use that no result has answered: their results. */
-  #answersOf(turn: Turn, param: Place): readonly PendingResult[] | undefined {
+  #answersOf(turn: Turn, param: BodyPlace): readonly PendingResult[] | undefined {
     for (const part of turn.parts) if (part.type === 'tool_result') this.#actions.answered(part);
     return this.#actions.answeredBy(turn)?.map((result) => ({ ...result, param }));
   }
 
-  #systemTurn(turn: Turn, param: Place): void {
+  #systemTurn(turn: Turn, param: BodyPlace): void {
     // All of them, in order: other gateways read the first one only, or fail on later ones (wire.md D2.1).
     if (this.#contents.length > 0 || this.#pending.length > 0) {
       this.#losses.downgraded(param, 'Gemini has one system instruction, before all turns');
     } else if (!this.#traits.system)
       this.#losses.downgraded(param, 'this model has no system field: sent as user text');
-    const content = Place.field(param, 'content');
+    const content = BodyPlace.field(param, 'content');
     for (const [index, part] of turn.parts.entries()) {
-      const place = Place.item(content, index);
+      const place = BodyPlace.item(content, index);
       if (part.type !== 'text') this.#losses.dropped(place, 'the system instruction is text only');
       const written = part.type === 'text' ? this.#part(part, place) : undefined;
       if (written) this.#system.push(written);
@@ -135,9 +135,9 @@ class ContentsEncoder {
   }
 
   /** `place` is its path in the caller's body. */
-  #part(part: Exclude<Part, { type: 'tool_result' }>, place: Place): JsonObject | undefined {
+  #part(part: Exclude<Part, { type: 'tool_result' }>, place: BodyPlace): JsonObject | undefined {
     if ('cache' in part && part.cache) {
-      this.#losses.dropped(Place.field(place, 'cache_control'), 'Gemini has no cache markers');
+      this.#losses.dropped(BodyPlace.field(place, 'cache_control'), 'Gemini has no cache markers');
     }
     switch (part.type) {
       case 'text':
@@ -168,7 +168,7 @@ class ContentsEncoder {
     }
   }
 
-  #opaque({ format, value }: OpaquePart, place: Place): JsonObject | undefined {
+  #opaque({ format, value }: OpaquePart, place: BodyPlace): JsonObject | undefined {
     if (format !== 'gemini') return this.#drop(place, `only ${format} understands this part`);
     // Grounding and ratings describe a reply; they are no parts and were never the model's input.
     if (isCandidateMetadata(value)) return undefined;
@@ -184,25 +184,25 @@ class ContentsEncoder {
    * Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). No loss: Gemini does
    * without those of earlier turns (service.md 4.1).
    */
-  #thinking({ signature, unnamed }: ThinkingPart, place: Place): JsonObject | undefined {
+  #thinking({ signature, unnamed }: ThinkingPart, place: BodyPlace): JsonObject | undefined {
     if (signature !== undefined && isFromClaude(signature)) return this.#drop(place, 'a thought of another provider');
     if (unnamed) return this.#drop(place, 'Gemini takes no thoughts of earlier turns');
     if (signature === undefined) return undefined;
     return { thought: true, text: '', thoughtSignature: signature };
   }
 
-  #media(part: MediaPart, place: Place): JsonObject {
+  #media(part: MediaPart, place: BodyPlace): JsonObject {
     const encoded = signed(encodeMedia(part, place), part.signature);
     reportUnsaid(part, place, this.#losses);
     const { detail } = part;
     if (detail === undefined || detail === 'auto') return encoded;
     const level = detail === 'low' ? 'LOW' : detail === 'high' ? 'HIGH' : undefined;
     if (level && this.#traits.third) return { ...encoded, mediaResolution: { level: `MEDIA_RESOLUTION_${level}` } };
-    this.#losses.dropped(Place.field(place, 'image_url.detail'), 'this model has no such resolution for one part');
+    this.#losses.dropped(BodyPlace.field(place, 'image_url.detail'), 'this model has no such resolution for one part');
     return encoded;
   }
 
-  #call(part: ToolCallPart, place: Place): JsonObject {
+  #call(part: ToolCallPart, place: BodyPlace): JsonObject {
     const { id, signature } = splitCallId(part.id);
     this.#calls.add(id, part.name);
     this.#actions.called(part);
@@ -212,7 +212,7 @@ class ContentsEncoder {
     return signed({ functionCall }, part.signature ?? signature);
   }
 
-  #drop(place: Place, reason: string): undefined {
+  #drop(place: BodyPlace, reason: string): undefined {
     this.#losses.dropped(place, reason);
     return undefined;
   }
@@ -270,15 +270,15 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
 }
 
 /** `''` means no arguments; the wire has an object for them (wire.md D2.5). */
-function parseArguments(part: ToolCallPart, place: Place, losses: LossReport): JsonObject | JsonText {
-  const param = Place.field(place, 'function.arguments');
+function parseArguments(part: ToolCallPart, place: BodyPlace, losses: LossReport): JsonObject | JsonText {
+  const param = BodyPlace.field(place, 'function.arguments');
   const value = JsonText.of(part.arguments) ?? parsedArguments(part, param, losses);
   if (isObject(value) && !(value instanceof JsonText && !value.isObject)) return value;
   losses.downgraded(param, 'Gemini takes only objects as arguments: sent as {"value": …}');
   return { value };
 }
 
-function parsedArguments(part: ToolCallPart, param: Place, losses: LossReport): unknown {
+function parsedArguments(part: ToolCallPart, param: BodyPlace, losses: LossReport): unknown {
   if (part.arguments.trim() === '') return {};
   if (nestsTooDeep(part.arguments)) {
     const message = `${String(param)}: the arguments of the call "${part.name}" nest deeper than ${MAX_DEPTH} levels.`;

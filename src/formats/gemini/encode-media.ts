@@ -3,12 +3,12 @@ import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { endOfPath, mimeOfUrl, shownParameters } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 
 /** `inlineData` or `fileData` (wire.md D4). `param` names the part in the caller's body. */
-export function encodeMedia(part: MediaPart, param: Place): JsonObject {
+export function encodeMedia(part: MediaPart, param: BodyPlace): JsonObject {
   const { source } = part;
   switch (source.kind) {
     case 'data':
@@ -32,13 +32,13 @@ function inlineType({ media, mime, parameters }: MediaPart): string | undefined 
 }
 
 /** Google keeps no names of what is sent inline or by URI. */
-export function reportUnsaid({ name, media, parameters }: MediaPart, param: Place, losses: LossReport): void {
+export function reportUnsaid({ name, media, parameters }: MediaPart, param: BodyPlace, losses: LossReport): void {
   if (parameters && media !== 'audio')
     losses.dropped(param, `Gemini takes media types without parameters: ${shownParameters(parameters)}`);
-  if (name !== undefined) losses.dropped(Place.field(param, 'file.filename'), 'Gemini has no file names');
+  if (name !== undefined) losses.dropped(BodyPlace.field(param, 'file.filename'), 'Gemini has no file names');
 }
 
-function fileData(part: MediaPart, uri: string, param: Place): JsonObject {
+function fileData(part: MediaPart, uri: string, param: BodyPlace): JsonObject {
   if (!FETCHABLE.test(uri)) fail(param, 'its URL must be a data URI or begin with gs://, https:// or http://');
   const mimeType = part.mime ?? mimeByUrl(part, uri);
   if (mimeType === undefined) fail(param, 'its media type is neither given nor told by the extension of its URL');
@@ -70,6 +70,6 @@ function shortened(uri: string): string {
   return end <= 2 * REACH ? uri.slice(0, end) : uri.slice(0, REACH) + uri.slice(end - REACH, end);
 }
 
-function fail(param: Place, reason: string): never {
+function fail(param: BodyPlace, reason: string): never {
   throw new RequestFault('invalid_value', `${String(param)} cannot be sent to Gemini: ${reason}.`, param);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, UrlCitation, Usage } from '../events.ts';
-import { type Choice, fold } from '../streams/fold.ts';
+import { type FoldedChoice, fold } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
 import { encodeAnswerPart, encodeLogprobs, loseForeign } from './encode-parts.ts';
 import { nativeFinish } from './finish.ts';
@@ -38,7 +38,7 @@ export function encodeEnvelope(
   };
 }
 
-function encodeChoice(choice: Choice): JsonObject {
+function encodeChoice(choice: FoldedChoice): JsonObject {
   const parts = choice.parts.map(encodeAnswerPart).filter((part) => part !== undefined);
   if (choice.refusal !== undefined) parts.push({ text: choice.refusal });
   const metadata: JsonObject = {};

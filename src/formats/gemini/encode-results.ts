@@ -5,7 +5,7 @@ import { JsonText } from '../json/text.ts';
 import { losesDigits } from '../json/rounding.ts';
 import { encodeMedia, reportUnsaid } from './encode-media.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject } from './wire.ts';
 
@@ -31,7 +31,7 @@ export class CallIndex {
 export interface PendingResult {
   readonly part: ToolResultPart;
   /** Path of the result in the caller's body. */
-  readonly param: Place;
+  readonly param: BodyPlace;
   /** Its media go with another result. */
   readonly textOnly?: boolean;
 }
@@ -79,15 +79,18 @@ function encodeResult(
     const message = `${String(param)} answers the tool call "${id}", which no earlier assistant message makes, and names no tool; Gemini needs the name.`;
     throw new RequestFault('missing_required_parameter', message, param);
   }
-  if (part.cache) options.losses.dropped(Place.field(param, 'cache_control'), 'Gemini has no cache markers');
+  if (part.cache) options.losses.dropped(BodyPlace.field(param, 'cache_control'), 'Gemini has no cache markers');
   const inside: JsonObject[] = [];
   for (const [index, item] of part.content.entries()) {
     if (item.type !== 'media' || textOnly) continue;
-    const place = Place.itemOf(param, 'content', index);
+    const place = BodyPlace.itemOf(param, 'content', index);
     const encoded = encodeMedia(item, place);
     reportUnsaid(item, place, options.losses);
     if (item.detail !== undefined && item.detail !== 'auto') {
-      options.losses.dropped(Place.field(place, 'image_url.detail'), 'media of a function response have no resolution');
+      options.losses.dropped(
+        BodyPlace.field(place, 'image_url.detail'),
+        'media of a function response have no resolution',
+      );
     }
     (options.mediaInside && INSIDE.has(item.mime ?? mimeIn(encoded)) ? inside : following).push(encoded);
   }
@@ -102,13 +105,13 @@ function mimeIn(encoded: JsonObject): string {
 }
 
 /** The keys `output` and `error` are the ones Gemini knows; any other object is the output as a whole (wire.md C4). */
-function responseOf(part: ToolResultPart, param: Place, losses: LossReport): JsonObject | JsonText {
+function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport): JsonObject | JsonText {
   const texts: string[] = [];
-  const list = Place.field(param, 'content');
+  const list = BodyPlace.field(param, 'content');
   for (const [index, item] of part.content.entries()) {
-    const place = Place.item(list, index);
+    const place = BodyPlace.item(list, index);
     if ('cache' in item && item.cache)
-      losses.dropped(Place.field(place, 'cache_control'), 'Gemini has no cache markers');
+      losses.dropped(BodyPlace.field(place, 'cache_control'), 'Gemini has no cache markers');
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
     else if (item.type !== 'media') {

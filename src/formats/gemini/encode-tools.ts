@@ -7,7 +7,7 @@ import type { MergeRoom } from './schema-merge.ts';
 import { toCarrier } from './schema.ts';
 import { isObject, optional } from './wire.ts';
 
-export interface EncodedTools {
+export interface EncodedGeminiTools {
   readonly tools?: JsonObject[];
   readonly toolConfig?: JsonObject;
   /** Free-text tools sent as functions of one string; their arguments are unwrapped in the reply. */
@@ -15,7 +15,7 @@ export interface EncodedTools {
 }
 
 /** Tools and tool choice (wire.md D5). */
-export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedTools {
+export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedGeminiTools {
   const { losses } = report;
   const collected: Collected = { declarations: [], builtins: [], customTools: [], strict: [], place: 0 };
   (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));

@@ -1,4 +1,4 @@
-import { HeldBytes } from '../sse/held-bytes.ts';
+import { ByteBuffer } from '../sse/held-bytes.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -21,7 +21,7 @@ const NONE: CutElements = { whole: undefined, texts: [], ends: [] };
  * single object counts as an array of one. Works on bytes: no byte of a multi-byte UTF-8 character is an ASCII one.
  */
 export class JsonElementCutter {
-  readonly #held = new HeldBytes();
+  readonly #held = new ByteBuffer();
   #depth = 0;
   #inString = false;
   #escaped = false;

@@ -9,8 +9,8 @@ interface OpenCall {
  */
 export class OpenCalls {
   readonly #open = new Set<OpenCall>();
-  readonly #byId = new Map<string, Queue>();
-  readonly #byName = new Map<string, Queue>();
+  readonly #byId = new Map<string, CallsOfName>();
+  readonly #byName = new Map<string, CallsOfName>();
 
   add(call: OpenCall): void {
     this.#open.add(call);
@@ -32,19 +32,19 @@ export class OpenCalls {
   }
 
   /** Answered calls stay in the queues until they are met there. */
-  #first(queue: Queue | undefined): OpenCall | undefined {
+  #first(queue: CallsOfName | undefined): OpenCall | undefined {
     if (!queue) return undefined;
     while (queue.next < queue.calls.length && !this.#open.has(queue.calls[queue.next]!)) queue.next += 1;
     return queue.calls[queue.next];
   }
 }
 
-interface Queue {
+interface CallsOfName {
   readonly calls: OpenCall[];
   next: number;
 }
 
-function enqueue(queues: Map<string, Queue>, key: string, call: OpenCall): void {
+function enqueue(queues: Map<string, CallsOfName>, key: string, call: OpenCall): void {
   const queue = queues.get(key);
   if (queue) queue.calls.push(call);
   else queues.set(key, { calls: [call], next: 0 });

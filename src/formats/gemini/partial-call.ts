@@ -78,7 +78,7 @@ export class PartialArguments {
     node[key] = value;
   }
 
-  #below(from: Node | unknown[], { keys, last, path }: Place): Node | unknown[] {
+  #below(from: Node | unknown[], { keys, last, path }: PiecePlace): Node | unknown[] {
     let node = from;
     for (const [index, key] of keys.entries()) {
       const next: unknown = read(node, key);
@@ -97,7 +97,7 @@ export class PartialArguments {
 }
 
 /** Where a piece goes, from some node of its path on. */
-interface Place {
+interface PiecePlace {
   readonly keys: readonly Key[];
   readonly last: Key;
   readonly path: string;

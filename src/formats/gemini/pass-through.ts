@@ -3,14 +3,14 @@ import { createSignals, type Signals } from '../events.ts';
 import type { BodyEdit, BodyView, ClientContext, PassThrough } from '../format.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
-import { decodeReply, INTERRUPTED, ReplyReader } from './decode-reply.ts';
+import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';
 import { chunksOf, type Framed, Framing, unreadable } from './framing.ts';
 
 /** Nobody sees the ids of the calls this reads. */
 const watching = (client: ClientContext) => ({ model: client.model, newCallId: () => 'call' });
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  return stream ? new StreamPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
+  return stream ? new GeminiPassThrough(client) : new PlainPassThrough(decodeReply, client.model);
 }
 
 /** Model and streaming are said by the URL: where a body names them, it was for the gateway, and this wire refuses `stream`. */
@@ -24,13 +24,13 @@ export function passThroughEdits(body: BodyView): readonly BodyEdit[] {
  * Cuts at whole events and reads what it lets through. The first event that fails (an error of the upstream, one that cannot be
  * read) ends the reply: neither it nor anything behind it leaves, since the caller writes the error in its own words.
  */
-class StreamPassThrough implements PassThrough {
+class GeminiPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #framing = new Framing();
-  readonly #reader: ReplyReader;
+  readonly #reader: GeminiReplyReader;
 
   constructor(client: ClientContext) {
-    this.#reader = new ReplyReader(watching(client));
+    this.#reader = new GeminiReplyReader(watching(client));
   }
 
   push(bytes: Buffer): Buffer | undefined {

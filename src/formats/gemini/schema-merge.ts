@@ -58,7 +58,7 @@ export class AllOfMerger {
     const branches = schema['allOf'];
     if (!Array.isArray(branches)) return { schema, refs: NO_REFS };
     this.#kept = undefined;
-    const path: Path = { open, level, refs: new Set(), inside: new Set(), pieces: [] };
+    const path: MergePath = { open, level, refs: new Set(), inside: new Set(), pieces: [] };
     const { $ref, rest } = this.#open(schema);
     path.pieces.push($ref === undefined ? rest : { ...rest, $ref });
     this.#branches(schema, path);
@@ -77,14 +77,14 @@ export class AllOfMerger {
     return { $ref: target, rest: { ...rest, ...beside } };
   }
 
-  #branches(schema: JsonObject, path: Path): void {
+  #branches(schema: JsonObject, path: MergePath): void {
     const { allOf } = schema;
     if (!Array.isArray(allOf) || wrapped(schema)) return;
     for (const branch of allOf) if (isObject(branch)) this.#collect(branch, path);
   }
 
   /** A branch, with its own `allOf` and reference resolved, as pieces in the order in which later ones win. */
-  #collect(branch: JsonObject, path: Path): void {
+  #collect(branch: JsonObject, path: MergePath): void {
     const { $ref: ref, rest } = this.#open(branch);
     if (typeof ref === 'string') this.#resolve(ref, path);
     path.pieces.push(rest);
@@ -92,7 +92,7 @@ export class AllOfMerger {
   }
 
   /** A reference that leads back to itself adds nothing new. */
-  #resolve(ref: string, path: Path): void {
+  #resolve(ref: string, path: MergePath): void {
     if (path.inside.has(ref)) return;
     const target = lookUp(ref, this.#root);
     if (!target) {
@@ -111,7 +111,7 @@ export class AllOfMerger {
   }
 }
 
-interface Path {
+interface MergePath {
   readonly open: ReadonlySet<string>;
   readonly level: number;
   readonly refs: Set<string>;

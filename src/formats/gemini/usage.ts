@@ -14,7 +14,7 @@ function hasCounts(raw: JsonObject): boolean {
  * The usage of one reply. Running totals stand on every chunk, later ones more complete: they overwrite, they never add up. A null counts
  * nothing. Lists are counted when they come and not with every later chunk, which would cost the square of a reply's length.
  */
-export class UsageReader {
+export class GeminiUsageReader {
   /** All that was said so far. */
   readonly #said: JsonObject = {};
   #inputAudio: number | undefined;

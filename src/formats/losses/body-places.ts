@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { MAX_NAME_LENGTH } from './losses.ts';
 
 /** Spellings of one place, the best first. */
-export type Spellings = readonly [string, ...string[]];
+export type PlaceSpellings = readonly [string, ...string[]];
 
 /**
  * Keys may hold dots and brackets themselves, so that a place can be read in several ways. These bounds keep the search for one
@@ -12,7 +12,7 @@ const MAX_KEYS_TRIED = 64;
 const MAX_VISITS = 256;
 
 /** The spelling the body has; where it has none, what is lost was in the smallest field around it. */
-export function nearestPlace(body: JsonObject, spellings: Spellings): string {
+export function nearestPlace(body: JsonObject, spellings: PlaceSpellings): string {
   const [first] = spellings;
   let found = 0;
   for (const place of spellings) {

@@ -1,5 +1,5 @@
 import type { Loss } from '../conversation.ts';
-import type { Path } from './place.ts';
+import type { ParamPath } from './place.ts';
 
 /** So many losses of one request have names. An ordinary request has fewer than ten, and the header shows about thirty. */
 export const MAX_NAMED = 100;
@@ -20,20 +20,20 @@ export class LossReport {
   readonly #named = new Map<string, Loss>();
   readonly #unnamed = new Map<Action, number>();
 
-  dropped(param: Path, reason: string): void {
+  dropped(param: ParamPath, reason: string): void {
     this.#lose('dropped', param, reason);
   }
 
-  clamped(param: Path, reason: string): void {
+  clamped(param: ParamPath, reason: string): void {
     this.#lose('clamped', param, reason);
   }
 
-  downgraded(param: Path, reason: string): void {
+  downgraded(param: ParamPath, reason: string): void {
     this.#lose('downgraded', param, reason);
   }
 
   /** A loss that is only counted needs no name. */
-  #lose(action: Action, param: Path, reason: string): void {
+  #lose(action: Action, param: ParamPath, reason: string): void {
     if (this.isFull) this.count(action, 1);
     else this.add({ param: String(param), action, reason });
   }

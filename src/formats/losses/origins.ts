@@ -1,10 +1,10 @@
 import type { Part, Tool, Turn } from '../conversation.ts';
-import { Place, type Path } from './place.ts';
+import { BodyPlace, type ParamPath } from './place.ts';
 
 type Thing = Turn | Part | Tool;
 
 /** A function looks for the place when it is asked for. */
-type NotedPlace = Path | (() => Path);
+type NotedPlace = ParamPath | (() => ParamPath);
 
 /**
  * Where in the caller's body each turn, part and tool of a conversation stands.
@@ -34,7 +34,7 @@ export class Origins {
     while (at !== undefined) {
       const place = this.#places[this.#things.indexOf(at)];
       if (place === undefined || typeof place === 'string') return place;
-      if (place instanceof Place) return String(place);
+      if (place instanceof BodyPlace) return String(place);
       if (typeof place === 'function') return String(place());
       at = place;
     }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { Place } from './place.ts';
+import { BodyPlace } from './place.ts';
 
 describe('A place', () => {
   it('is written as OpenAI writes `param`', () => {
-    const message = Place.item('messages', 2);
-    const part = Place.item(Place.field(message, 'content'), 0);
+    const message = BodyPlace.item('messages', 2);
+    const part = BodyPlace.item(BodyPlace.field(message, 'content'), 0);
     expect(String(part)).toBe('messages[2].content[0]');
-    expect(String(Place.itemOf(message, 'tool_calls', 3))).toBe('messages[2].tool_calls[3]');
-    expect(String(Place.field(part, 'cache_control'))).toBe('messages[2].content[0].cache_control');
+    expect(String(BodyPlace.itemOf(message, 'tool_calls', 3))).toBe('messages[2].tool_calls[3]');
+    expect(String(BodyPlace.field(part, 'cache_control'))).toBe('messages[2].content[0].cache_control');
   });
 
   it('may begin with a text', () => {
-    expect(String(Place.field('tools[1]', 'function'))).toBe('tools[1].function');
+    expect(String(BodyPlace.field('tools[1]', 'function'))).toBe('tools[1].function');
   });
 });

@@ -1,11 +1,11 @@
-import { nearestPlace, type Spellings } from './body-places.ts';
+import { nearestPlace, type PlaceSpellings } from './body-places.ts';
 import type { Conversation, JsonObject, Loss, Part, Turn } from '../conversation.ts';
 import type { Format } from '../format.ts';
 import { LossReport, MAX_NAMED } from './losses.ts';
 import type { Origins } from './origins.ts';
 
 /** A request as its caller wrote it, and the conversation it became. */
-export interface Caller {
+export interface CallerBody {
   readonly client: Pick<Format, 'respell'>;
   readonly body: JsonObject;
   readonly conversation: Conversation;
@@ -15,7 +15,7 @@ export interface Caller {
 }
 
 /** Losses at the caller's own fields. One may be about several, and several about one. */
-export function namedLosses(losses: readonly Loss[], caller: Caller): readonly Loss[] {
+export function namedLosses(losses: readonly Loss[], caller: CallerBody): readonly Loss[] {
   const places = new Places(caller);
   const named = new LossReport();
   for (const loss of losses) {
@@ -31,13 +31,13 @@ export function namedLosses(losses: readonly Loss[], caller: Caller): readonly L
 }
 
 /** The first of them: an error has one. */
-export function namedPlace(param: string, missing: boolean, caller: Caller): string {
-  const [place = [param] satisfies Spellings] = new Places(caller).of(param).spellings;
+export function namedPlace(param: string, missing: boolean, caller: CallerBody): string {
+  const [place = [param] satisfies PlaceSpellings] = new Places(caller).of(param).spellings;
   return missing ? place[0] : nearestPlace(caller.body, place);
 }
 
-interface Found {
-  readonly spellings: readonly Spellings[];
+interface FoundPlaces {
+  readonly spellings: readonly PlaceSpellings[];
   /** So many places that are not in the list. */
   readonly further?: number;
 }
@@ -55,21 +55,21 @@ interface Message {
  * each turn but for each result of a tool turn, `tool_calls` counted for themselves, every part at its index.
  */
 class Places {
-  readonly #caller: Caller;
+  readonly #caller: CallerBody;
   /** Number of the first message of each turn. */
   #starts: readonly number[] | undefined;
   readonly #calls = new Map<readonly Part[], readonly Part[]>();
 
-  constructor(caller: Caller) {
+  constructor(caller: CallerBody) {
     this.#caller = caller;
   }
 
-  of(param: string): Found {
+  of(param: string): FoundPlaces {
     return this.#partial(param) ?? this.#ofThing(param) ?? { spellings: [this.#respelled(param)] };
   }
 
   /** A field whose rest alone has no place here (`output_config` but for the effort): the rest is what is lost. */
-  #partial(param: string): Found | undefined {
+  #partial(param: string): FoundPlaces | undefined {
     const { body, conversation } = this.#caller;
     const { extras } = conversation;
     const rest = extras && Object.hasOwn(extras, param) ? extras[param] : undefined;
@@ -77,7 +77,7 @@ class Places {
     return membersOf(rest, param);
   }
 
-  #ofThing(param: string): Found | undefined {
+  #ofThing(param: string): FoundPlaces | undefined {
     const match = THING.exec(param);
     if (!match) return undefined;
     const [named, list, ...numbers] = match;
@@ -120,15 +120,15 @@ class Places {
     return calls[index];
   }
 
-  #respelled(place: string): Spellings {
+  #respelled(place: string): PlaceSpellings {
     const [first, ...others] = this.#caller.client.respell?.(place) ?? [];
     return first === undefined ? [place] : [first, ...others];
   }
 }
 
-function membersOf(fields: JsonObject, origin: string, without?: string): Found {
+function membersOf(fields: JsonObject, origin: string, without?: string): FoundPlaces {
   const keys = Object.keys(fields).filter((key) => key !== without);
-  const spellings = keys.slice(0, MAX_NAMED).map((key): Spellings => [`${origin}.${key}`]);
+  const spellings = keys.slice(0, MAX_NAMED).map((key): PlaceSpellings => [`${origin}.${key}`]);
   return { spellings, further: keys.length - spellings.length };
 }
 

@@ -1,12 +1,12 @@
 import type { Tool } from '../conversation.ts';
 import type { LossReport } from './losses.ts';
-import { Place } from './place.ts';
+import { BodyPlace } from './place.ts';
 
 /** Fields of single tools that only the API they were written for has. */
 export function reportToolExtras(tools: readonly Tool[] | undefined, losses: LossReport, reason: string): void {
   tools?.forEach((tool, at) => {
     if (tool.type !== 'function' || !tool.extras) return;
-    const place = Place.item('tools', at);
-    for (const key of Object.keys(tool.extras)) losses.dropped(Place.field(place, key), reason);
+    const place = BodyPlace.item('tools', at);
+    for (const key of Object.keys(tool.extras)) losses.dropped(BodyPlace.field(place, key), reason);
   });
 }

@@ -1,6 +1,6 @@
 import { Queue } from '../streams/queue.ts';
 
-type Kind = 'text' | 'thinking' | 'spoken';
+type BlockKind = 'text' | 'thinking' | 'spoken';
 
 /**
  * Numbers the content blocks of one choice. OpenAI's wire has no blocks: text that follows text is one block until something
@@ -8,7 +8,7 @@ type Kind = 'text' | 'thinking' | 'spoken';
  */
 export class BlockNumbers {
   #last = -1;
-  #kind: Kind | undefined;
+  #kind: BlockKind | undefined;
   /** Index in the sender's numbering of the open block, where one was given. */
   #sender: number | undefined;
   readonly #known = new Map<number, number>();
@@ -16,7 +16,7 @@ export class BlockNumbers {
   readonly #untold = new Queue<number>();
 
   /** Block for a fragment of text or thinking: the open one if it goes on. */
-  open(kind: Kind, sender?: number): number {
+  open(kind: BlockKind, sender?: number): number {
     const same = this.#kind === kind && (sender === undefined || this.#sender === undefined || this.#sender === sender);
     if (!same) {
       this.next();

@@ -9,7 +9,7 @@ import { isObject, stringOf } from './read.ts';
  * The extensions of a reply that is not strict (wire.md D9), for an upstream that is itself a gateway like this one:
  * `content_blocks` and `content_parts`, whole in a plain reply, fragments in a stream.
  */
-interface Place {
+interface BlockOutput {
   readonly choice: number;
   readonly blocks: BlockNumbers;
   readonly out: GenerationEvent[];
@@ -22,7 +22,7 @@ interface Place {
 export function readWholeBlocks(
   message: JsonObject,
   content: string,
-  place: Place & { readonly whole: boolean },
+  place: BlockOutput & { readonly whole: boolean },
 ): boolean {
   const blocks = Array.isArray(message.content_blocks) ? message.content_blocks : [];
   const parts = Array.isArray(message.content_parts) ? message.content_parts : [];
@@ -44,7 +44,7 @@ function firstMedia(items: readonly unknown[]): number {
   return at < 0 ? items.length : at;
 }
 
-function readWhole(item: JsonObject, { choice, blocks, out }: Place): void {
+function readWhole(item: JsonObject, { choice, blocks, out }: BlockOutput): void {
   const text = stringOf(item.text);
   const thinking = stringOf(item.thinking);
   const signature = stringOf(item.signature);
@@ -60,7 +60,7 @@ function readWhole(item: JsonObject, { choice, blocks, out }: Place): void {
 }
 
 /** Fragments of a stream. True when the `content` of this chunk was among them, so that it is not read twice. */
-export function readStreamedBlocks(delta: JsonObject, content: string, place: Place): boolean {
+export function readStreamedBlocks(delta: JsonObject, content: string, place: BlockOutput): boolean {
   let textRead = false;
   if (Array.isArray(delta.content_blocks)) {
     const own = ownText(delta.content_blocks, content);
@@ -78,7 +78,7 @@ export function readStreamedBlocks(delta: JsonObject, content: string, place: Pl
 }
 
 /** Made pictures as OpenRouter and LiteLLM tell them: `images` of a message or a delta, with data URIs. */
-export function readImages(images: readonly unknown[], place: Place): void {
+export function readImages(images: readonly unknown[], place: BlockOutput): void {
   for (const image of images) if (isObject(image)) readSpecial({ ...image, type: 'image_url' }, place);
 }
 
@@ -88,7 +88,7 @@ function ownText(items: readonly unknown[], content: string): number {
   return items.findLastIndex((item) => isObject(item) && isObject(item.delta) && item.delta.text === content);
 }
 
-function readFragment(delta: JsonObject, sender: number, place: Place & { readonly content: string }): boolean {
+function readFragment(delta: JsonObject, sender: number, place: BlockOutput & { readonly content: string }): boolean {
   const { choice, blocks, out, content } = place;
   if (typeof delta.type === 'string') {
     readSpecial(delta, place);
@@ -111,7 +111,7 @@ function readFragment(delta: JsonObject, sender: number, place: Place & { readon
   return mirrored;
 }
 
-function readSpecial(item: JsonObject, { choice, blocks, out }: Place): void {
+function readSpecial(item: JsonObject, { choice, blocks, out }: BlockOutput): void {
   const signature = stringOf(item.signature);
   const signed = signature ? { signature } : {};
   const id = stringOf(item.id);

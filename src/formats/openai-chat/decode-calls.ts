@@ -5,7 +5,7 @@ import type { BlockNumbers } from './block-numbers.ts';
 import { callSignature } from './decode-messages.ts';
 import { isObject, stringOf } from './read.ts';
 
-interface Call {
+interface StreamedCall {
   call: number;
   id: string | undefined;
   custom: boolean;
@@ -23,12 +23,12 @@ const LEGACY = -1;
  * Tool calls of one choice. OpenAI numbers them and gives id and name first; other servers leave out the index, the id, or
  * use index 0 for every call, and are read as they mean it.
  */
-export class CallReader {
+export class ToolCallReader {
   readonly #choice: number;
   readonly #reply: ReplyContext;
   readonly #blocks: BlockNumbers;
-  readonly #calls: Call[] = [];
-  readonly #byIndex = new Map<number, Call>();
+  readonly #calls: StreamedCall[] = [];
+  readonly #byIndex = new Map<number, StreamedCall>();
 
   constructor(choice: number, reply: ReplyContext, blocks: BlockNumbers) {
     this.#choice = choice;
@@ -71,7 +71,7 @@ export class CallReader {
     if (all) out.push({ type: 'tool_arguments', choice: this.#choice, call: call.call, text: all });
   }
 
-  #start(call: Call, name: string, out: GenerationEvent[]): void {
+  #start(call: StreamedCall, name: string, out: GenerationEvent[]): void {
     call.started = true;
     call.id ??= this.#reply.newCallId();
     const { id, custom, legacy, signature } = call;
@@ -89,7 +89,7 @@ export class CallReader {
     });
   }
 
-  #callFor(index: unknown, id: string | undefined, name: string | undefined): Call {
+  #callFor(index: unknown, id: string | undefined, name: string | undefined): StreamedCall {
     if (typeof index !== 'number') {
       const last = this.#calls.at(-1);
       return name === undefined && last ? last : this.#add(undefined);
@@ -100,8 +100,8 @@ export class CallReader {
     return known && !other ? known : this.#add(index);
   }
 
-  #add(index: number | undefined): Call {
-    const call: Call = {
+  #add(index: number | undefined): StreamedCall {
+    const call: StreamedCall = {
       call: this.#calls.length,
       id: undefined,
       custom: false,

@@ -5,7 +5,7 @@ import { BlockNumbers } from './block-numbers.ts';
 import { CHOICE_FIELDS } from './content-blocks.ts';
 import { readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
 import { decodeCitation, decodeLogprobs } from './annotations.ts';
-import { CallReader } from './decode-calls.ts';
+import { ToolCallReader } from './decode-calls.ts';
 import { mapFinish } from './finish.ts';
 import { SoundReader } from './audio.ts';
 import { isObject, stringOf } from './read.ts';
@@ -17,7 +17,7 @@ import { isObject, stringOf } from './read.ts';
 export class ChoiceReader {
   readonly index: number;
   readonly #blocks = new BlockNumbers();
-  readonly #calls: CallReader;
+  readonly #calls: ToolCallReader;
   readonly #sound: SoundReader;
   /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
   readonly #notes = new Map<string, unknown>();
@@ -26,7 +26,7 @@ export class ChoiceReader {
 
   constructor(index: number, reply: ReplyContext) {
     this.index = index;
-    this.#calls = new CallReader(index, reply, this.#blocks);
+    this.#calls = new ToolCallReader(index, reply, this.#blocks);
     this.#sound = new SoundReader(index, this.#blocks);
   }
 

@@ -1,6 +1,6 @@
 import type { CacheMarker, JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
-import { Place, type Path } from '../losses/place.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 
@@ -11,7 +11,7 @@ export function decodeMessages(messages: readonly unknown[], origins?: Origins):
   /** Parts of the tool turn that is being collected: one list, as there may be thousands of results. */
   let results: Part[] | undefined;
   messages.forEach((item, at) => {
-    const path = Place.item('messages', at);
+    const path = BodyPlace.item('messages', at);
     const turn = decodeMessage(required(readObject(item, path), path), path, { legacy, origins });
     if (turn.role === 'tool' && results) {
       results.push(...turn.parts);
@@ -49,7 +49,7 @@ interface Reading {
   readonly origins: Origins | undefined;
 }
 
-function decodeMessage(message: JsonObject, path: Place, reading: Reading): Turn {
+function decodeMessage(message: JsonObject, path: BodyPlace, reading: Reading): Turn {
   const { legacy, origins } = reading;
   const role = required(readString(message.role, path, 'role'), path, 'role');
   switch (role) {
@@ -70,17 +70,17 @@ function decodeMessage(message: JsonObject, path: Place, reading: Reading): Turn
     }
     default:
       throw invalidValue(
-        Place.field(path, 'role'),
+        BodyPlace.field(path, 'role'),
         `\`${String(path)}.role\` must be one of developer, system, user, assistant, tool, function.`,
       );
   }
 }
 
-function contentOf({ content }: JsonObject, path: Place, origins: Origins | undefined): Part[] {
-  return decodeContent(content, Place.field(path, 'content'), origins);
+function contentOf({ content }: JsonObject, path: BodyPlace, origins: Origins | undefined): Part[] {
+  return decodeContent(content, BodyPlace.field(path, 'content'), origins);
 }
 
-function turn({ role, parts }: Turn, message: JsonObject, path: Place, origins: Origins | undefined): Turn {
+function turn({ role, parts }: Turn, message: JsonObject, path: BodyPlace, origins: Origins | undefined): Turn {
   const cache = decodeCache(message, path);
   const marked = cache ? markLast(parts, cache, origins) : parts;
   const name = readString(message.name, path, 'name');
@@ -98,7 +98,7 @@ function markLast(parts: readonly Part[], cache: CacheMarker, origins: Origins |
   });
 }
 
-function decodeResult(message: JsonObject, callId: string, path: Place, origins: Origins | undefined): Part {
+function decodeResult(message: JsonObject, callId: string, path: BodyPlace, origins: Origins | undefined): Part {
   const name = readString(message.name, path, 'name');
   const content = contentOf(message, path, origins);
   const cache = decodeCache(message, path);
@@ -111,26 +111,26 @@ function decodeResult(message: JsonObject, callId: string, path: Place, origins:
   return result;
 }
 
-function decodeAssistant(message: JsonObject, path: Place, { legacy, origins }: Reading): Part[] {
+function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins }: Reading): Part[] {
   const parts = decodeSpoken(message, path, origins);
-  const add = (part: Part, place: Path): void => {
+  const add = (part: Part, place: ParamPath): void => {
     origins?.note(part, place);
     parts.push(part);
   };
   const refusal = readString(message.refusal, path, 'refusal');
-  if (refusal) add({ type: 'refusal', text: refusal }, Place.field(path, 'refusal'));
+  if (refusal) add({ type: 'refusal', text: refusal }, BodyPlace.field(path, 'refusal'));
   const audio = readObject(message.audio, path, 'audio');
   // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
-  if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, Place.field(path, 'audio'));
+  if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, BodyPlace.field(path, 'audio'));
   const calls = readArray(message.tool_calls, path, 'tool_calls') ?? [];
   for (let at = 0; at < calls.length; at += 1) {
-    const place = Place.itemOf(path, 'tool_calls', at);
+    const place = BodyPlace.itemOf(path, 'tool_calls', at);
     add(decodeCall(required(readObject(calls[at], place), place), place), place);
   }
   if (isSet(message.content_blocks)) for (const [place, call] of blockCalls(message, path, parts)) add(call, place);
   const call = readObject(message.function_call, path, 'function_call');
   if (call) {
-    const place = Place.field(path, 'function_call');
+    const place = BodyPlace.field(path, 'function_call');
     add(decodeLegacyCall(call, place, legacy), place);
   }
   return parts;
@@ -142,13 +142,13 @@ function decodeAssistant(message: JsonObject, path: Place, { legacy, origins }: 
  * `reasoning_content` (DeepSeek, vLLM) is unsigned thinking: kept only when there is no better, as a part, so that a target
  * that cannot take it back reports the loss.
  */
-function decodeSpoken(message: JsonObject, path: Place, origins: Origins | undefined): Part[] {
+function decodeSpoken(message: JsonObject, path: BodyPlace, origins: Origins | undefined): Part[] {
   const content = contentOf(message, path, origins);
   const spoken = hasRichContent(message) ? decodeRich(message, path, content, origins) : content;
   const reasoning = readString(message.reasoning_content, path, 'reasoning_content');
   if (!reasoning || spoken.some((part) => part.type === 'thinking' || part.type === 'redacted_thinking')) return spoken;
   const thought: Part = { type: 'thinking', text: reasoning, unnamed: true };
-  origins?.note(thought, Place.field(path, 'reasoning_content'));
+  origins?.note(thought, BodyPlace.field(path, 'reasoning_content'));
   return [thought, ...spoken];
 }
 
@@ -156,8 +156,8 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 
 const hasRichContent = (message: JsonObject): boolean => isSet(message.content_blocks) || isSet(message.content_parts);
 
-function decodeRich(message: JsonObject, path: Place, content: Part[], origins: Origins | undefined): Part[] {
-  const [blockList, partList] = [Place.field(path, 'content_blocks'), Place.field(path, 'content_parts')];
+function decodeRich(message: JsonObject, path: BodyPlace, content: Part[], origins: Origins | undefined): Part[] {
+  const [blockList, partList] = [BodyPlace.field(path, 'content_blocks'), BodyPlace.field(path, 'content_parts')];
   // Calls come after what was said: decodeAssistant reads them.
   const blocks = optionalParts(message.content_blocks, blockList)?.filter((item) => !isToolUse(item));
   const items = optionalParts(message.content_parts, partList) ?? [];
@@ -169,13 +169,13 @@ function decodeRich(message: JsonObject, path: Place, content: Part[], origins: 
 }
 
 /** `content_blocks` and `content_parts` are read as one list: each item is where it is in its own. */
-function noteItems(message: JsonObject, path: Place, origins: Origins): (part: Part, item: JsonObject) => void {
-  const placeIn = (list: 'content_blocks' | 'content_parts', item: JsonObject): Place | undefined => {
+function noteItems(message: JsonObject, path: BodyPlace, origins: Origins): (part: Part, item: JsonObject) => void {
+  const placeIn = (list: 'content_blocks' | 'content_parts', item: JsonObject): BodyPlace | undefined => {
     const at = readArray(message[list], path, list)?.indexOf(item) ?? -1;
-    return at < 0 ? undefined : Place.item(Place.field(path, list), at);
+    return at < 0 ? undefined : BodyPlace.item(BodyPlace.field(path, list), at);
   };
   // What was put together of fragments is in no single one of them.
-  const whole = Place.field(path, 'content_blocks');
+  const whole = BodyPlace.field(path, 'content_blocks');
   return (part, item) =>
     origins.note(part, () => placeIn('content_blocks', item) ?? placeIn('content_parts', item) ?? whole);
 }
@@ -191,10 +191,10 @@ function withContent(rich: readonly Part[], content: readonly Part[]): Part[] {
   return [...rich.slice(0, at), ...content, ...rich.slice(at)];
 }
 
-function decodeCall(call: JsonObject, path: Place): ToolCallPart {
+function decodeCall(call: JsonObject, path: BodyPlace): ToolCallPart {
   const custom = call.type === 'custom';
   const key = custom ? 'custom' : 'function';
-  const place = Place.field(path, key);
+  const place = BodyPlace.field(path, key);
   const body = required(readObject(call[key], place), place);
   const field = custom ? 'input' : 'arguments';
   const part: ToolCallPart = {
@@ -226,15 +226,15 @@ function signatureOf(value: unknown): string | undefined {
 /** Calls that stand only in `content_blocks`: clients that replay Anthropic's blocks whole. `tool_calls` has the others. */
 function blockCalls(
   message: JsonObject,
-  path: Place,
+  path: BodyPlace,
   parts: readonly Part[],
-): (readonly [place: Place, call: ToolCallPart])[] {
-  const list = Place.field(path, 'content_blocks');
+): (readonly [place: BodyPlace, call: ToolCallPart])[] {
+  const list = BodyPlace.field(path, 'content_blocks');
   const blocks = optionalParts(message.content_blocks, list) ?? [];
   const known = new Set(parts.map((part) => (part.type === 'tool_call' ? part.id : undefined)));
   return blocks.flatMap((block, at) => {
     if (!isToolUse(block)) return [];
-    const place = Place.item(list, at);
+    const place = BodyPlace.item(list, at);
     const id = required(readString(block.id, place, 'id'), place, 'id');
     if (known.has(id)) return [];
     const name = required(readString(block.name, place, 'name'), place, 'name');
@@ -243,7 +243,7 @@ function blockCalls(
   });
 }
 
-function decodeLegacyCall(call: JsonObject, path: Place, legacy: LegacyCalls): ToolCallPart {
+function decodeLegacyCall(call: JsonObject, path: BodyPlace, legacy: LegacyCalls): ToolCallPart {
   const name = required(readString(call.name, path, 'name'), path, 'name');
   return {
     type: 'tool_call',

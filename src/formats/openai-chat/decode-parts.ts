@@ -9,13 +9,13 @@ import type {
   TextPart,
 } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
-import { Place, type Path } from '../losses/place.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media/media-types.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 
 /** Content of a message: a string, parts, or nothing. An empty string says nothing, so it makes no part. */
-export function decodeContent(content: unknown, path: Path, origins?: Origins): Part[] {
+export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {
   if (content === undefined || content === null || content === '') return [];
   if (typeof content === 'string') {
     const part: Part = { type: 'text', text: content };
@@ -23,7 +23,7 @@ export function decodeContent(content: unknown, path: Path, origins?: Origins): 
     return [part];
   }
   if (!Array.isArray(content)) throw invalidValue(path, `\`${String(path)}\` must be a string or an array of parts.`);
-  const note = origins && ((part: Part, _: JsonObject, place: Place) => origins.note(part, place));
+  const note = origins && ((part: Part, _: JsonObject, place: BodyPlace) => origins.note(part, place));
   return decodeParts(content, path, { owner: 'openai-chat', note });
 }
 
@@ -31,17 +31,17 @@ interface PartsReading {
   /** The format that reads part types unknown here; they are kept for it and reported as a loss by any other. */
   readonly owner: FormatName;
   /** Is told of every part, the item it was read from, and the place of that in the list. */
-  readonly note?: ((part: Part, item: JsonObject, place: Place) => void) | undefined;
+  readonly note?: ((part: Part, item: JsonObject, place: BodyPlace) => void) | undefined;
 }
 
-export function decodeParts(items: readonly unknown[], path: Path, { owner, note }: PartsReading): Part[] {
+export function decodeParts(items: readonly unknown[], path: ParamPath, { owner, note }: PartsReading): Part[] {
   const parts: Part[] = [];
-  const add = (part: Part, item: JsonObject, place: Place): void => {
+  const add = (part: Part, item: JsonObject, place: BodyPlace): void => {
     note?.(part, item, place);
     parts.push(part);
   };
   for (let at = 0; at < items.length; at += 1) {
-    const place = Place.item(path, at);
+    const place = BodyPlace.item(path, at);
     const item = required(readObject(items[at], place), place);
     const part = decodePart(item, place, owner);
     add(part, item, place);
@@ -55,7 +55,7 @@ export function citationsOf(citations: readonly unknown[]): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value: { type: 'text', citations }, attached: true };
 }
 
-function decodePart(part: JsonObject, path: Place, owner: FormatName): Part {
+function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part {
   const type = required(readString(part.type, path, 'type'), path, 'type');
   switch (type) {
     case 'text':
@@ -89,7 +89,7 @@ function decodePart(part: JsonObject, path: Place, owner: FormatName): Part {
   }
 }
 
-function decodeText(part: JsonObject, path: Place): TextPart {
+function decodeText(part: JsonObject, path: BodyPlace): TextPart {
   const text = required(readString(part.text, path, 'text'), path, 'text');
   const signature = readString(part.signature, path, 'signature');
   const cache = decodeCache(part, path);
@@ -98,7 +98,7 @@ function decodeText(part: JsonObject, path: Place): TextPart {
 }
 
 /** Code that ran on the provider's side, as the not strict reply shows it (content-blocks.ts). */
-function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: Place): Part {
+function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: BodyPlace): Part {
   const field = (name: string): string => required(readString(part[name], path, name), path, name);
   const shared = { id: readString(part.id, path, 'id'), signature: readString(part.signature, path, 'signature') };
   return type === 'code'
@@ -110,7 +110,7 @@ function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: Place)
  * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}` (wire.md A3), which has no time to live of its
  * own.
  */
-export function decodeCache(holder: JsonObject, path: Path): CacheMarker | undefined {
+export function decodeCache(holder: JsonObject, path: ParamPath): CacheMarker | undefined {
   const marker = readObject(holder.cache_control, path, 'cache_control');
   if (marker) return compact({ type: 'ephemeral' as const, ttl: readString(marker.ttl, path, 'cache_control.ttl') });
   const breakpoint = readObject(holder.prompt_cache_breakpoint, path, 'prompt_cache_breakpoint');
@@ -118,18 +118,18 @@ export function decodeCache(holder: JsonObject, path: Path): CacheMarker | undef
 }
 
 /** What any media part may carry beside its source. */
-function decorations(part: JsonObject, path: Place) {
+function decorations(part: JsonObject, path: BodyPlace) {
   return { signature: readString(part.signature, path, 'signature'), cache: decodeCache(part, path) };
 }
 
 /** `image_url` carries images, films, sound and documents here (service.md 2.4): the MIME type says which. */
-function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: Place): MediaPart {
-  const place = Place.field(path, type);
+function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: BodyPlace): MediaPart {
+  const place = BodyPlace.field(path, type);
   const inner = part[type];
   // The bare string is an old spelling that vLLM and LiteLLM clients still send.
   const holder = typeof inner === 'string' ? { url: inner } : required(readObject(inner, place), place);
   const url = required(readString(holder.url, place, 'url'), place, 'url');
-  const { source, mime, parameters } = locate(url, explicitMime(holder, place), Place.field(place, 'url'));
+  const { source, mime, parameters } = locate(url, explicitMime(holder, place), BodyPlace.field(place, 'url'));
   const named = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
   return compact({
     type: 'media' as const,
@@ -143,7 +143,7 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
 }
 
 /** `mime_type`, or `format` as a type or as an extension. First in the order of wire.md D4. */
-function explicitMime(holder: JsonObject, path: Place): string | undefined {
+function explicitMime(holder: JsonObject, path: BodyPlace): string | undefined {
   const mime = readString(holder.mime_type, path, 'mime_type');
   if (mime) return mime;
   const format = readString(holder.format, path, 'format');
@@ -157,7 +157,7 @@ interface Located {
   readonly parameters?: string | undefined;
 }
 
-function locate(url: string, explicit: string | undefined, path: Place): Located {
+function locate(url: string, explicit: string | undefined, path: BodyPlace): Located {
   const inline = parseDataUri(url);
   if (inline) return { source: { kind: 'data', data: inline.data }, ...typeOf(inline, explicit) };
   // Anything else is no address: assuming JPEG bytes, as others do, hides the caller's mistake (wire.md D4).
@@ -172,8 +172,8 @@ function typeOf(inline: DataUri, explicit: string | undefined): Pick<Located, 'm
   return explicit === undefined ? { mime: inline.mime, parameters: inline.parameters } : { mime: explicit };
 }
 
-function decodeAudio(part: JsonObject, path: Place): MediaPart {
-  const place = Place.field(path, 'input_audio');
+function decodeAudio(part: JsonObject, path: BodyPlace): MediaPart {
+  const place = BodyPlace.field(path, 'input_audio');
   const audio = required(readObject(part.input_audio, place), place);
   const data = required(readString(audio.data, place, 'data'), place, 'data');
   const format = readString(audio.format, place, 'format');
@@ -188,8 +188,8 @@ function decodeAudio(part: JsonObject, path: Place): MediaPart {
   });
 }
 
-function decodeFile(part: JsonObject, path: Place): MediaPart {
-  const place = Place.field(path, 'file');
+function decodeFile(part: JsonObject, path: BodyPlace): MediaPart {
+  const place = BodyPlace.field(path, 'file');
   const file = required(readObject(part.file, place), place);
   const name = readString(file.filename, place, 'filename');
   const { source, mime, parameters } = locateFile(file, name, place);
@@ -204,7 +204,7 @@ function decodeFile(part: JsonObject, path: Place): MediaPart {
   });
 }
 
-function locateFile(file: JsonObject, name: string | undefined, path: Place): Located {
+function locateFile(file: JsonObject, name: string | undefined, path: BodyPlace): Located {
   const explicit = explicitMime(file, path);
   const byName = name === undefined ? undefined : mimeOfName(name);
   const data = readString(file.file_data, path, 'file_data');
@@ -219,7 +219,7 @@ function locateFile(file: JsonObject, name: string | undefined, path: Place): Lo
   }
   const url = readString(file.file_url, path, 'file_url');
   if (url !== undefined) {
-    const found = locate(url, explicit, Place.field(path, 'file_url'));
+    const found = locate(url, explicit, BodyPlace.field(path, 'file_url'));
     return { ...found, mime: found.mime ?? byName };
   }
   const id = required(readString(file.file_id, path, 'file_id'), path, 'file_data');
@@ -253,7 +253,7 @@ function isText(item: unknown): item is JsonObject {
   return isObject(item) && item.type === 'text';
 }
 
-export function optionalParts(value: unknown, path: Path): readonly unknown[] | undefined {
+export function optionalParts(value: unknown, path: ParamPath): readonly unknown[] | undefined {
   const given = readArray(value, path);
   const items = given && assembleBlocks(given);
   return items && items.length > 0 ? items : undefined;

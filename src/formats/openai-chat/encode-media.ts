@@ -2,23 +2,23 @@ import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { audioFormat, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { compact } from './read.ts';
 
 /** A media part in the spelling decode-parts.ts reads (wire.md A3, D13). */
-export function encodeMedia(part: MediaPart, path: Place, report: LossReport): JsonObject {
+export function encodeMedia(part: MediaPart, path: BodyPlace, report: LossReport): JsonObject {
   const encoded = encodeSource(part, path);
   if (part.name && encoded.type !== 'file')
-    report.dropped(Place.field(path, 'filename'), 'Only file parts have a name.');
+    report.dropped(BodyPlace.field(path, 'filename'), 'Only file parts have a name.');
   if (part.detail && encoded.type !== 'image_url')
-    report.dropped(Place.field(path, 'detail'), 'Only images have a level of detail.');
+    report.dropped(BodyPlace.field(path, 'detail'), 'Only images have a level of detail.');
   if (part.parameters && encoded.type === 'input_audio')
     report.dropped(
-      Place.field(path, 'input_audio'),
+      BodyPlace.field(path, 'input_audio'),
       `OpenAI names formats of sound without parameters: ${part.parameters}.`,
     );
   if (part.mime !== undefined && !tellsMime(part, part.mime))
-    report.dropped(Place.field(path, 'mime_type'), 'OpenAI tells the type of media by its name.');
+    report.dropped(BodyPlace.field(path, 'mime_type'), 'OpenAI tells the type of media by its name.');
   return encoded;
 }
 
@@ -29,7 +29,7 @@ function tellsMime({ source, name }: MediaPart, mime: string): boolean {
   return true;
 }
 
-function encodeSource(part: MediaPart, path: Place): JsonObject {
+function encodeSource(part: MediaPart, path: BodyPlace): JsonObject {
   const { source, detail, name } = part;
   switch (source.kind) {
     case 'url':
@@ -44,7 +44,7 @@ function encodeSource(part: MediaPart, path: Place): JsonObject {
   }
 }
 
-function encodeData(part: MediaPart, data: string, path: Place): JsonObject {
+function encodeData(part: MediaPart, data: string, path: BodyPlace): JsonObject {
   const { mime, detail, name } = part;
   if (part.media === 'audio') {
     const format = mime && audioFormat(mime);
@@ -58,6 +58,6 @@ function encodeData(part: MediaPart, data: string, path: Place): JsonObject {
     : { type: 'image_url', image_url: compact({ url: uri, detail }) };
 }
 
-function undescribed(path: Place, what: string): RequestFault {
+function undescribed(path: BodyPlace, what: string): RequestFault {
   return new RequestFault('invalid_value', `The media at \`${String(path)}\` needs ${what}.`, path);
 }

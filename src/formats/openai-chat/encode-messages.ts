@@ -1,13 +1,13 @@
 import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
-import { Place } from '../losses/place.ts';
+import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { compact, isObject } from './read.ts';
 
-interface Destination {
-  readonly path: Place;
+interface MessageDestination {
+  readonly path: BodyPlace;
   readonly at: number;
   readonly target: RequestTarget;
   readonly report: LossReport;
@@ -16,7 +16,7 @@ interface Destination {
 export function encodeMessages(turns: readonly Turn[], target: RequestTarget, report: LossReport): JsonObject[] {
   let at = 0;
   return turns.flatMap((turn) => {
-    const place: Destination = { path: Place.item('messages', at), at, target, report };
+    const place: MessageDestination = { path: BodyPlace.item('messages', at), at, target, report };
     at += messagesOf(turn);
     switch (turn.role) {
       case 'system':
@@ -31,10 +31,10 @@ export function encodeMessages(turns: readonly Turn[], target: RequestTarget, re
 }
 
 /** One plain text is a string, the form every server knows; the empty string stands for no parts. */
-function encodeContent(turn: Turn, place: Destination): string | JsonObject[] {
+function encodeContent(turn: Turn, place: MessageDestination): string | JsonObject[] {
   const parts: JsonObject[] = [];
   for (const [at, part] of turn.parts.entries()) {
-    const encoded = encodeInput(part, Place.itemOf(place.path, 'content', at), turn.role, place);
+    const encoded = encodeInput(part, BodyPlace.itemOf(place.path, 'content', at), turn.role, place);
     if (encoded) parts.push(encoded);
   }
   return plainText(parts) ?? parts;
@@ -56,13 +56,18 @@ function plainText(parts: readonly JsonObject[]): string | undefined {
 }
 
 /** A part of a system or user message. */
-function encodeInput(part: Part, path: Place, role: Turn['role'], place: Destination): JsonObject | undefined {
+function encodeInput(
+  part: Part,
+  path: BodyPlace,
+  role: Turn['role'],
+  place: MessageDestination,
+): JsonObject | undefined {
   const { report } = place;
   switch (part.type) {
     case 'text':
       return marked({ type: 'text', text: textOf(part, path, report) }, part, { path, role, place });
     case 'media':
-      if (part.signature) report.dropped(Place.field(path, 'signature'), 'OpenAI chat has no signatures on media.');
+      if (part.signature) report.dropped(BodyPlace.field(path, 'signature'), 'OpenAI chat has no signatures on media.');
       return marked(encodeMedia(part, path, report), part, { path, role, place });
     case 'opaque':
       if (part.format === 'openai-chat') return part.value;
@@ -74,15 +79,15 @@ function encodeInput(part: Part, path: Place, role: Turn['role'], place: Destina
   }
 }
 
-function textOf(part: TextPart, path: Place, report: LossReport): string {
-  if (part.signature) report.dropped(Place.field(path, 'signature'), 'OpenAI chat has no signatures on text.');
+function textOf(part: TextPart, path: BodyPlace, report: LossReport): string {
+  if (part.signature) report.dropped(BodyPlace.field(path, 'signature'), 'OpenAI chat has no signatures on text.');
   return part.text;
 }
 
 interface Marking {
-  readonly path: Place;
+  readonly path: BodyPlace;
   readonly role: Turn['role'];
-  readonly place: Destination;
+  readonly place: MessageDestination;
 }
 
 /** Cache markers exist on the parts of user messages only, without a time to live (wire.md A3), and only at OpenAI. */
@@ -90,24 +95,27 @@ function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role
   if (!cache) return block;
   const { target, report } = place;
   if (role !== 'user' || target.host === 'vertex') {
-    report.dropped(Place.field(path, 'cache_control'), `No cache markers in ${role} messages of this target.`);
+    report.dropped(BodyPlace.field(path, 'cache_control'), `No cache markers in ${role} messages of this target.`);
     return block;
   }
   if (cache.ttl)
-    report.downgraded(Place.field(path, 'cache_control.ttl'), 'OpenAI sets the time to live for the whole request.');
+    report.downgraded(
+      BodyPlace.field(path, 'cache_control.ttl'),
+      'OpenAI sets the time to live for the whole request.',
+    );
   return { ...block, prompt_cache_breakpoint: { mode: 'explicit' } };
 }
 
-function encodeAssistant(turn: Turn, place: Destination): JsonObject {
+function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
   const calls: JsonObject[] = [];
   const spoken: JsonObject[] = [];
   let audio: unknown;
   for (const [at, part] of turn.parts.entries()) {
     if (part.type === 'tool_call') {
-      calls.push(encodeCall(part, Place.itemOf(place.path, 'tool_calls', calls.length), place));
+      calls.push(encodeCall(part, BodyPlace.itemOf(place.path, 'tool_calls', calls.length), place));
       continue;
     }
-    const path = Place.itemOf(place.path, 'content', at);
+    const path = BodyPlace.itemOf(place.path, 'content', at);
     const sound = audioOf(part);
     const said = sound === undefined ? encodeSpoken(part, path, place) : undefined;
     // What is not sent has no order to lose.
@@ -135,10 +143,10 @@ function audioOf(part: Part): JsonObject | undefined {
   return isObject(audio) ? audio : undefined;
 }
 
-function encodeSpoken(part: Part, path: Place, { report }: Destination): JsonObject | undefined {
+function encodeSpoken(part: Part, path: BodyPlace, { report }: MessageDestination): JsonObject | undefined {
   switch (part.type) {
     case 'text':
-      if (part.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers in assistant messages.');
+      if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers in assistant messages.');
       return { type: 'text', text: textOf(part, path, report) };
     case 'refusal':
       return { type: 'refusal', refusal: part.text };
@@ -160,13 +168,13 @@ function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonOb
   return { content: spoken.slice(0, -1), refusal: last.refusal };
 }
 
-function encodeCall(part: ToolCallPart, path: Place, { target, report }: Destination): JsonObject {
+function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: MessageDestination): JsonObject {
   const { id, name, signature } = part;
-  if (part.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers on tool calls.');
+  if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers on tool calls.');
   // Google's OpenAI layer takes signatures here (wire.md D9); anyone else would refuse the field, or the foreign proof.
   const google = target.host === 'vertex';
   if (signature && !google)
-    report.dropped(Place.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
+    report.dropped(BodyPlace.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
   const extra = signature && google ? { extra_content: { google: { thought_signature: signature } } } : {};
   if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments (wire.md A3); servers that parse them refuse the empty string.
@@ -177,10 +185,10 @@ function encodeCall(part: ToolCallPart, path: Place, { target, report }: Destina
  * One message for each result. Only text may stand in a tool message: media goes right after, as the user's (wire.md D13), and
  * a failure is said in words.
  */
-function encodeResults(turn: Turn, place: Destination): JsonObject[] {
+function encodeResults(turn: Turn, place: MessageDestination): JsonObject[] {
   const attached: JsonObject[] = [];
   const messages = turn.parts.flatMap((part, at) => {
-    const path = Place.item('messages', place.at + at);
+    const path = BodyPlace.item('messages', place.at + at);
     if (part.type !== 'tool_result') {
       place.report.dropped(path, `OpenAI chat has no ${part.type} part in a tool message.`);
       return [];
@@ -192,14 +200,14 @@ function encodeResults(turn: Turn, place: Destination): JsonObject[] {
 
 function encodeResult(
   result: ToolResultPart,
-  path: Place,
-  to: { place: Destination; attached: JsonObject[] },
+  path: BodyPlace,
+  to: { place: MessageDestination; attached: JsonObject[] },
 ): JsonObject {
   const { report } = to.place;
-  if (result.cache) report.dropped(Place.field(path, 'cache_control'), 'No cache markers on tool results.');
+  if (result.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers on tool results.');
   const texts: JsonObject[] = [];
   for (const [at, part] of result.content.entries()) {
-    const inner = Place.itemOf(path, 'content', at);
+    const inner = BodyPlace.itemOf(path, 'content', at);
     const encoded = encodeInput(part, inner, 'tool', to.place);
     if (!encoded) continue;
     if (part.type !== 'media') texts.push(encoded);
@@ -210,7 +218,7 @@ function encodeResult(
   }
   if (result.isError) {
     report.downgraded(
-      Place.field(path, 'is_error'),
+      BodyPlace.field(path, 'is_error'),
       'OpenAI chat has no failed results: the text begins with "Error: ".',
     );
     const [first] = texts;

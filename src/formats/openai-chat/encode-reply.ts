@@ -1,6 +1,6 @@
 import type { JsonObject, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { fold, type Choice } from '../streams/fold.ts';
+import { fold, type FoldedChoice } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
 import { encodeCitation, encodeLogprobs } from './annotations.ts';
 import { answerText, choiceNotes, contentBlocks, contentParts, isBlock, losePart } from './content-blocks.ts';
@@ -31,7 +31,7 @@ export function encodeReply(
   });
 }
 
-function encodeChoice(choice: Choice, client: ClientContext): JsonObject {
+function encodeChoice(choice: FoldedChoice, client: ClientContext): JsonObject {
   const { strict } = client;
   const calls = choice.parts.filter((part) => part.type === 'tool_call');
   const reason = choice.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop');
@@ -45,7 +45,7 @@ function encodeChoice(choice: Choice, client: ClientContext): JsonObject {
   });
 }
 
-function encodeMessage(choice: Choice, client: ClientContext): JsonObject {
+function encodeMessage(choice: FoldedChoice, client: ClientContext): JsonObject {
   const { parts } = choice;
   const calls = encodeCalls(parts, client);
   const refusal = refusalOf(choice);
@@ -66,11 +66,11 @@ function encodeMessage(choice: Choice, client: ClientContext): JsonObject {
 }
 
 /** A provider's word on why it filtered stands where OpenAI explains a refusal (wire.md D10). */
-function refusalOf(choice: Choice): string | undefined {
+function refusalOf(choice: FoldedChoice): string | undefined {
   return choice.refusal ?? (choice.finish === 'content_filter' ? choice.message : undefined);
 }
 
-function loseUnshown(choices: readonly Choice[], notes: LossNotes): void {
+function loseUnshown(choices: readonly FoldedChoice[], notes: LossNotes): void {
   for (const { parts } of choices) for (const part of parts) losePart(part, notes);
 }
 

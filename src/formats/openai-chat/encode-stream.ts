@@ -4,7 +4,7 @@ import { mediaKind } from '../media/media-types.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { ChoiceWriter, type ChunkFrame } from './choice-writer.ts';
 import { losePart } from './content-blocks.ts';
-import { encodeEnvelope, type Envelope } from './envelope.ts';
+import { encodeEnvelope, type ReplyEnvelope } from './envelope.ts';
 import { repeatable } from '../streams/repeated.ts';
 import { encodeUsage } from './usage.ts';
 import { WrittenText } from '../json/written-text.ts';
@@ -29,7 +29,7 @@ class ChatStreamEncoder implements StreamEncoder {
   readonly #out = new WrittenText();
   #frame: ChunkFrame | undefined;
   #usage: Usage | undefined;
-  #envelope: Envelope = {};
+  #envelope: ReplyEnvelope = {};
   #onlyOnce = '';
   #closed = false;
 
@@ -71,7 +71,7 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   /** The role chunk leaves with the first sign of life (wire.md, Claude SSE → OpenAI chunks). */
-  #start(envelope: Envelope): string {
+  #start(envelope: ReplyEnvelope): string {
     if (this.#frame) return '';
     this.#envelope = { ...envelope, id: repeatable(envelope.id), model: repeatable(envelope.model) };
     const role = this.#choice(0).role();
@@ -100,7 +100,7 @@ class ChatStreamEncoder implements StreamEncoder {
     };
   }
 
-  #head(envelope: Envelope): string {
+  #head(envelope: ReplyEnvelope): string {
     const fields = JSON.stringify(encodeEnvelope(envelope, 'chat.completion.chunk', this.#client));
     return `data: ${fields.slice(0, -1)},"choices":[`;
   }

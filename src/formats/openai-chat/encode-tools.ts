@@ -2,7 +2,7 @@ import type { BuiltinTool, Conversation, JsonObject, Tool, ToolChoice } from '..
 import type { LossReport } from '../losses/losses.ts';
 import { compact, isObject } from './read.ts';
 
-export interface EncodedTools {
+export interface EncodedChatTools {
   readonly tools: readonly JsonObject[] | undefined;
   readonly toolChoice: unknown;
   readonly parallel: boolean | undefined;
@@ -10,7 +10,7 @@ export interface EncodedTools {
   readonly webSearch: JsonObject | undefined;
 }
 
-export function encodeTools(conversation: Conversation, report: LossReport): EncodedTools {
+export function encodeTools(conversation: Conversation, report: LossReport): EncodedChatTools {
   const given = conversation.tools ?? [];
   let webSearch: JsonObject | undefined;
   const tools: JsonObject[] = [];

@@ -4,7 +4,7 @@ import type { ClientContext } from '../format.ts';
 import { stringOf } from './read.ts';
 
 /** What stands around the choices of a reply, the same in a body and in every chunk. */
-export interface Envelope {
+export interface ReplyEnvelope {
   readonly id?: string | undefined;
   readonly model?: string | undefined;
   readonly created?: number | undefined;
@@ -42,7 +42,7 @@ export function decodeEnvelope(body: JsonObject): GenerationEvent {
 }
 
 /** The fields before `choices`. What the reply does not say of itself, the client's context does. */
-export function encodeEnvelope(envelope: Envelope, object: string, client: ClientContext): JsonObject {
+export function encodeEnvelope(envelope: ReplyEnvelope, object: string, client: ClientContext): JsonObject {
   const { id, model, created, extras, extrasFormat } = envelope;
   const known = extrasFormat === 'openai-chat' ? Object.entries(extras ?? {}) : [];
   return {

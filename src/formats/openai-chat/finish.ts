@@ -20,7 +20,7 @@ export function mapFinish(word: string | undefined, calls: boolean): FinishReaso
   }
 }
 
-interface Ending {
+interface DecodedFinish {
   readonly reason: FinishReason;
   /** The provider's own word. */
   readonly native: string | undefined;
@@ -29,7 +29,7 @@ interface Ending {
 }
 
 /** Where the provider's own word is one of OpenAI's, it is the answer as it was given; any other stands beside. */
-export function encodeFinish({ reason: mapped, native, legacy }: Ending, strict: boolean): JsonObject {
+export function encodeFinish({ reason: mapped, native, legacy }: DecodedFinish, strict: boolean): JsonObject {
   if (native !== undefined && WORDS.has(native)) return { finish_reason: native };
   const reason = legacy && mapped === 'tool_calls' ? 'function_call' : mapped;
   return { finish_reason: reason, ...(!strict && native !== undefined && { native_finish_reason: native }) };

@@ -5,7 +5,7 @@
  * Why a search for `"key"` finds keys only: inside a string the quotes are escaped, so an unescaped `"key"` followed by a colon
  * can be no part of one, and a string value is never followed by a colon.
  */
-export interface Span {
+export interface JsonSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -40,7 +40,7 @@ export function valueOf(text: string, key: string, from = 0): number {
  * it stands at the end of a chunk, after its long part. Where that is no member of the outermost object, all of the text is read once:
  * a text may hold thousands of such names, and measuring the depth of each would cost the square of its length.
  */
-export function topLevelMember(text: string, key: string): Span | undefined {
+export function topLevelMember(text: string, key: string): JsonSpan | undefined {
   const value = valueOf(text, key);
   if (value < 0) return undefined;
   const end = valueEnd(text, value);
@@ -51,7 +51,7 @@ export function topLevelMember(text: string, key: string): Span | undefined {
 }
 
 /** Reads on from `at`, which is outside of strings, for a member of the outermost object. */
-function memberFrom(text: string, key: string, at: number): Span | undefined {
+function memberFrom(text: string, key: string, at: number): JsonSpan | undefined {
   let depth = depthFromEnd(text, at);
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -69,7 +69,7 @@ function memberFrom(text: string, key: string, at: number): Span | undefined {
   return undefined;
 }
 
-function withComma(text: string, { from, to }: Span): Span {
+function withComma(text: string, { from, to }: JsonSpan): JsonSpan {
   let before = from - 1;
   while (isSpace(text.charCodeAt(before))) before -= 1;
   if (text.charCodeAt(before) === COMMA) return { from: before, to };

@@ -21,7 +21,7 @@ import {
   UNFINISHED,
   unreadable,
 } from './errors.ts';
-import { topLevelMember, valueOf, type Span } from './json-span.ts';
+import { topLevelMember, valueOf, type JsonSpan } from './json-span.ts';
 import { isKeepAlive, isObject, stringOf } from './read.ts';
 import { EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './strict-fields.ts';
 import { decodeUsage } from './usage.ts';
@@ -221,7 +221,7 @@ export class StreamPassThrough implements PassThrough {
   }
 }
 
-interface Edit extends Span {
+interface Edit extends JsonSpan {
   readonly by?: Buffer;
 }
 
@@ -250,7 +250,7 @@ function isData(event: string): boolean {
  * The top-level `usage` of an event. JSON over several `data:` lines is left as it is: a cut there would have to join the
  * lines, and no known server writes chunks so.
  */
-function usageMember(event: string): Span | undefined {
+function usageMember(event: string): JsonSpan | undefined {
   if (valueOf(event, '"usage"') < 0) return undefined;
   const from = event.startsWith('data:') ? 0 : event.search(DATA_LINE) + 1;
   const line = /^[^\r\n]*/.exec(event.slice(from))![0];

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { Place, type Path } from '../losses/place.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
 
 export { compact } from '../json/compact.ts';
 
@@ -17,58 +17,58 @@ export function isObject(value: unknown): value is JsonObject {
  * `field` of what stands at `path`. Readers take the two apart: a body has tens of thousands of fields, and only a fault needs the
  * place of one.
  */
-function placeOf(path: Path, field: string | undefined): Path {
-  return field === undefined ? path : Place.field(path, field);
+function placeOf(path: ParamPath, field: string | undefined): ParamPath {
+  return field === undefined ? path : BodyPlace.field(path, field);
 }
 
-function wrongType(path: Path, expected: string): RequestFault {
+function wrongType(path: ParamPath, expected: string): RequestFault {
   return new RequestFault('invalid_request', `\`${String(path)}\` must be ${expected}.`, path);
 }
 
-export function readString(value: unknown, path: Path, field?: string): string | undefined {
+export function readString(value: unknown, path: ParamPath, field?: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw wrongType(placeOf(path, field), 'a string');
   return value;
 }
 
-export function readNumber(value: unknown, path: Path, field?: string): number | undefined {
+export function readNumber(value: unknown, path: ParamPath, field?: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') throw wrongType(placeOf(path, field), 'a number');
   return value;
 }
 
-export function readBoolean(value: unknown, path: Path, field?: string): boolean | undefined {
+export function readBoolean(value: unknown, path: ParamPath, field?: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw wrongType(placeOf(path, field), 'a boolean');
   return value;
 }
 
-export function readObject(value: unknown, path: Path, field?: string): JsonObject | undefined {
+export function readObject(value: unknown, path: ParamPath, field?: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) throw wrongType(placeOf(path, field), 'an object');
   return value;
 }
 
-export function readArray(value: unknown, path: Path, field?: string): readonly unknown[] | undefined {
+export function readArray(value: unknown, path: ParamPath, field?: string): readonly unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw wrongType(placeOf(path, field), 'an array');
   return value;
 }
 
-export function readStrings(value: unknown, path: Path): readonly string[] | undefined {
+export function readStrings(value: unknown, path: ParamPath): readonly string[] | undefined {
   return readArray(value, path)?.map((item, at) => {
-    const place = Place.item(path, at);
+    const place = BodyPlace.item(path, at);
     return required(readString(item, place), place);
   });
 }
 
-export function required<T>(value: T | undefined, path: Path, field?: string): T {
+export function required<T>(value: T | undefined, path: ParamPath, field?: string): T {
   if (value !== undefined) return value;
   const place = placeOf(path, field);
   throw new RequestFault('missing_required_parameter', `\`${String(place)}\` is required.`, place);
 }
 
-export function invalidValue(path: Path, message: string): RequestFault {
+export function invalidValue(path: ParamPath, message: string): RequestFault {
   return new RequestFault('invalid_value', message, path);
 }
 

@@ -18,9 +18,9 @@ export function remoteMedia({ messages }: JsonObject): readonly RemoteMedia[] {
   });
 }
 
-type Found = Omit<RemoteMedia, 'param' | 'path'> & { readonly key: string };
+type FoundMedia = Omit<RemoteMedia, 'param' | 'path'> & { readonly key: string };
 
-function mediaOf(part: JsonObject): Found | undefined {
+function mediaOf(part: JsonObject): FoundMedia | undefined {
   switch (part.type) {
     case 'image_url':
     case 'video_url':
@@ -35,7 +35,7 @@ function mediaOf(part: JsonObject): Found | undefined {
 
 const KINDS = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
 
-function ofUrl(part: JsonObject, key: keyof typeof KINDS): Found | undefined {
+function ofUrl(part: JsonObject, key: keyof typeof KINDS): FoundMedia | undefined {
   const holder = part[key];
   const { url, ...others } = isObject(holder) ? holder : { url: holder };
   if (!isAddress(url)) return undefined;
@@ -49,7 +49,7 @@ function ofUrl(part: JsonObject, key: keyof typeof KINDS): Found | undefined {
   };
 }
 
-function ofFile(file: unknown): Found | undefined {
+function ofFile(file: unknown): FoundMedia | undefined {
   if (!isObject(file) || file.file_data !== undefined) return undefined;
   const { file_url: address, file_id: id, ...others } = file;
   // A Google file id is an address (wire.md D4).

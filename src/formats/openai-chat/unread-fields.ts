@@ -1,6 +1,6 @@
 import type { JsonObject, Loss } from '../conversation.ts';
 import { LossReport } from '../losses/losses.ts';
-import { Place, type Path } from '../losses/place.ts';
+import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { isBareSchema } from './decode-response-format.ts';
 import { isObject } from './read.ts';
 
@@ -107,7 +107,7 @@ export function unreadFields(body: JsonObject): readonly Loss[] {
     for (const list of PART_LISTS) {
       const parts = message[list];
       if (shape?.[list] !== true || !Array.isArray(parts)) continue;
-      each(parts, Place.field(path, list), (part, place) => compare(part, PARTS.get(part.type), place, found));
+      each(parts, BodyPlace.field(path, list), (part, place) => compare(part, PARTS.get(part.type), place, found));
     }
   });
   each(body.tools, 'tools', (tool, path) => compare(tool, TOOLS.get(tool.type), path, found));
@@ -121,15 +121,15 @@ export function unreadFields(body: JsonObject): readonly Loss[] {
 
 const PART_LISTS = ['content', 'content_blocks', 'content_parts'] as const;
 
-function each(list: unknown, place: Path, visit: (item: JsonObject, place: Place) => void): void {
+function each(list: unknown, place: ParamPath, visit: (item: JsonObject, place: BodyPlace) => void): void {
   if (!Array.isArray(list)) return;
   for (let at = 0; at < list.length; at += 1) {
     const item: unknown = list[at];
-    if (isObject(item)) visit(item, Place.item(place, at));
+    if (isObject(item)) visit(item, BodyPlace.item(place, at));
   }
 }
 
-function compare(object: JsonObject, shape: Shape | undefined, path: Path, found: LossReport): void {
+function compare(object: JsonObject, shape: Shape | undefined, path: ParamPath, found: LossReport): void {
   if (!shape) return;
   for (const key of Object.keys(object)) {
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
@@ -139,10 +139,10 @@ function compare(object: JsonObject, shape: Shape | undefined, path: Path, found
     if (value === undefined || value === null) continue;
     if (known === undefined) {
       if (found.isFull) found.count('dropped', 1);
-      else found.dropped(Place.field(path, key), 'No field of this name is known here.');
+      else found.dropped(BodyPlace.field(path, key), 'No field of this name is known here.');
     } else if (isList(known)) {
-      each(value, Place.field(path, key), (item, place) => compare(item, known[0], place, found));
-    } else if (isObject(value)) compare(value, known, Place.field(path, key), found);
+      each(value, BodyPlace.field(path, key), (item, place) => compare(item, known[0], place, found));
+    } else if (isObject(value)) compare(value, known, BodyPlace.field(path, key), found);
   }
 }
 

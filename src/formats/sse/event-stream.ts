@@ -1,4 +1,4 @@
-import { HeldBytes } from './held-bytes.ts';
+import { ByteBuffer } from './held-bytes.ts';
 import { withoutMark } from './stream-start.ts';
 
 /**
@@ -12,7 +12,7 @@ const CR = 0x0d;
 
 /** Cuts a byte stream at event ends (blank lines). Only the new bytes are searched. */
 export class SseCutter {
-  readonly #held = new HeldBytes();
+  readonly #held = new ByteBuffer();
   #begun = false;
 
   /** Bytes up to the last event end seen, or undefined. The byte order mark of the stream is not among them. */

@@ -14,7 +14,7 @@ const MOST_KEPT_ROOM = 64 * 1024;
  * Bytes that wait for the end of their event. They are copied into one room, which doubles when it is full: a read of one byte costs
  * little more than the copy of that byte, and a large event in small reads does not cost its square.
  */
-export class HeldBytes {
+export class ByteBuffer {
   #room: Buffer = NOTHING;
   #length = 0;
 

@@ -2,7 +2,7 @@ import type { FormatName, JsonObject, Part, ToolCallPart } from '../conversation
 import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from '../events.ts';
 
 /** One answer, whole: what a list of events says when it is read to the end. */
-export interface Choice {
+export interface FoldedChoice {
   readonly index: number;
   /** In the order of their first event. Fragments of one block are joined; a signature sits on its part. */
   readonly parts: readonly Part[];
@@ -23,7 +23,7 @@ export interface Generation {
   /** See the `start` event. */
   readonly extras: JsonObject | undefined;
   readonly extrasFormat: FormatName | undefined;
-  readonly choices: readonly Choice[];
+  readonly choices: readonly FoldedChoice[];
   readonly usage: Usage | undefined;
   /** The provider's own usage object, last seen. */
   readonly rawUsage: JsonObject | undefined;
@@ -31,7 +31,7 @@ export interface Generation {
 }
 
 type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
-type Draft = Mutable<Choice> & {
+type Draft = Mutable<FoldedChoice> & {
   parts: Part[];
   citations: UrlCitation[];
   logprobs: LogprobToken[];
@@ -94,9 +94,9 @@ function draftOf(drafts: Map<number, Draft>, index: number): Draft {
   return draft;
 }
 
-type ChoiceEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>;
+type FoldedEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'error' | 'end' | 'ping' }>;
 
-function foldInto(draft: Draft, event: ChoiceEvent): void {
+function foldInto(draft: Draft, event: FoldedEvent): void {
   switch (event.type) {
     case 'text':
       return mergeText(draft, event);
@@ -143,25 +143,25 @@ function foldInto(draft: Draft, event: ChoiceEvent): void {
   }
 }
 
-function mergeArguments(draft: Draft, { call, text }: Extract<ChoiceEvent, { type: 'tool_arguments' }>): void {
+function mergeArguments(draft: Draft, { call, text }: Extract<FoldedEvent, { type: 'tool_arguments' }>): void {
   const part = partAt(draft, 'tool_call', call);
   if (part?.type === 'tool_call') part.arguments += text;
 }
 
-function mergeText(draft: Draft, { block, text, spoken }: Extract<ChoiceEvent, { type: 'text' }>): void {
+function mergeText(draft: Draft, { block, text, spoken }: Extract<FoldedEvent, { type: 'text' }>): void {
   const part = partAt(draft, 'text', block);
   if (part?.type === 'text') part.text += text;
   else begin(draft, block, { type: 'text', text, ...(spoken && { spoken }) });
 }
 
-function mergeThinking(draft: Draft, { block, text, inline }: Extract<ChoiceEvent, { type: 'thinking' }>): void {
+function mergeThinking(draft: Draft, { block, text, inline }: Extract<FoldedEvent, { type: 'thinking' }>): void {
   const part = partAt(draft, 'thinking', block);
   if (part?.type === 'thinking') part.text += text;
   else begin(draft, block, { type: 'thinking', text, ...(inline && { inline }) });
 }
 
 /** Events that carry a whole part each. */
-function wholePart(event: Extract<ChoiceEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>): Part {
+function wholePart(event: Extract<FoldedEvent, { type: 'media' | 'code' | 'code_result' | 'opaque' }>): Part {
   const signature = 'signature' in event && event.signature ? { signature: event.signature } : {};
   switch (event.type) {
     case 'media':

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../plugin/index.ts';
 import { createExchange, createFakeClock } from '../../plugin/testing/index.ts';
-import { Room, type Place } from './capacity.ts';
+import { Room, type Admission } from './capacity.ts';
 
 const LIMITS = { inFlight: 20, inFlightPerKey: 5, inFlightBytes: 1000, inFlightBytesPerKey: 250 };
 
@@ -23,7 +23,7 @@ function open(limits = LIMITS) {
   return { clock, room, told, arrive };
 }
 
-const whole = (place: Place): void => void (place.res.req.complete = true);
+const whole = (place: Admission): void => void (place.res.req.complete = true);
 
 describe('shares of requests', () => {
   it('leave a quarter to keys with less than theirs, callers without a key being one', () => {
@@ -117,7 +117,7 @@ const steps = (keys: readonly string[]): fc.Arbitrary<Step[]> =>
 
 async function play(script: readonly Step[]) {
   const { clock, room, arrive } = open();
-  const places: Place[] = [];
+  const places: Admission[] = [];
   for (const { kind, key, which, bytes } of script) {
     const place = places[which % Math.max(1, places.length)];
     if (kind === 'arrive') places.push(arrive(key).place);

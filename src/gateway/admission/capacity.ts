@@ -5,7 +5,7 @@ import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits
 import { Uploads } from './uploads.ts';
 
 /** What one request takes of the room for all. */
-export interface Place {
+export interface Admission {
   readonly exchange: Exchange;
   readonly res: ServerResponse;
   /** It counts as one of `limits.in_flight`. */
@@ -47,7 +47,7 @@ const UNLIMITED: InFlightLimits = {
 /** The room for requests and their bytes, and who holds how much of it. Where it is full, slow uploads are dropped before anything is refused. */
 export class Room {
   readonly #shares = new Shares();
-  readonly #uploads = new Uploads<Place>();
+  readonly #uploads = new Uploads<Admission>();
   readonly #clock: Pick<Clock, 'now'>;
   readonly #onFull: NonNullable<RoomSetup['onFull']>;
   #limits = UNLIMITED;
@@ -73,12 +73,12 @@ export class Room {
   }
 
   /** A place that counts for nothing yet. */
-  open({ exchange, res }: Pick<Place, 'exchange' | 'res'>): Place {
+  open({ exchange, res }: Pick<Admission, 'exchange' | 'res'>): Admission {
     return { exchange, res, counted: false, admitted: false, share: this.#shares.of(undefined), bytes: 0 };
   }
 
   /** The first step: the caller is not known yet, so its share is not asked about. */
-  enter(place: Place): GatewayError | undefined {
+  enter(place: Admission): GatewayError | undefined {
     if (this.#requests >= this.#limits.inFlight) {
       const refusal = this.#refusal(place, ({ all }) =>
         requestsExceed({ all: this.#requests - all.requests, own: 0 }, this.#limits),
@@ -92,7 +92,7 @@ export class Room {
   }
 
   /** The second step: the caller is known. A request that is refused takes no place any more. */
-  admit(place: Place): GatewayError | undefined {
+  admit(place: Admission): GatewayError | undefined {
     const share = this.#shares.of(place.exchange.caller?.keyId);
     if (!place.counted || (place.admitted && share === place.share)) return undefined;
     this.#move(place, share);
@@ -107,7 +107,7 @@ export class Room {
   }
 
   /** So many more bytes of a body, or none. */
-  reserve(place: Place, bytes: number): GatewayError | undefined {
+  reserve(place: Admission, bytes: number): GatewayError | undefined {
     this.#uploads.add(place);
     const after = { all: this.#bytes + bytes, own: place.share.bytes - place.bytes };
     if (bytesExceed(after, this.#limits)) {
@@ -121,13 +121,13 @@ export class Room {
   }
 
   /** So many more bytes that are there already, or fewer. False: there are too many. */
-  hold(place: Place | undefined, bytes: number): boolean {
+  hold(place: Admission | undefined, bytes: number): boolean {
     if (place) this.#take(place, bytes);
     return this.#bytes <= this.#limits.inFlightBytes;
   }
 
   /** Gives back all that it has taken. */
-  release(place: Place): void {
+  release(place: Admission): void {
     this.#uploads.delete(place);
     this.#take(place, -place.bytes);
     if (place.counted) {
@@ -138,13 +138,13 @@ export class Room {
     this.#shares.forgetEmpty(place.share);
   }
 
-  #take(place: Place, bytes: number): void {
+  #take(place: Admission, bytes: number): void {
     place.bytes += bytes;
     place.share.bytes += bytes;
     this.#bytes += bytes;
   }
 
-  #move(place: Place, share: Share): void {
+  #move(place: Admission, share: Share): void {
     share.requests += 1;
     share.bytes += place.bytes;
     place.share.requests -= 1;
@@ -153,7 +153,7 @@ export class Room {
     place.share = share;
   }
 
-  #refusal(place: Place, exceeds: Exceeds): GatewayError | undefined {
+  #refusal(place: Admission, exceeds: Exceeds): GatewayError | undefined {
     const limit = exceeds(NOTHING);
     if (limit === undefined || this.#dropSlow(place, limit, exceeds)) return undefined;
     this.#onFull(limit, 'refused');
@@ -164,9 +164,9 @@ export class Room {
    * Drops slow uploads, the oldest first, until nothing is exceeded; none where all of them would not be enough. For a caller that
    * exceeds its share these are its own: nothing of another caller makes room for it.
    */
-  #dropSlow(place: Place, limit: LoadLimit, exceeds: Exceeds): boolean {
+  #dropSlow(place: Admission, limit: LoadLimit, exceeds: Exceeds): boolean {
     const freed = { all: { ...NOTHING.all }, own: { ...NOTHING.own } };
-    const chosen: Place[] = [];
+    const chosen: Admission[] = [];
     const ofCaller = limit === 'in_flight_per_key' || limit === 'in_flight_bytes_per_key';
     for (const slow of this.#uploads.slow(this.#clock.now())) {
       if (slow === place || !slow.counted || (ofCaller && slow.share !== place.share)) continue;
@@ -180,14 +180,14 @@ export class Room {
     return false;
   }
 
-  #drop(place: Place, limit: LoadLimit): void {
+  #drop(place: Admission, limit: LoadLimit): void {
     this.release(place);
     this.#onFull(limit, 'dropped');
     place.exchange.cancellation.cancel(tooSlow(limit, this.#clock.now() - place.exchange.startedAt));
   }
 }
 
-function add(to: Amount, { bytes }: Place): void {
+function add(to: Amount, { bytes }: Admission): void {
   to.requests += 1;
   to.bytes += bytes;
 }

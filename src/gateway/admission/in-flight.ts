@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, type Exchange, type ReplyEnd } from '../../plugin/index.ts';
-import { Room, type Place, type RoomSetup } from './capacity.ts';
+import { Room, type Admission, type RoomSetup } from './capacity.ts';
 import { RETRY_AFTER_MS, type InFlightLimits } from './shares.ts';
 
 /** What writes a reply that has begun to leave. */
@@ -23,7 +23,7 @@ export interface Arrival {
 }
 
 interface Running extends Arrival {
-  readonly place: Place;
+  readonly place: Admission;
   writer: LeavingReply | undefined;
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { answer, Channel, NoAnswer, type Answers, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, Channel, NoAnswer, type WorkerAnswers, type ToPrimary, type ToWorker } from './ipc.ts';
 
 const unasked = () => Promise.reject(new Error('not asked here'));
-const ANSWERS: Answers = {
+const ANSWERS: WorkerAnswers = {
   start: unasked,
   reload: unasked,
   record: async ({ id }) => ({ id }),

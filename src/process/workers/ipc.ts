@@ -23,7 +23,7 @@ export type StartFailure =
   | { readonly kind: 'traces' | 'other'; readonly message: string };
 
 /** All the primary may ask of a worker, and what the answer is. */
-export interface Questions {
+export interface WorkerQuestions {
   /** `port`: where the workers before it listen; undefined for the first, which takes what the settings say. */
   readonly start: {
     readonly asked: SentSettings & { readonly port: number | undefined };
@@ -53,19 +53,19 @@ export interface Questions {
   /** The end of the delay of a drain; answered at once. */
   readonly drainStep: { readonly asked: DrainStep; readonly answer: undefined };
 }
-export type Question = keyof Questions;
+export type WorkerQuestion = keyof WorkerQuestions;
 
-interface Asking<Q extends Question> {
+interface Asking<Q extends WorkerQuestion> {
   readonly type: 'ask';
   readonly id: number;
   readonly question: Q;
-  readonly asked: Questions[Q]['asked'];
+  readonly asked: WorkerQuestions[Q]['asked'];
 }
 
-export type ToWorker = { [Q in Question]: Asking<Q> }[Question];
+export type ToWorker = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 
 export type ToPrimary =
-  | { readonly type: 'answer'; readonly id: number; readonly answer: Questions[Question]['answer'] }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerQuestions[WorkerQuestion]['answer'] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   /** Unasked: a model name that could become a label, or is one and is used. */
   | { readonly type: 'label'; readonly use: LabelUse }
@@ -95,7 +95,7 @@ export class NoAnswer extends Error {
 }
 
 interface Waiting {
-  resolve(answer: Questions[Question]['answer']): void;
+  resolve(answer: WorkerQuestions[WorkerQuestion]['answer']): void;
   reject(error: Error): void;
 }
 
@@ -113,7 +113,11 @@ export class Channel {
     this.#clock = clock;
   }
 
-  ask<Q extends Question>(question: Q, asked: Questions[Q]['asked'], limitMs: number): Promise<Questions[Q]['answer']> {
+  ask<Q extends WorkerQuestion>(
+    question: Q,
+    asked: WorkerQuestions[Q]['asked'],
+    limitMs: number,
+  ): Promise<WorkerQuestions[Q]['answer']> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(new NoAnswer(`the worker is gone: no answer to "${question}"`));
       const id = (this.#last += 1);
@@ -151,16 +155,20 @@ export class Channel {
   }
 }
 
-export type Answers = {
-  readonly [Q in Question]: (asked: Questions[Q]['asked']) => Promise<Questions[Q]['answer']>;
+export type WorkerAnswers = {
+  readonly [Q in WorkerQuestion]: (asked: WorkerQuestions[Q]['asked']) => Promise<WorkerQuestions[Q]['answer']>;
 };
 
 /** The worker's side: one answer to every question, in whatever order they are ready. */
-export async function answer(message: ToWorker, answers: Answers, send: (message: ToPrimary) => void): Promise<void> {
+export async function answer(
+  message: ToWorker,
+  answers: WorkerAnswers,
+  send: (message: ToPrimary) => void,
+): Promise<void> {
   const { id, question, asked } = message;
   try {
     // The pair is one of the union's; TypeScript does not follow it through the look-up.
-    const act = answers[question] as (asked: unknown) => Promise<Questions[Question]['answer']>;
+    const act = answers[question] as (asked: unknown) => Promise<WorkerQuestions[WorkerQuestion]['answer']>;
     send({ type: 'answer', id, answer: await act(asked) });
   } catch (error) {
     send({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });

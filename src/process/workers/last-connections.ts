@@ -13,7 +13,7 @@ const STEP_LIMIT_MS = 500;
 const HANDED_OUT_LIMIT_MS = 4000;
 const HANDED_OUT_CHECK_MS = 5;
 
-interface Crew {
+interface LastWorkers {
   readonly members: readonly Member[];
   readonly listener: Pick<CrewListener, 'count' | 'close'>;
   readonly connections: Pick<Connections, 'areHandedOut' | 'stop'>;
@@ -25,7 +25,7 @@ interface Crew {
  * accepted, and only then lets the workers stop listening: a worker that decides by itself does not know what the kernel and the
  * primary still hold for it. See `takeLastConnections` in drain.ts for one process.
  */
-export async function takeLastConnections(crew: Crew, { delayMs, timeoutMs }: DrainTimes): Promise<void> {
+export async function takeLastConnections(crew: LastWorkers, { delayMs, timeoutMs }: DrainTimes): Promise<void> {
   const { listener, connections, clock } = crew;
   if (delayMs > 0) await clock.sleep(delayMs);
   if (timeoutMs > 0) {
@@ -41,7 +41,7 @@ export async function takeLastConnections(crew: Crew, { delayMs, timeoutMs }: Dr
 }
 
 /** Resolves when all workers have taken the step, but for those that do not answer. */
-async function allTake({ members }: Crew, step: DrainStep): Promise<void> {
+async function allTake({ members }: LastWorkers, step: DrainStep): Promise<void> {
   const taken = members.map(async ({ channel, silence }) => {
     const answer = channel.ask('drainStep', step, STEP_LIMIT_MS).catch(() => {});
     if (!silence.isSuspect) await answer;

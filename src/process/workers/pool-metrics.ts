@@ -8,7 +8,7 @@ type Families = readonly FamilySnapshot[];
 
 type MetricsTold = Pick<Extract<ToPrimary, { readonly type: 'metrics' }>, 'families' | 'which'>;
 
-interface Told {
+interface ReportedMetrics {
   /** As of the latest message. */
   cumulative: Families;
   /** As of the latest full answer. */
@@ -25,7 +25,7 @@ const NOTHING: Families = [];
 export class CrewMetrics {
   readonly #own: Pick<Metrics, 'snapshot'>;
   readonly #now: () => number;
-  readonly #told = new Map<number, Told>();
+  readonly #told = new Map<number, ReportedMetrics>();
   readonly #ended = new EndedSeries();
 
   /** @param now monotonic milliseconds. Default: time stands still */

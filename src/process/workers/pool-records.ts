@@ -6,7 +6,7 @@ export interface Answered<A> {
 }
 
 /** What is looked at of a record, as json.ts writes it. */
-interface Told {
+interface ReportedRecord {
   readonly time?: string;
   readonly ended?: string;
   readonly same_id?: number;
@@ -16,7 +16,7 @@ interface Told {
 /** The latest of those that had the id, and which worker served it. "None" is said only when all have said so. */
 export function findRecord(answers: readonly Answered<object | undefined>[]): object | undefined {
   const found = answers
-    .flatMap(({ worker, answer }): Told[] => (answer ? [{ worker, ...answer }] : []))
+    .flatMap(({ worker, answer }): ReportedRecord[] => (answer ? [{ worker, ...answer }] : []))
     .toSorted((a, b) => compare(b.time, a.time));
   const [latest] = found;
   if (latest) {
@@ -30,7 +30,9 @@ export function findRecord(answers: readonly Answered<object | undefined>[]): ob
 
 /** As one process lists them: those that run, then those that ended, the latest first. One that does not answer has a line that says so. */
 export function mergeRecords(answers: readonly Answered<readonly object[]>[], limit: number): readonly object[] {
-  const lines = answers.flatMap(({ worker, answer }): Told[] => (answer ?? []).map((line) => ({ worker, ...line })));
+  const lines = answers.flatMap(({ worker, answer }): ReportedRecord[] =>
+    (answer ?? []).map((line) => ({ worker, ...line })),
+  );
   const running = lines.filter(({ ended }) => ended === undefined).toSorted((a, b) => compare(b.time, a.time));
   const over = lines.filter(({ ended }) => ended !== undefined).toSorted((a, b) => compare(b.ended, a.ended));
   const silent = answers.flatMap(({ worker, answered }) => (answered ? [] : [{ worker, state: 'does not answer' }]));

@@ -3,7 +3,7 @@ import type { RecordSource } from '../../admin/admin-listener.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
-import type { Crew, CrewTools } from '../process-role.ts';
+import type { WorkerPool, WorkerPoolTools } from '../process-role.ts';
 import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
 import { Connections } from './connections.ts';
@@ -13,7 +13,14 @@ import { CrewListener } from './pool-listener.ts';
 import { CrewMetrics } from './pool-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
-import { Channel, type Load, type Question, type Questions, type SentSettings, type ToPrimary } from './ipc.ts';
+import {
+  Channel,
+  type Load,
+  type WorkerQuestion,
+  type WorkerQuestions,
+  type SentSettings,
+  type ToPrimary,
+} from './ipc.ts';
 import { takeLastConnections } from './last-connections.ts';
 import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './pool-member.ts';
 import { Silence, TICK_MS } from './silence.ts';
@@ -40,9 +47,9 @@ export interface CrewOptions {
 }
 
 /** The worker processes: forks them, asks them, puts others in the places of those that end. */
-export class WorkerCrew implements Crew {
+export class WorkerCrew implements WorkerPool {
   readonly #options: CrewOptions;
-  readonly #tools: CrewTools;
+  readonly #tools: WorkerPoolTools;
   readonly #metrics: CrewMetrics;
   readonly #labels: CrewLabels;
   readonly #members = new Set<Member>();
@@ -54,7 +61,7 @@ export class WorkerCrew implements Crew {
   #address: Address | undefined;
   #stopping = false;
 
-  constructor(options: CrewOptions, tools: CrewTools) {
+  constructor(options: CrewOptions, tools: WorkerPoolTools) {
     this.#options = options;
     this.#tools = tools;
     this.#metrics = new CrewMetrics(tools.metrics, () => tools.clock.now());
@@ -127,7 +134,10 @@ export class WorkerCrew implements Crew {
   }
 
   /** All at once, none for long: `answer` is undefined where there was none in time. */
-  #askAll<Q extends Question>(question: Q, asked: Questions[Q]['asked']): Promise<Answered<Questions[Q]['answer']>[]> {
+  #askAll<Q extends WorkerQuestion>(
+    question: Q,
+    asked: WorkerQuestions[Q]['asked'],
+  ): Promise<Answered<WorkerQuestions[Q]['answer']>[]> {
     return Promise.all(
       this.#serving().map(async ({ worker, channel }) => {
         const [result] = await Promise.allSettled([channel.ask(question, asked, LOOK_UP_LIMIT_MS)]);

@@ -7,7 +7,7 @@ import { startWorker } from '../gateway.ts';
 import type { WorkerGateway } from '../running-gateway.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import { surviveOutputErrors } from '../output-errors.ts';
-import { answer, type Answers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
@@ -34,7 +34,7 @@ const models = new WorkerLabels(
   (use) => send({ type: 'label', use }),
 );
 
-const answers: Answers = {
+const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {

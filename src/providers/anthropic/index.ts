@@ -4,18 +4,18 @@ import { readApiKey } from '../api-key.ts';
 import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
-import type { Call, Location } from '../provider.ts';
+import type { ModelCall, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 
 /** Both live versions keep stream, blocks and events; this one still takes sampling parameters (wire.md finding 1). */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
 
-const PATHS: Readonly<Partial<Record<Call['task'], string>>> = {
+const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
   generate: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
 };
 
-const TASKS: ReadonlySet<Call['task']> = new Set(['generate', 'count_tokens']);
+const TASKS: ReadonlySet<ModelCall['task']> = new Set(['generate', 'count_tokens']);
 
 /**
  * "32 MB" of a Messages request (wire.md B3, B7), counted as the API counts: its own refusals give 5 MB as 5242880 bytes. What
@@ -41,7 +41,7 @@ class AnthropicEntry implements OpenableEntry {
   }
 
   /** The name goes into the body, not into the path; the same names are refused, for no model here has such a one. */
-  locate(model: string, { task }: Call): Location {
+  locate(model: string, { task }: ModelCall): Location {
     checkModelName(model);
     const path = PATHS[task];
     if (path === undefined) throw unsupportedTask(model, task);
@@ -75,7 +75,7 @@ function readApiBase(entry: AnthropicSettings, report: Report): Base | undefined
 }
 
 /** Names as Vertex has them, and those of others. Behind a `base_url` any name may be meant. */
-function checkParams({ base_url: url }: AnthropicSettings, { model }: Params, report: Report): void {
+function checkParams({ base_url: url }: AnthropicSettings, { model }: AnthropicParams, report: Report): void {
   if (typeof model !== 'string' || url !== undefined) return;
   if (/^(?:claude[-*]|\*)/.test(model) && !VERTEX_DATE.test(model)) return;
   const suggestion = model.replace(VERTEX_PREFIX, '').replace(VERTEX_DATE, '-');
@@ -84,7 +84,7 @@ function checkParams({ base_url: url }: AnthropicSettings, { model }: Params, re
   report(suggestion === model ? problem : { ...problem, suggestion });
 }
 
-type Params = Readonly<Record<string, unknown>>;
+type AnthropicParams = Readonly<Record<string, unknown>>;
 
 const VERTEX_PREFIX = /^(?:anthropic|familya)\./;
 const VERTEX_DATE = /@(?=[0-9]{8}$)/;

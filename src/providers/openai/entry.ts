@@ -1,12 +1,12 @@
 import type { OpenableEntry } from '../definition.ts';
-import type { Call, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import type { ModelCall, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { OPERATIONS, type OpenAiOperation } from './operations.ts';
 
-type Headers = Readonly<Record<string, string>>;
+type EntryHeaders = Readonly<Record<string, string>>;
 
 /** Where one request goes at the entry's origin. */
-export interface Place {
+export interface ApiPath {
   readonly path: string;
   /** Name for the body. */
   readonly model: string;
@@ -18,12 +18,12 @@ export interface EntryParts extends Pick<
   'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller'
 > {
   readonly origin: string;
-  readonly headers: Headers;
+  readonly headers: EntryHeaders;
   /** `caller`: what the request brings, where it brings something. */
-  readonly credentials: Headers | 'caller';
+  readonly credentials: EntryHeaders | 'caller';
   readonly streamUsage: boolean;
   /** Throws GatewayError `invalid_model`. */
-  readonly place: (model: string, operation: OpenAiOperation) => Place;
+  readonly place: (model: string, operation: OpenAiOperation) => ApiPath;
 }
 
 export class OpenAiApiEntry implements OpenableEntry {
@@ -47,7 +47,7 @@ export class OpenAiApiEntry implements OpenableEntry {
     this.#parts = parts;
   }
 
-  locate(model: string, { task }: Call): Location {
+  locate(model: string, { task }: ModelCall): Location {
     const operation = OPERATIONS[task];
     if (!operation) throw unsupportedTask(model, task);
     const { origin, headers, streamUsage, place } = this.#parts;
@@ -62,14 +62,14 @@ export class OpenAiApiEntry implements OpenableEntry {
     };
   }
 
-  authorize(caller: UpstreamCaller): Headers {
+  authorize(caller: UpstreamCaller): EntryHeaders {
     const { credentials } = this.#parts;
     return credentials === 'caller' ? bearerOf(caller) : credentials;
   }
 }
 
 /** Servers without keys get no header rather than an empty bearer. */
-function bearerOf({ upstreamToken }: UpstreamCaller): Headers {
+function bearerOf({ upstreamToken }: UpstreamCaller): EntryHeaders {
   const token = upstreamToken?.reveal() ?? '';
   return /^[\x21-\x7e]+$/.test(token) ? { authorization: `Bearer ${token}` } : {};
 }

@@ -35,7 +35,7 @@ export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Repor
   };
 }
 
-interface Place {
+interface HeaderReading {
   /** Names that are there already; grows. */
   readonly taken: Set<string>;
   readonly report: Report;
@@ -44,7 +44,7 @@ interface Place {
 function readMap(
   key: 'headers' | 'secret_headers',
   written: Readonly<Record<string, string | Secret>>,
-  { taken, report }: Place,
+  { taken, report }: HeaderReading,
 ): Readonly<Record<string, string>> | undefined {
   const read = Object.entries(written).map(([title, given]) => {
     const name = title.toLowerCase();

@@ -3,7 +3,7 @@ import { readApiKey } from '../api-key.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
 import { readApiBase } from './base.ts';
-import { OpenAiApiEntry, type Place } from './entry.ts';
+import { OpenAiApiEntry, type ApiPath } from './entry.ts';
 import { readHeaders } from './headers.ts';
 import type { OpenAiOperation } from './operations.ts';
 
@@ -32,7 +32,7 @@ export const openai = defineProvider<OpenAiSettings>({
       origin: base.origin,
       ...headers,
       streamUsage: entry.stream_usage ?? true,
-      place: (model: string, operation: OpenAiOperation): Place => {
+      place: (model: string, operation: OpenAiOperation): ApiPath => {
         checkBodyModelName(model);
         return { path: `${base.prefix}${operation.path}`, model };
       },

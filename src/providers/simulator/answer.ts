@@ -7,14 +7,14 @@ export interface SimulatedCall {
   readonly input: string;
 }
 
-export interface Choice {
+export interface SimulatedChoice {
   readonly pieces: readonly string[];
   readonly calls: readonly SimulatedCall[];
   readonly finish: 'stop' | 'length' | 'tool_calls';
 }
 
 export interface Completion {
-  readonly choices: readonly Choice[];
+  readonly choices: readonly SimulatedChoice[];
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
@@ -33,7 +33,7 @@ export function answer(request: ChatRequest): Completion {
   };
 }
 
-function choiceFor(request: ChatRequest, calls: readonly SimulatedCall[], index: number): Choice {
+function choiceFor(request: ChatRequest, calls: readonly SimulatedCall[], index: number): SimulatedChoice {
   if (calls.length > 0) return { pieces: [], calls, finish: 'tool_calls' };
   const pieces = cut(stopAt(textFor(request, index), request.stops));
   if (pieces.length <= request.maxTokens) return { pieces, calls, finish: 'stop' };

@@ -1,5 +1,8 @@
+import type { JsonObject } from '../../formats/conversation.ts';
+import { isObject } from '../../plugin/index.ts';
+
 /** A request the simulator refuses, as OpenAI would. */
-export class Refusal extends Error {
+export class SimulatorRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly param: string | null;
@@ -40,19 +43,16 @@ export interface ChatRequest {
   readonly jsonSchema: unknown;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const objectAt = (json: Json, key: string): Json => {
+const objectAt = (json: JsonObject, key: string): JsonObject => {
   const value = json[key];
   return isObject(value) ? value : {};
 };
 
 /** Throws Refusal. */
 export function readChatRequest(body: unknown): ChatRequest {
-  if (!isObject(body)) throw new Refusal('The body is not a JSON object.', null);
+  if (!isObject(body)) throw new SimulatorRefusal('The body is not a JSON object.', null);
   const { model } = body;
-  if (typeof model !== 'string' || model === '') throw new Refusal('`model` must be a string.', 'model');
+  if (typeof model !== 'string' || model === '') throw new SimulatorRefusal('`model` must be a string.', 'model');
   const messages = readMessages(body['messages']);
   const lastUser = messages.findLast(({ role }) => role === 'user');
   const tools = readTools(body['tools']);
@@ -77,11 +77,11 @@ export function readChatRequest(body: unknown): ChatRequest {
 
 function readMessages(value: unknown): readonly { readonly role: string; readonly text: string }[] {
   if (!Array.isArray(value) || value.length === 0)
-    throw new Refusal('`messages` must be a list with at least one.', 'messages');
+    throw new SimulatorRefusal('`messages` must be a list with at least one.', 'messages');
   return value.map((message: unknown, index) => {
     const role = isObject(message) ? message['role'] : undefined;
     if (!isObject(message) || typeof role !== 'string') {
-      throw new Refusal(`\`messages[${index}].role\` must be a string.`, `messages[${index}].role`);
+      throw new SimulatorRefusal(`\`messages[${index}].role\` must be a string.`, `messages[${index}].role`);
     }
     return { role, text: textOf(message['content']) };
   });
@@ -93,39 +93,39 @@ function textOf(content: unknown): string {
   return content.map((part: unknown) => (isObject(part) ? partText(part) : '')).join('');
 }
 
-function partText(part: Json): string {
+function partText(part: JsonObject): string {
   const { type, text } = part;
   return type === 'text' && typeof text === 'string' ? text : `[${String(type)}]`;
 }
 
-function wholeNumber(body: Json, key: string): number | undefined {
+function wholeNumber(body: JsonObject, key: string): number | undefined {
   const value = body[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 1) {
-    throw new Refusal(`\`${key}\` must be a whole number of at least 1.`, key);
+    throw new SimulatorRefusal(`\`${key}\` must be a whole number of at least 1.`, key);
   }
-  if (key === 'n' && value > 128) throw new Refusal('`n` must be at most 128.', 'n');
+  if (key === 'n' && value > 128) throw new SimulatorRefusal('`n` must be at most 128.', 'n');
   return value;
 }
 
 function readStops(value: unknown): readonly string[] {
   const list: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
   return list.map((stop) => {
-    if (typeof stop !== 'string') throw new Refusal('`stop` must be a string or a list of strings.', 'stop');
+    if (typeof stop !== 'string') throw new SimulatorRefusal('`stop` must be a string or a list of strings.', 'stop');
     return stop;
   });
 }
 
 function readTools(value: unknown): readonly SimulatedTool[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new Refusal('`tools` must be a list.', 'tools');
+  if (!Array.isArray(value)) throw new SimulatorRefusal('`tools` must be a list.', 'tools');
   return value.map((tool: unknown, index) => {
     const kind = isObject(tool) && tool['type'] === 'custom' ? 'custom' : 'function';
     const details = isObject(tool) ? objectAt(tool, kind) : {};
     const { name, parameters } = details;
     if (typeof name !== 'string' || name === '') {
       const param = `tools[${index}].${kind}.name`;
-      throw new Refusal(`\`${param}\` must be a string.`, param);
+      throw new SimulatorRefusal(`\`${param}\` must be a string.`, param);
     }
     return { kind, name, schema: parameters };
   });
@@ -148,10 +148,10 @@ function readToolChoice(value: unknown, tools: readonly SimulatedTool[]): ReadCh
     }
     if (type === 'allowed_tools') return readAllowedTools(objectAt(value, 'allowed_tools'), tools);
   }
-  throw new Refusal('`tool_choice` is not one of the forms of the API.', 'tool_choice');
+  throw new SimulatorRefusal('`tool_choice` is not one of the forms of the API.', 'tool_choice');
 }
 
-function readAllowedTools(allowed: Json, tools: readonly SimulatedTool[]): ReadChoice {
+function readAllowedTools(allowed: JsonObject, tools: readonly SimulatedTool[]): ReadChoice {
   const list = Array.isArray(allowed['tools']) ? allowed['tools'] : [];
   const names = list.map((tool: unknown) =>
     isObject(tool) ? objectAt(tool, tool['type'] === 'custom' ? 'custom' : 'function')['name'] : undefined,
@@ -161,11 +161,12 @@ function readAllowedTools(allowed: Json, tools: readonly SimulatedTool[]): ReadC
 
 function pick(tools: readonly SimulatedTool[], names: readonly unknown[] | undefined): readonly SimulatedTool[] {
   const left = names ? tools.filter(({ name }) => names.includes(name)) : tools;
-  if (left.length === 0) throw new Refusal('`tool_choice` names a tool that is not in `tools`.', 'tool_choice');
+  if (left.length === 0)
+    throw new SimulatorRefusal('`tool_choice` names a tool that is not in `tools`.', 'tool_choice');
   return left;
 }
 
-function readJsonSchema(format: Json): unknown {
+function readJsonSchema(format: JsonObject): unknown {
   if (format['type'] === 'json_schema') return objectAt(format, 'json_schema')['schema'] ?? { type: 'object' };
   if (format['type'] === 'json_object') return { type: 'object', properties: { reply: {} }, required: ['reply'] };
   return undefined;

@@ -1,4 +1,4 @@
-import { Refusal } from './chat-request.ts';
+import { SimulatorRefusal } from './chat-request.ts';
 
 /** What the simulator reads of a request for embeddings; other fields are accepted and change nothing. */
 export interface EmbeddingRequest {
@@ -17,30 +17,33 @@ const MAX_INPUTS = 2_048;
 /** Throws Refusal. */
 export function readEmbeddingRequest(body: unknown): EmbeddingRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Refusal('The body is not a JSON object.', null);
+    throw new SimulatorRefusal('The body is not a JSON object.', null);
   const { model, input, dimensions, encoding_format: encoding } = body as Readonly<Record<string, unknown>>;
-  if (typeof model !== 'string' || model === '') throw new Refusal('`model` must be a string.', 'model');
+  if (typeof model !== 'string' || model === '') throw new SimulatorRefusal('`model` must be a string.', 'model');
   const base64 = encoding === 'base64';
   if (!base64 && encoding !== undefined && encoding !== null && encoding !== 'float')
-    throw new Refusal('`encoding_format` must be float or base64.', 'encoding_format');
+    throw new SimulatorRefusal('`encoding_format` must be float or base64.', 'encoding_format');
   return { model, texts: readInput(input), dimensions: readDimensions(dimensions), base64 };
 }
 
 function readDimensions(value: unknown): number {
   if (value === undefined || value === null) return DEFAULT_DIMENSIONS;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_DIMENSIONS) return value;
-  throw new Refusal(`\`dimensions\` must be a whole number from 1 to ${MAX_DIMENSIONS}.`, 'dimensions');
+  throw new SimulatorRefusal(`\`dimensions\` must be a whole number from 1 to ${MAX_DIMENSIONS}.`, 'dimensions');
 }
 
 /** A text, a list of texts, a list of tokens, or a list of such lists. */
 function readInput(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) && !isTokens(value) ? value : [value];
-  if (list.length > MAX_INPUTS) throw new Refusal(`\`input\` must have at most ${MAX_INPUTS} items.`, 'input');
-  if (list.length === 0) throw new Refusal('`input` must not be empty.', 'input');
+  if (list.length > MAX_INPUTS) throw new SimulatorRefusal(`\`input\` must have at most ${MAX_INPUTS} items.`, 'input');
+  if (list.length === 0) throw new SimulatorRefusal('`input` must not be empty.', 'input');
   return list.map((item) => {
     if (typeof item === 'string' && item !== '') return item;
     if (isTokens(item)) return item.join(' ');
-    throw new Refusal('`input` must be a text that is not empty, a list of such texts, or of tokens.', 'input');
+    throw new SimulatorRefusal(
+      '`input` must be a text that is not empty, a list of such texts, or of tokens.',
+      'input',
+    );
   });
 }
 

@@ -1,11 +1,10 @@
+import type { JsonObject } from '../../formats/conversation.ts';
 import { createHash } from 'node:crypto';
 import { endianness } from 'node:os';
 import type { EmbeddingRequest } from './embedding-request.ts';
 
-type Json = Record<string, unknown>;
-
 /** wire.md A7. */
-export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRequest): Json {
+export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRequest): JsonObject {
   const tokens = texts.reduce((sum, text) => sum + wordsOf(text).length, 0);
   return {
     object: 'list',

@@ -1,6 +1,6 @@
 import type { ChatRequest } from './chat-request.ts';
 import type { Completion } from './answer.ts';
-import { STREAM_HEADERS, type Step } from './script.ts';
+import { STREAM_HEADERS, type ScriptStep } from './script.ts';
 import { plainReply, streamEvents, type ReplyHead } from './wire.ts';
 
 // Replies made once, for benchmarks: what is measured should be the gateway, not its upstream.
@@ -13,9 +13,9 @@ const FAST_WORDS = 110;
 const HEAD: ReplyHead = { id: 'chatcmpl-sim-fast', created: 1_795_132_800, callId: () => '' };
 
 interface Prebuilt {
-  readonly plain: readonly Step[];
-  readonly one: readonly Step[];
-  readonly each: readonly Step[];
+  readonly plain: readonly ScriptStep[];
+  readonly one: readonly ScriptStep[];
+  readonly each: readonly ScriptStep[];
 }
 
 function completionOf(words: number): Completion {
@@ -30,7 +30,7 @@ function build(includeUsage: boolean): Prebuilt {
   // Role, finish, [DONE], and usage when it is asked for, are events too.
   const words = FAST_EVENTS - (includeUsage ? 4 : 3);
   const events = streamEvents(fastRequest(request), completionOf(words), HEAD);
-  const head = (headers: Readonly<Record<string, string>>): Step => ({ kind: 'head', status: 200, headers });
+  const head = (headers: Readonly<Record<string, string>>): ScriptStep => ({ kind: 'head', status: 200, headers });
   return {
     plain: [
       head({ 'content-type': 'application/json', 'content-length': String(body.length) }),
@@ -40,7 +40,7 @@ function build(includeUsage: boolean): Prebuilt {
     one: [head(STREAM_HEADERS), { kind: 'send', bytes: Buffer.from(events.join('')) }, { kind: 'end' }],
     each: [
       head(STREAM_HEADERS),
-      ...events.flatMap((bytes): Step[] => [
+      ...events.flatMap((bytes): ScriptStep[] => [
         { kind: 'send', bytes: Buffer.from(bytes) },
         { kind: 'wait', ms: 0 },
       ]),
@@ -70,7 +70,7 @@ function fastRequest({ model, includeUsage }: { model: string; includeUsage: boo
 
 let built: { readonly bare: Prebuilt; readonly withUsage: Prebuilt } | undefined;
 
-export function fastScript(request: ChatRequest, writes: 'one' | 'each'): readonly Step[] {
+export function fastScript(request: ChatRequest, writes: 'one' | 'each'): readonly ScriptStep[] {
   built ??= { bare: build(false), withUsage: build(true) };
   const prebuilt = request.includeUsage ? built.withUsage : built.bare;
   return request.stream ? prebuilt[writes] : prebuilt.plain;

@@ -3,11 +3,14 @@ import { readBase, type Base } from '../base-url.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
-import type { Call, Location } from '../provider.ts';
+import type { ModelCall, Location } from '../provider.ts';
 import { inProcessUrl, openInProcess } from './in-process.ts';
 import { CHAT_PATH, EMBEDDINGS_PATH } from './server.ts';
 
-const PATHS: Readonly<Partial<Record<Call['task'], string>>> = { generate: CHAT_PATH, embeddings: EMBEDDINGS_PATH };
+const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
+  generate: CHAT_PATH,
+  embeddings: EMBEDDINGS_PATH,
+};
 
 const NOTHING = Object.freeze({});
 
@@ -25,7 +28,7 @@ class SimulatorEntry implements OpenableEntry {
     this.#base = base;
   }
 
-  locate(model: string, { task }: Call): Location {
+  locate(model: string, { task }: ModelCall): Location {
     checkModelName(model);
     const path = PATHS[task];
     if (path === undefined) throw unsupportedTask(model, task);

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../plugin/index.ts';
-import type { Step } from './script.ts';
+import type { ScriptStep } from './script.ts';
 
 const PING_MS = 100;
 const PING = ': ping\n\n';
 
 /** Does the steps on the socket, at the reader's pace, until they are done or the client has left. */
 export async function play(
-  steps: readonly Step[],
+  steps: readonly ScriptStep[],
   response: ServerResponse,
   clock: Clock,
 ): Promise<'done' | 'aborted'> {
@@ -51,7 +51,12 @@ class Departure {
   }
 }
 
-function perform(step: Step, response: ServerResponse, departure: Departure, clock: Clock): Promise<void> | undefined {
+function perform(
+  step: ScriptStep,
+  response: ServerResponse,
+  departure: Departure,
+  clock: Clock,
+): Promise<void> | undefined {
   switch (step.kind) {
     case 'head':
       response.writeHead(step.status, step.headers);
@@ -77,7 +82,7 @@ function perform(step: Step, response: ServerResponse, departure: Departure, clo
 }
 
 function pause(
-  { kind, ms }: Step & { kind: 'wait' | 'ping' },
+  { kind, ms }: ScriptStep & { kind: 'wait' | 'ping' },
   response: ServerResponse,
   departure: Departure,
   clock: Clock,

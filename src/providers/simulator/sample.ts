@@ -1,6 +1,5 @@
-type Json = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import type { JsonObject } from '../../formats/conversation.ts';
+import { isObject } from '../../plugin/index.ts';
 
 /** Recursive schemas end here: what nests deeper is null. */
 const MAX_DEPTH = 12;
@@ -24,7 +23,7 @@ export function sampleFor(schema: unknown): unknown {
   return sample(schema, isObject(schema) ? schema : {}, 0);
 }
 
-function sample(given: unknown, root: Json, depth: number): unknown {
+function sample(given: unknown, root: JsonObject, depth: number): unknown {
   if (!isObject(given) || depth > MAX_DEPTH) return given === undefined || given === true ? 'sample' : null;
   const schema = flatten(given, root, depth);
   if (schema['const'] !== undefined) return schema['const'];
@@ -42,17 +41,17 @@ function sample(given: unknown, root: Json, depth: number): unknown {
 }
 
 /** References followed, `allOf` merged into one schema. */
-function flatten(schema: Json, root: Json, depth: number): Json {
+function flatten(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) return {};
   const { $ref: reference, allOf, ...own } = schema;
-  let flat: Json = own;
+  let flat: JsonObject = own;
   if (typeof reference === 'string') flat = merge(flat, resolve(reference, root));
   if (Array.isArray(allOf))
     for (const part of allOf) flat = merge(flat, isObject(part) ? flatten(part, root, depth + 1) : {});
   return flat['$ref'] === undefined && flat['allOf'] === undefined ? flat : flatten(flat, root, depth + 1);
 }
 
-function merge(base: Json, more: unknown): Json {
+function merge(base: JsonObject, more: unknown): JsonObject {
   if (!isObject(more)) return base;
   const merged: Record<string, unknown> = { ...more, ...base };
   if (isObject(base['properties']) && isObject(more['properties'])) {
@@ -65,7 +64,7 @@ function merge(base: Json, more: unknown): Json {
 }
 
 /** `#/$defs/name`; a reference that leads nowhere allows anything. */
-function resolve(reference: string, root: Json): Json {
+function resolve(reference: string, root: JsonObject): JsonObject {
   let at: unknown = reference.startsWith('#') ? root : undefined;
   for (const step of reference.split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -74,7 +73,7 @@ function resolve(reference: string, root: Json): Json {
   return isObject(at) ? at : {};
 }
 
-function sampleOfType(schema: Json, root: Json, depth: number): unknown {
+function sampleOfType(schema: JsonObject, root: JsonObject, depth: number): unknown {
   switch (typeOf(schema)) {
     case 'object':
       return sampleObject(schema, root, depth);
@@ -93,7 +92,7 @@ function sampleOfType(schema: Json, root: Json, depth: number): unknown {
   }
 }
 
-function typeOf(schema: Json): unknown {
+function typeOf(schema: JsonObject): unknown {
   const { type } = schema;
   if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? 'null';
   if (type !== undefined) return type;
@@ -101,7 +100,7 @@ function typeOf(schema: Json): unknown {
   return schema['items'] === undefined ? 'string' : 'array';
 }
 
-function sampleObject(schema: Json, root: Json, depth: number): Json {
+function sampleObject(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const entries = required
@@ -115,7 +114,7 @@ function sampleObject(schema: Json, root: Json, depth: number): Json {
 
 const MAX_ITEMS = 100;
 
-function sampleArray(schema: Json, root: Json, depth: number): unknown[] {
+function sampleArray(schema: JsonObject, root: JsonObject, depth: number): unknown[] {
   const { minItems, items, prefixItems } = schema;
   const tuple = Array.isArray(prefixItems) ? prefixItems : [];
   const length = Math.min(MAX_ITEMS, Math.max(typeof minItems === 'number' ? minItems : 1, tuple.length));
@@ -123,7 +122,7 @@ function sampleArray(schema: Json, root: Json, depth: number): unknown[] {
   return Array.from({ length }, (_, index) => sample(tuple[index] ?? items, root, depth + 1));
 }
 
-function sampleNumber(schema: Json, step: number): number {
+function sampleNumber(schema: JsonObject, step: number): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   if (typeof minimum === 'number') return step === 1 ? Math.ceil(minimum) : minimum;
   if (typeof exclusiveMinimum === 'number') return middle(exclusiveMinimum, exclusiveMaximum ?? maximum, step);
@@ -141,7 +140,7 @@ function middle(low: number, high: unknown, step: number): number {
 
 const MAX_PADDING = 10_000;
 
-function sampleString(schema: Json): string {
+function sampleString(schema: JsonObject): string {
   const { format, minLength, maxLength } = schema;
   const text = (typeof format === 'string' ? FORMATS[format] : undefined) ?? 'sample';
   const padded = typeof minLength === 'number' ? text.padEnd(Math.min(minLength, MAX_PADDING), 'x') : text;

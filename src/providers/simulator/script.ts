@@ -2,7 +2,7 @@ import type { Behaviour } from './behaviours.ts';
 import { event } from './wire.ts';
 
 /** What the server does on the socket, one after the other. A reply without `end`, `cut` or `hold` does not exist. */
-export type Step =
+export type ScriptStep =
   | { readonly kind: 'wait'; readonly ms: number }
   /** Waits, and shows that it lives by comment lines. */
   | { readonly kind: 'ping'; readonly ms: number }
@@ -22,14 +22,18 @@ const jsonHeaders = (body: string): Record<string, string> => ({
 });
 
 /** A plain JSON document, all at once. */
-export function plainScript(status: number, json: object, headers: Readonly<Record<string, string>> = {}): Step[] {
+export function plainScript(
+  status: number,
+  json: object,
+  headers: Readonly<Record<string, string>> = {},
+): ScriptStep[] {
   const body = JSON.stringify(json);
-  const head: Step = { kind: 'head', status, headers: { ...jsonHeaders(body), ...headers } };
+  const head: ScriptStep = { kind: 'head', status, headers: { ...jsonHeaders(body), ...headers } };
   return [head, { kind: 'send', bytes: body }, { kind: 'end' }];
 }
 
 /** A good plain reply, spoilt as the behaviour asks. */
-export function replyScript(json: object, behaviour: Behaviour): Step[] {
+export function replyScript(json: object, behaviour: Behaviour): ScriptStep[] {
   const whole = plainScript(200, json);
   const [head] = whole;
   const body = JSON.stringify(json);
@@ -50,10 +54,10 @@ export function replyScript(json: object, behaviour: Behaviour): Step[] {
 }
 
 /** A good stream, spoilt as the behaviour asks. Each event is a send of its own. */
-export function streamScript(events: readonly string[], behaviour: Behaviour): Step[] {
-  const head: Step = { kind: 'head', status: 200, headers: STREAM_HEADERS };
-  const sends = events.map((bytes): Step => ({ kind: 'send', bytes }));
-  const end: Step = { kind: 'end' };
+export function streamScript(events: readonly string[], behaviour: Behaviour): ScriptStep[] {
+  const head: ScriptStep = { kind: 'head', status: 200, headers: STREAM_HEADERS };
+  const sends = events.map((bytes): ScriptStep => ({ kind: 'send', bytes }));
+  const end: ScriptStep = { kind: 'end' };
   switch (behaviour.kind) {
     case 'slow':
       return [{ kind: 'wait', ms: behaviour.ms }, head, ...sends, end];
@@ -63,7 +67,7 @@ export function streamScript(events: readonly string[], behaviour: Behaviour): S
     case 'drip':
       return [
         head,
-        ...sends.flatMap((send, at): Step[] => (at === 0 ? [send] : [{ kind: 'wait', ms: behaviour.ms }, send])),
+        ...sends.flatMap((send, at): ScriptStep[] => (at === 0 ? [send] : [{ kind: 'wait', ms: behaviour.ms }, send])),
         end,
       ];
     case 'cut':
@@ -87,14 +91,14 @@ const MIDSTREAM_ERROR = event({
 });
 
 /** `after` whole events and half of the next one; of a shorter stream, all but half of `[DONE]`. */
-function cutStream(head: Step, events: readonly string[], after: number): Step[] {
+function cutStream(head: ScriptStep, events: readonly string[], after: number): ScriptStep[] {
   if (after === 0) return [{ kind: 'cut' }];
   const whole = Math.min(after, events.length - 1);
-  const sends = events.slice(0, whole).map((bytes): Step => ({ kind: 'send', bytes }));
+  const sends = events.slice(0, whole).map((bytes): ScriptStep => ({ kind: 'send', bytes }));
   return [head, ...sends, half(events[whole] ?? ''), { kind: 'cut' }];
 }
 
-function half(text: string): Step {
+function half(text: string): ScriptStep {
   const bytes = Buffer.from(text);
   return { kind: 'send', bytes: bytes.subarray(0, Math.ceil(bytes.length / 2)) };
 }

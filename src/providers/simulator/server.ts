@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import { play } from './play.ts';
-import { plainScript, type Step } from './script.ts';
+import { plainScript, type ScriptStep } from './script.ts';
 import { Simulation } from './simulate.ts';
 import { errorBody } from './wire.ts';
 
@@ -107,7 +107,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, room: R
   }
 }
 
-async function stepsFor(request: IncomingMessage, simulation: Simulation): Promise<readonly Step[]> {
+async function stepsFor(request: IncomingMessage, simulation: Simulation): Promise<readonly ScriptStep[]> {
   const path = (request.url ?? '').replace(/\?.*$/s, '');
   if (path !== CHAT_PATH && path !== EMBEDDINGS_PATH) {
     const here = `POST ${CHAT_PATH} and POST ${EMBEDDINGS_PATH}`;
@@ -119,7 +119,7 @@ async function stepsFor(request: IncomingMessage, simulation: Simulation): Promi
   return path === CHAT_PATH ? simulation.run(body) : simulation.embed(body);
 }
 
-const refusal = (status: number, message: string): Step[] =>
+const refusal = (status: number, message: string): ScriptStep[] =>
   plainScript(status, errorBody(status, message), { connection: 'close' });
 
 /** By events, with which a `sim-fast` reply costs what one of bare node:http does (measured). Undefined: too large. */

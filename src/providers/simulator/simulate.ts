@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { answer } from './answer.ts';
 import { readBehaviour, type Behaviour } from './behaviours.ts';
-import { readChatRequest, Refusal } from './chat-request.ts';
+import { readChatRequest, SimulatorRefusal } from './chat-request.ts';
 import { embeddingReply } from './embedding.ts';
 import { readEmbeddingRequest } from './embedding-request.ts';
 import { fastScript } from './fast.ts';
-import { plainScript, replyScript, streamScript, type Step } from './script.ts';
+import { plainScript, replyScript, streamScript, type ScriptStep } from './script.ts';
 import { errorBody, plainReply, streamEvents, type ReplyHead } from './wire.ts';
 
 /** The bodies whose failures are being counted. */
@@ -22,12 +22,12 @@ export class Simulation {
   }
 
   /** A request for chat completions. */
-  run(body: Buffer): readonly Step[] {
+  run(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => this.#chat(body));
   }
 
   /** A request for embeddings. */
-  embed(body: Buffer): readonly Step[] {
+  embed(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => {
       const request = readEmbeddingRequest(parse(body));
       const behaviour = readBehaviour(request.model);
@@ -35,7 +35,7 @@ export class Simulation {
     });
   }
 
-  #chat(body: Buffer): readonly Step[] {
+  #chat(body: Buffer): readonly ScriptStep[] {
     const request = readChatRequest(parse(body));
     const behaviour = readBehaviour(request.model);
     if (behaviour.kind === 'fast') return fastScript(request, behaviour.writes);
@@ -48,7 +48,7 @@ export class Simulation {
   }
 
   /** Undefined: it answers, now. */
-  #failure(behaviour: Behaviour, body: Buffer, stream: boolean): readonly Step[] | undefined {
+  #failure(behaviour: Behaviour, body: Buffer, stream: boolean): readonly ScriptStep[] | undefined {
     switch (behaviour.kind) {
       case 'error':
         return errorScript(behaviour.status, behaviour.retryAfterMs);
@@ -83,11 +83,12 @@ export class Simulation {
   }
 }
 
-function withRefusals(run: () => readonly Step[]): readonly Step[] {
+function withRefusals(run: () => readonly ScriptStep[]): readonly ScriptStep[] {
   try {
     return run();
   } catch (error) {
-    if (error instanceof Refusal) return plainScript(error.status, errorBody(error.status, error.message, error.param));
+    if (error instanceof SimulatorRefusal)
+      return plainScript(error.status, errorBody(error.status, error.message, error.param));
     throw error;
   }
 }
@@ -98,11 +99,11 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw new Refusal('The body is not valid JSON.', null);
+    throw new SimulatorRefusal('The body is not valid JSON.', null);
   }
 }
 
-function errorScript(status: number, retryAfterMs: number | undefined): Step[] {
+function errorScript(status: number, retryAfterMs: number | undefined): ScriptStep[] {
   const headers = retryAfterMs === undefined ? {} : retryHeaders(retryAfterMs);
   return plainScript(status, errorBody(status, `Simulated error ${status}.`), headers);
 }

@@ -1,4 +1,5 @@
-import type { Choice, Completion, SimulatedCall } from './answer.ts';
+import type { JsonObject } from '../../formats/conversation.ts';
+import type { SimulatedChoice, Completion, SimulatedCall } from './answer.ts';
 import type { ChatRequest } from './chat-request.ts';
 
 /** What all parts of one reply share. */
@@ -10,13 +11,11 @@ export interface ReplyHead {
   readonly callId: (choice: number, call: number) => string;
 }
 
-type Json = Record<string, unknown>;
-
-export const event = (data: Json): string => `data: ${JSON.stringify(data)}\n\n`;
+export const event = (data: JsonObject): string => `data: ${JSON.stringify(data)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
 /** wire.md A5. */
-export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): Json {
+export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): JsonObject {
   return {
     id: head.id,
     object: 'chat.completion',
@@ -27,19 +26,19 @@ export function plainReply(request: ChatRequest, completion: Completion, head: R
   };
 }
 
-function plainChoice({ pieces, calls, finish }: Choice, index: number, head: ReplyHead): Json {
+function plainChoice({ pieces, calls, finish }: SimulatedChoice, index: number, head: ReplyHead): JsonObject {
   const content = calls.length > 0 ? null : pieces.join('');
   const toolCalls = calls.map((call, at) => wireCall(call, head.callId(index, at)));
   const message = { role: 'assistant', content, refusal: null, ...(calls.length > 0 && { tool_calls: toolCalls }) };
   return { index, message, logprobs: null, finish_reason: finish };
 }
 
-function wireCall({ tool, input }: SimulatedCall, id: string): Json {
+function wireCall({ tool, input }: SimulatedCall, id: string): JsonObject {
   if (tool.kind === 'custom') return { id, type: 'custom', custom: { name: tool.name, input } };
   return { id, type: 'function', function: { name: tool.name, arguments: input } };
 }
 
-function usageOf({ promptTokens, completionTokens }: Completion): Json {
+function usageOf({ promptTokens, completionTokens }: Completion): JsonObject {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -51,7 +50,7 @@ function usageOf({ promptTokens, completionTokens }: Completion): Json {
 
 /** wire.md A6, in its order: each element is one whole event, `[DONE]` the last. */
 export function streamEvents(request: ChatRequest, completion: Completion, head: ReplyHead): string[] {
-  const chunk = (choices: readonly Json[], usage: Json | null): string =>
+  const chunk = (choices: readonly JsonObject[], usage: JsonObject | null): string =>
     event({
       id: head.id,
       object: 'chat.completion.chunk',
@@ -68,13 +67,13 @@ export function streamEvents(request: ChatRequest, completion: Completion, head:
 }
 
 interface Delta {
-  readonly delta: Json;
+  readonly delta: JsonObject;
   readonly finish: string | null;
 }
 
-function deltasOf(choice: Choice, index: number, head: ReplyHead): Delta[] {
+function deltasOf(choice: SimulatedChoice, index: number, head: ReplyHead): Delta[] {
   const content = choice.calls.length > 0 ? null : '';
-  const parts: Json[] = [{ role: 'assistant', content, refusal: null }];
+  const parts: JsonObject[] = [{ role: 'assistant', content, refusal: null }];
   for (const piece of choice.pieces) parts.push({ content: piece });
   for (const [at, call] of choice.calls.entries()) {
     for (const part of callDeltas(call, head.callId(index, at))) parts.push({ tool_calls: [{ index: at, ...part }] });
@@ -83,7 +82,7 @@ function deltasOf(choice: Choice, index: number, head: ReplyHead): Delta[] {
 }
 
 /** The name first, then the input in pieces that split it anywhere, as OpenAI sends it. */
-function callDeltas({ tool, input }: SimulatedCall, id: string): Json[] {
+function callDeltas({ tool, input }: SimulatedCall, id: string): JsonObject[] {
   const key = tool.kind === 'custom' ? 'input' : 'arguments';
   const start = { id, type: tool.kind, [tool.kind]: { name: tool.name, [key]: '' } };
   return [start, ...inPieces(input).map((piece) => ({ [tool.kind]: { [key]: piece } }))];
@@ -109,7 +108,7 @@ const ERROR_KINDS: Readonly<Record<number, { readonly type: string; readonly cod
 };
 
 /** wire.md A11. */
-export function errorBody(status: number, message: string, param: string | null = null): Json {
+export function errorBody(status: number, message: string, param: string | null = null): JsonObject {
   const fallback = { type: status < 500 ? 'invalid_request_error' : 'server_error', code: null };
   const { type, code } = ERROR_KINDS[status] ?? fallback;
   return { error: { message, type, param, code } };

@@ -5,7 +5,7 @@ import {
   keyOf,
   NOT_LISTED,
   textOf,
-  type Fields,
+  type CredentialFields,
   type SourceContext,
   type TokenSource,
 } from './token-source.ts';
@@ -13,7 +13,10 @@ import {
 const NEEDED = ['client_id', 'client_secret', 'refresh_token'] as const;
 
 /** Tokens for a person, by the refresh token that `gcloud auth application-default login` has left (wire.md C12). */
-export function authorizedUserSource(fields: Fields, { setup, refuse }: SourceContext): TokenSource | undefined {
+export function authorizedUserSource(
+  fields: CredentialFields,
+  { setup, refuse }: SourceContext,
+): TokenSource | undefined {
   if (isUnusable(fields, refuse)) return undefined;
   const [clientId, clientSecret, refreshToken] = NEEDED.map((name) => textOf(fields[name]));
   if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) {

@@ -3,12 +3,16 @@ import { externalAccountSource } from './external-account.ts';
 import { parseObject } from './google-oauth.ts';
 import { impersonatedAccountSource } from './impersonated-account.ts';
 import { serviceAccountSource } from './service-account.ts';
-import { textOf, type Fields, type SourceContext, type TokenSource } from './token-source.ts';
-
-type ReadSource = (fields: Fields, context: SourceContext) => TokenSource | undefined;
+import {
+  textOf,
+  type CredentialFields,
+  type ReadTokenSource,
+  type SourceContext,
+  type TokenSource,
+} from './token-source.ts';
 
 /** Kinds of credentials JSON, by Google's word for them. */
-const READERS: ReadonlyMap<string, ReadSource> = new Map<string, ReadSource>([
+const READERS: ReadonlyMap<string, ReadTokenSource> = new Map<string, ReadTokenSource>([
   ['service_account', serviceAccountSource],
   ['authorized_user', authorizedUserSource],
   ['external_account', externalAccountSource],
@@ -22,7 +26,7 @@ export function readCredentialsJson(text: string, context: SourceContext): Token
   return context.refuse(undefined, 'is not a JSON object, as Google writes credentials');
 }
 
-function readFields(fields: Fields, context: SourceContext): TokenSource | undefined {
+function readFields(fields: CredentialFields, context: SourceContext): TokenSource | undefined {
   const type = textOf(fields['type']);
   const read = type === undefined ? undefined : READERS.get(type);
   if (read) return read(fields, context);

@@ -4,23 +4,23 @@ import type { UpstreamCaller } from '../provider.ts';
 import { TokenFault } from './google-oauth.ts';
 import type { TokenSource } from './token-source.ts';
 
-type Headers = Readonly<Record<string, string>>;
+type AuthHeaders = Readonly<Record<string, string>>;
 
 const BEARER = 'Bearer ';
 
-const NO_HEADERS: Headers = Object.freeze({});
+const NO_HEADERS: AuthHeaders = Object.freeze({});
 
 /** How an entry proves itself to Vertex. */
 export interface Credentials {
-  authorize(caller: UpstreamCaller): Headers | Promise<Headers>;
+  authorize(caller: UpstreamCaller): AuthHeaders | Promise<AuthHeaders>;
   /** @param refused headers that `authorize` gave. True: it gives others from now on */
-  forget?(refused: Headers): boolean;
+  forget?(refused: AuthHeaders): boolean;
   /** It sends the caller's own token. */
   readonly ofCaller?: boolean;
   /** Under which its tokens are kept. */
   readonly tokenKey?: string | undefined;
   /** Headers beside the proof that are no secrets. */
-  readonly headers?: Headers;
+  readonly headers?: AuthHeaders;
   /** To be awaited before the first request. Throws TokenFault. */
   open?(): Promise<void>;
 }
@@ -38,8 +38,8 @@ export function tokenCredentials(slug: string, source: TokenSource, setup: Provi
       throw error;
     }
   };
-  let last: { readonly token: string; readonly headers: Headers } | undefined;
-  const headersFor = (token: string): Headers => {
+  let last: { readonly token: string; readonly headers: AuthHeaders } | undefined;
+  const headersFor = (token: string): AuthHeaders => {
     if (last?.token !== token) last = { token, headers: { authorization: BEARER + token } };
     return last.headers;
   };

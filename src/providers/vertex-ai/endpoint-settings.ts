@@ -1,6 +1,6 @@
 import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { Call } from '../provider.ts';
+import type { ModelCall } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
 import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
@@ -11,8 +11,8 @@ import { predictEnvelope } from './predict.ts';
 
 /** An endpoint of the settings, ready for use. */
 export interface DeployedModel {
-  readonly locate: (call: Call, settings: EmbeddingSettings) => ModelEndpoint;
-  readonly quirks: (call: Call) => Quirks;
+  readonly locate: (call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
+  readonly quirks: (call: ModelCall) => Quirks;
   /** `https://{dedicated host}`; undefined: where the entry's other models are. */
   readonly origin: string | undefined;
 }

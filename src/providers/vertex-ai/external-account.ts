@@ -7,7 +7,7 @@ import {
   keyOf,
   NOT_LISTED,
   textOf,
-  type Fields,
+  type CredentialFields,
   type SourceContext,
   type TokenSource,
 } from './token-source.ts';
@@ -20,7 +20,7 @@ const WHO = 'the security token service';
 const UNSUPPORTED = ['client_id', 'client_secret', 'workforce_pool_user_project'];
 
 /** Workload identity federation: a token of another issuer for one of Google's (RFC 8693, wire.md C12). */
-export function externalAccountSource(fields: Fields, context: SourceContext): TokenSource | undefined {
+export function externalAccountSource(fields: CredentialFields, context: SourceContext): TokenSource | undefined {
   const { setup, refuse } = context;
   if (isUnusable(fields, refuse)) return undefined;
   const unsupported = UNSUPPORTED.find((name) => fields[name] !== undefined);
@@ -73,7 +73,10 @@ export function externalAccountSource(fields: Fields, context: SourceContext): T
 }
 
 /** The service account to act as, if any; undefined when it was refused. */
-function readAccount(fields: Fields, context: SourceContext): { impersonation: Impersonation | undefined } | undefined {
+function readAccount(
+  fields: CredentialFields,
+  context: SourceContext,
+): { impersonation: Impersonation | undefined } | undefined {
   const { service_account_impersonation_url: url, service_account_impersonation: options = {} } = fields;
   if (url === undefined) return { impersonation: undefined };
   if (!isObject(options)) {

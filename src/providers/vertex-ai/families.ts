@@ -1,6 +1,6 @@
 import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
-import type { Call } from '../provider.ts';
+import type { ModelCall } from '../provider.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
 import { embeddingEndpoint, predictedEmbeddings } from './embeddings/endpoint.ts';
@@ -9,7 +9,7 @@ import { imageEndpoint } from './images/endpoint.ts';
 import type { ModelEndpoint } from './model-endpoint.ts';
 
 /** Models that are reached and spoken to alike (wire.md C2). The name is without its prefix. */
-export type Family = (model: string, call: Call, settings: EmbeddingSettings) => ModelEndpoint;
+export type Family = (model: string, call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
 
 /** Verbs behind a model's or an endpoint's path. */
 const GENERATE = { plain: ':generateContent', stream: ':streamGenerateContent?alt=sse' } as const;
@@ -18,11 +18,11 @@ const RAW = { plain: ':rawPredict', stream: ':streamRawPredict' } as const;
 type Verbs = typeof GENERATE | typeof RAW;
 
 /** Families that do no more than generate. */
-function generateOnly(model: string, { task }: Call): void {
+function generateOnly(model: string, { task }: ModelCall): void {
   if (task !== 'generate') throw unsupportedTask(model, task);
 }
 
-const verb = ({ plain, stream }: Verbs, call: Call): string => (call.stream ? stream : plain);
+const verb = ({ plain, stream }: Verbs, call: ModelCall): string => (call.stream ? stream : plain);
 
 function published(publisher: string, model: string, method: string): string {
   return `publishers/${publisher}/models/${modelSegment(model)}${method}`;

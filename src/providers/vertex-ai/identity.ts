@@ -8,7 +8,7 @@ import { parseObject } from './google-oauth.ts';
 import { isProjectId } from './hosts.ts';
 import { metadataServerSource } from './metadata-server.ts';
 import { serviceAccountSource } from './service-account.ts';
-import type { Fields, Refuse, SourceContext, TokenSource } from './token-source.ts';
+import type { CredentialFields, Refuse, SourceContext, TokenSource } from './token-source.ts';
 
 /** Whose project, and how it is entered. */
 export interface Identity {
@@ -19,7 +19,7 @@ export interface Identity {
 }
 
 /** What the readers here share. */
-interface Place {
+interface IdentityInput {
   readonly entry: VertexSettings;
   readonly setup: ProviderSetup;
 }
@@ -65,7 +65,11 @@ function refuseEntry({ report }: ProviderSetup, message: string): undefined {
   return undefined;
 }
 
-function fromSource(key: SourceKey, source: TokenSource | undefined, { entry, setup }: Place): Identity | undefined {
+function fromSource(
+  key: SourceKey,
+  source: TokenSource | undefined,
+  { entry, setup }: IdentityInput,
+): Identity | undefined {
   if (!source) return undefined;
   const refuse = refuseAt(key, setup, false);
   const projectId = entry.project_id ?? source.projectId;
@@ -79,7 +83,7 @@ function fromSource(key: SourceKey, source: TokenSource | undefined, { entry, se
 }
 
 /** What is missing at the start is told at its place in the file, and thrown: whoever opens the entry must not go on. */
-async function openOrReport(key: SourceKey, credentials: Credentials, { entry, setup }: Place): Promise<void> {
+async function openOrReport(key: SourceKey, credentials: Credentials, { entry, setup }: IdentityInput): Promise<void> {
   try {
     await credentials.open?.();
   } catch (error) {
@@ -104,7 +108,7 @@ function readServiceAccount(
 ): TokenSource | undefined {
   const isText = settings instanceof Secret;
   const context: SourceContext = { setup, refuse: refuseAt('service_account', setup, !isText) };
-  const fields: Fields | undefined = isText
+  const fields: CredentialFields | undefined = isText
     ? parseObject(settings.reveal())
     : { ...settings, private_key: settings.private_key.reveal() };
   if (!fields) {

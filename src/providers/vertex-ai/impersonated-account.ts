@@ -1,18 +1,23 @@
 import { isObject } from './google-oauth.ts';
 import { impersonate, impersonationKey, readImpersonation } from './impersonation.ts';
-import { isUnusable, keyOf, textOf, type Fields, type SourceContext, type TokenSource } from './token-source.ts';
-
-/** Reads the credential inside. */
-type ReadSource = (fields: Fields, context: SourceContext) => TokenSource | undefined;
+import {
+  isUnusable,
+  keyOf,
+  textOf,
+  type CredentialFields,
+  type ReadTokenSource,
+  type SourceContext,
+  type TokenSource,
+} from './token-source.ts';
 
 /**
  * `impersonated_service_account`: what `gcloud auth application-default login --impersonate-service-account` leaves. Whoever
  * has the source credentials acts as the service account.
  */
 export function impersonatedAccountSource(
-  fields: Fields,
+  fields: CredentialFields,
   context: SourceContext,
-  readSource: ReadSource,
+  readSource: ReadTokenSource,
 ): TokenSource | undefined {
   const { setup, refuse } = context;
   if (isUnusable(fields, refuse)) return undefined;

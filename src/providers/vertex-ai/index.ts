@@ -4,7 +4,7 @@ import { readApiKey } from '../api-key.ts';
 import { readBase } from '../base-url.ts';
 import { defineProvider, type OpenableEntry, type ProviderSetup } from '../definition.ts';
 import { quote } from '../model-name.ts';
-import type { Call, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
+import type { ModelCall, Location, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { betaFilter, checkBetas } from './betas.ts';
 import { checkParams } from './check-params.ts';
 import { tasksOf } from './tasks.ts';
@@ -13,7 +13,7 @@ import { readEmbeddingSettings } from './embeddings/settings.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { checkLocation, EXPRESS_HOST, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
-import { ExpressLocations, VertexLocations, type Locations, type Place } from './locations.ts';
+import { ExpressLocations, VertexLocations, type Locations, type RegionalProject } from './locations.ts';
 
 class VertexEntry implements OpenableEntry {
   readonly slug: string;
@@ -42,7 +42,7 @@ class VertexEntry implements OpenableEntry {
     return this.#identity.credentials.tokenKey;
   }
 
-  locate(model: string, call: Call): Location {
+  locate(model: string, call: ModelCall): Location {
     return this.#locations.locate(model, call, this.#identity.credentials.headers);
   }
 
@@ -99,7 +99,7 @@ export const vertexAi = defineProvider<VertexSettings>({
 });
 
 /** Not every region that serves Claude counts its tokens (wire.md C2). An entry's own address stays: only its paths change. */
-function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): Place['claudeCounts'] | 'refused' {
+function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): RegionalProject['claudeCounts'] | 'refused' {
   const { count_tokens_region: region } = entry;
   if (region === undefined) return undefined;
   if (!isRegion(region)) {

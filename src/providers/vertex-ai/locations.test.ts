@@ -7,7 +7,7 @@ import { betaFilter } from './betas.ts';
 import { readEmbeddingSettings } from './embeddings/settings.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { EXPRESS_HOST, isEndpointId, isProjectId, isRegion, vertexHost } from './hosts.ts';
-import { ExpressLocations, VertexLocations, type Place } from './locations.ts';
+import { ExpressLocations, VertexLocations, type RegionalProject } from './locations.ts';
 
 type Endpoints = NonNullable<VertexEntry['endpoints']>;
 
@@ -18,7 +18,7 @@ function read(endpoints: Endpoints, more: Partial<VertexEntry> = {}) {
   return { endpoints: readEndpoints(entry, (problem) => problems.push(problem)), problems };
 }
 
-const at = (region: string, changes: Partial<Place> = {}) =>
+const at = (region: string, changes: Partial<RegionalProject> = {}) =>
   new VertexLocations({
     base: { origin: `https://${vertexHost(region)}`, prefix: '' },
     version: 'v1',

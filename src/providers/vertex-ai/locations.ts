@@ -1,6 +1,6 @@
 import type { Base } from '../base-url.ts';
 import { unusable } from '../model-name.ts';
-import type { Call, Location } from '../provider.ts';
+import type { ModelCall, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
@@ -11,13 +11,13 @@ import { explainPermission } from './permission.ts';
 export type ApiVersion = 'v1' | 'v1beta1';
 
 /** A project in a location, and what an entry says of the models there. */
-export interface Place {
+export interface RegionalProject {
   readonly base: Base;
   readonly version: ApiVersion;
   readonly projectId: string;
   readonly region: string;
   /** Where the tokens of Claude are counted when that is elsewhere. */
-  readonly claudeCounts?: Pick<Place, 'base' | 'region'> | undefined;
+  readonly claudeCounts?: Pick<RegionalProject, 'base' | 'region'> | undefined;
   readonly takesFeature: (name: string) => boolean;
   /** By the name after `endpoints.`. */
   readonly endpoints: ReadonlyMap<string, DeployedModel>;
@@ -26,7 +26,7 @@ export interface Place {
 
 /** Where an entry's models live. */
 export interface Locations {
-  locate(name: string, call: Call, headers?: Location['headers']): Location;
+  locate(name: string, call: ModelCall, headers?: Location['headers']): Location;
 }
 
 interface Parent {
@@ -42,12 +42,21 @@ export class VertexLocations implements Locations {
   /** From the version to the location. */
   readonly #parent: string;
   readonly #claudeCounts: Parent;
-  readonly #endpoints: Place['endpoints'];
+  readonly #endpoints: RegionalProject['endpoints'];
   readonly #embeddings: EmbeddingSettings;
   readonly #quirks: Quirks = { explain: explainPermission };
   readonly #quirksOfClaude: Quirks;
 
-  constructor({ base, version, projectId, region, claudeCounts, takesFeature, endpoints, embeddings }: Place) {
+  constructor({
+    base,
+    version,
+    projectId,
+    region,
+    claudeCounts,
+    takesFeature,
+    endpoints,
+    embeddings,
+  }: RegionalProject) {
     const under = (location: string): string => `/${version}/projects/${projectId}/locations/${location}/`;
     this.#base = base;
     this.#parent = under(region);
@@ -59,7 +68,7 @@ export class VertexLocations implements Locations {
     this.#quirksOfClaude = { ...this.#quirks, takesFeature };
   }
 
-  locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
+  locate(name: string, call: ModelCall, headers: Location['headers'] = NO_HEADERS): Location {
     const deployed = this.#deployed(name);
     if (deployed) {
       const { path, ...endpoint } = deployed.locate(call, this.#embeddings);
@@ -91,13 +100,13 @@ export class ExpressLocations implements Locations {
   readonly #version: ApiVersion;
   readonly #embeddings: EmbeddingSettings;
 
-  constructor({ base, version, embeddings }: Pick<Place, 'base' | 'version' | 'embeddings'>) {
+  constructor({ base, version, embeddings }: Pick<RegionalProject, 'base' | 'version' | 'embeddings'>) {
     this.#base = base;
     this.#version = version;
     this.#embeddings = embeddings;
   }
 
-  locate(name: string, call: Call, headers: Location['headers'] = NO_HEADERS): Location {
+  locate(name: string, call: ModelCall, headers: Location['headers'] = NO_HEADERS): Location {
     const { family, model } = readFamily(name);
     if (family !== google) {
       throw unusable(

@@ -2,7 +2,7 @@ import type { Loss } from '../../formats/conversation.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
 import { RequestBody, type Edit } from '../../plugin/index.ts';
-import type { Envelope } from '../quirks.ts';
+import type { BodyEnvelope } from '../quirks.ts';
 
 const BEFORE = Buffer.from('{"instances":[');
 const AFTER = Buffer.from('],"parameters":{}}');
@@ -27,7 +27,7 @@ const STREAM_LOSS: Loss = {
 };
 
 /** An OpenAI chat body as the one instance of a `:predict` call, and its prediction as the reply (wire.md C2). */
-export function predictEnvelope(keepModel: boolean): Envelope {
+export function predictEnvelope(keepModel: boolean): BodyEnvelope {
   return {
     wrap(body, stream) {
       // Under the limits it was read with before.

@@ -6,7 +6,7 @@ import {
   keyOf,
   NOT_LISTED,
   textOf,
-  type Fields,
+  type CredentialFields,
   type Refuse,
   type SourceContext,
   type TokenSource,
@@ -28,7 +28,10 @@ interface Signer {
  * Tokens for a service account by its key (RFC 7523, wire.md C12). The key is read at load, so that a bad one stops the load
  * and not the first request.
  */
-export function serviceAccountSource(fields: Fields, { setup, refuse }: SourceContext): TokenSource | undefined {
+export function serviceAccountSource(
+  fields: CredentialFields,
+  { setup, refuse }: SourceContext,
+): TokenSource | undefined {
   if (isUnusable(fields, refuse)) return undefined;
   const clientEmail = textOf(fields['client_email']);
   if (clientEmail === undefined) return refuse('client_email', 'client_email is missing');

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { isObject, parseObject, TokenFault } from './google-oauth.ts';
 import { readTextFile } from './text-file.ts';
-import { textOf, type Fields, type Refuse } from './token-source.ts';
+import { textOf, type CredentialFields, type Refuse } from './token-source.ts';
 
 /** The foreign token of a workload, in a file that its platform keeps fresh. */
 export interface SubjectToken {
@@ -34,7 +34,8 @@ export function subjectTokenFile(source: unknown, refuse: Refuse): SubjectToken 
 
 /** The field that holds the token in a JSON file; no name: the file is the token. */
 function readFormat(format: unknown, refuse: Refuse): { readonly name?: string } | undefined {
-  const { type, subject_token_field_name: name }: Fields = format === undefined ? { type: 'text' } : Object(format);
+  const { type, subject_token_field_name: name }: CredentialFields =
+    format === undefined ? { type: 'text' } : Object(format);
   if (type === 'text') return {};
   if (type !== 'json') {
     return refuse('credential_source', 'credential_source.format.type is neither "text" nor "json"');

@@ -22,7 +22,7 @@ export interface TokenSource {
 export type Refuse = (field: string | undefined, message: string) => undefined;
 
 /** The fields of a credential's JSON. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type CredentialFields = Readonly<Record<string, unknown>>;
 
 export type TokenSetup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris'>;
 
@@ -40,7 +40,10 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** True, and refused, where a field that every kind of credential may have makes it one that cannot be used. */
-export function isUnusable({ universe_domain: universe, quota_project_id: quota }: Fields, refuse: Refuse): boolean {
+export function isUnusable(
+  { universe_domain: universe, quota_project_id: quota }: CredentialFields,
+  refuse: Refuse,
+): boolean {
   // Clouds run by others under names of their own: nothing here would reach them.
   if (universe !== undefined && universe !== 'googleapis.com') {
     refuse('universe_domain', 'only the universe googleapis.com is supported');
@@ -58,3 +61,6 @@ export function keyOf(...parts: readonly string[]): string {
     .update(JSON.stringify([...parts, SCOPE]))
     .digest('hex');
 }
+
+/** Reads a credential of one kind; undefined where it cannot be used, which is reported. */
+export type ReadTokenSource = (fields: CredentialFields, context: SourceContext) => TokenSource | undefined;

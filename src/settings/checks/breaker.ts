@@ -1,12 +1,9 @@
 import type { CircuitBreaker } from '../../../schemas/types.generated.ts';
-import { parseDuration, type Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
+import { parseDuration } from '../../plugin/index.ts';
 import { checkUnit } from './times.ts';
+import type { ReportPlace } from './report-place.ts';
 
-interface Place {
-  /** Of `circuit_breaker`. */
-  readonly path: Path;
-  readonly report: Report;
+interface BreakerPlace extends ReportPlace {
   /** Somewhere in the config one target may take over from another. */
   readonly choice: boolean;
 }
@@ -14,7 +11,7 @@ interface Place {
 /** Statuses by which an upstream refuses one request: whoever sends such requests could have it left alone for everybody. */
 const OF_THE_REQUEST: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 422, 431]);
 
-export function checkBreaker(breaker: CircuitBreaker | undefined, { path, report, choice }: Place): void {
+export function checkBreaker(breaker: CircuitBreaker | undefined, { path, report, choice }: BreakerPlace): void {
   if (!breaker) return;
   for (const key of ['window', 'cooldown'] as const) {
     const value = breaker[key];

@@ -4,12 +4,12 @@ import { readTimeouts, type Report } from '../../plugin/index.ts';
 import { readBase } from '../../providers/base-url.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { checkFieldRules } from './fields.ts';
-import type { Known } from './known.ts';
+import type { KnownNames } from './known.ts';
 import { isLocalHost, offLimits } from './local-host.ts';
 import { checkTimeouts, serverTimeouts } from './times.ts';
 
 /** Duplicate slugs and credentials are the catalog's to judge, when it compiles the entries. */
-export function checkCatalog({ providers }: CatalogFile, known: Known, report: Report): void {
+export function checkCatalog({ providers }: CatalogFile, known: KnownNames, report: Report): void {
   const around = serverTimeouts(known.server);
   for (const [index, entry] of providers.entries()) {
     const path = ['providers', index];

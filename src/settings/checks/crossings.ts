@@ -8,7 +8,7 @@ import type {
 } from '../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../plugin/index.ts';
 import { digestOf, keyDigest } from '../compile/key-digest.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { mayHoldCredential } from './forward-headers.ts';
 
 /** The files that could be read. */
@@ -79,7 +79,7 @@ const SENT = ['default_params', 'override_params'] as const;
 /** What a config puts into bodies. What it compares with, in its conditions, goes nowhere. */
 function checkParams(
   file: GatewayFile | Target,
-  path: Path,
+  path: JsonPath,
   place: { readonly secrets: Secrets; readonly report: Report },
 ): void {
   for (const key of SENT) {
@@ -177,10 +177,10 @@ function formsOf(value: string): readonly string[] {
 const decoded = (text: string): string =>
   text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-type Visit = (path: Path, found: string | Secret) => void;
+type Visit = (path: JsonPath, found: string | Secret) => void;
 
 /** Texts, secrets and the keys of objects: a key may be a name that is sent. */
-function walk(value: unknown, path: Path, visit: Visit): void {
+function walk(value: unknown, path: JsonPath, visit: Visit): void {
   if (typeof value === 'string' || value instanceof Secret) {
     visit(path, value);
   } else if (Array.isArray(value)) {

@@ -1,17 +1,10 @@
 import type { Fields } from '../../../schemas/types.generated.ts';
 import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
-import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
 import { showValue } from '../problems/show.ts';
-
-interface Place {
-  /** Of `fields`. */
-  readonly path: Path;
-  readonly report: Report;
-}
+import type { ReportPlace } from './report-place.ts';
 
 /** The rules of a key or of a catalog entry for the fields of requests. */
-export function checkFieldRules(fields: Fields | undefined, { path, report }: Place): void {
+export function checkFieldRules(fields: Fields | undefined, { path, report }: ReportPlace): void {
   if (!fields) return;
   const { deny = [], allow = [] } = fields;
   for (const [list, texts] of [['deny', deny] as const, ['allow', allow] as const]) {
@@ -35,7 +28,7 @@ export function checkFieldRules(fields: Fields | undefined, { path, report }: Pl
 /** Every operation demands one of these. */
 const CONTENTS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'contents', '**']);
 
-function checkPath(text: string, { path, report }: Place): void {
+function checkPath(text: string, { path, report }: ReportPlace): void {
   const read = readFieldPath(text);
   if ('message' in read) return report({ path, ...read });
   const suggestion = meantField(read);

@@ -1,7 +1,6 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
-import type { Path } from '../read/pointer.ts';
+import type { ReportPlace } from './report-place.ts';
 
 /**
  * Besides those of the connection: what the gateway writes itself, and `via`, the way of the one message it is on (RFC 9110,
@@ -78,9 +77,7 @@ export interface ForwardRules {
   readonly credentials: ReadonlyMap<string, string>;
 }
 
-interface Place extends ForwardRules {
-  readonly path: Path;
-  readonly report: Report;
+interface ForwardingPlace extends ForwardRules, ReportPlace {
   /** The config came with a request. */
   readonly fromCaller: boolean;
 }
@@ -103,7 +100,7 @@ export function neverForwarded(name: string, { prefixes, credentials }: ForwardR
 }
 
 /** Names in `forward_headers` that must not cross: credentials never travel to an upstream, whatever a config says. */
-export function checkForwardHeaders(names: readonly string[] = [], { path, report, ...rules }: Place): void {
+export function checkForwardHeaders(names: readonly string[] = [], { path, report, ...rules }: ForwardingPlace): void {
   for (const [index, written] of names.entries()) {
     const name = written.toLowerCase();
     const here = [...path, 'forward_headers', index];

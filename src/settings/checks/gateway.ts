@@ -2,10 +2,10 @@ import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.g
 import { readTimeouts, type Report, type Route, type TimeoutSettings } from '../../plugin/index.ts';
 import { headerPrefixes } from '../compile/header-prefixes.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
-import { valueAt, type Path } from '../read/pointer.ts';
+import { valueAt, type JsonPath } from '../read/pointer.ts';
 import { checkBreaker } from './breaker.ts';
 import { checkForwardHeaders, credentialHeaders } from './forward-headers.ts';
-import { checkProviderName, providerNames, slugOf, withSuggestion, type Known } from './known.ts';
+import { checkProviderName, providerNames, slugOf, withSuggestion, type KnownNames } from './known.ts';
 import { checkNeededPlugins } from './needed-plugins.ts';
 import { checkHosts, checkRemoteMedia } from './media.ts';
 import { checkParams } from './params.ts';
@@ -21,6 +21,7 @@ import {
   entryOfTarget,
 } from './targets.ts';
 import { checkDeadline, checkDelays, checkRequestTimeout, checkTimeouts, serverTimeouts } from './times.ts';
+import type { ReportPlace } from './report-place.ts';
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
@@ -29,15 +30,10 @@ const MAX_DEPTH = 5;
 interface Node {
   readonly file: GatewayFile | TargetFile;
   readonly route: Route;
-  readonly path: Path;
+  readonly path: JsonPath;
 }
 
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
-
-export function checkGatewayConfig(file: GatewayFile, known: Known, report: Report): void {
+export function checkGatewayConfig(file: GatewayFile, known: KnownNames, report: Report): void {
   const nodes = nodesOf({ file, route: compileGatewayConfig('', file).route, path: [] });
   const forwarding = {
     prefixes: headerPrefixes(known.server),
@@ -82,7 +78,11 @@ export function checkGatewayConfig(file: GatewayFile, known: Known, report: Repo
 }
 
 /** An id under which nothing can be asked is not sent. */
-function checkReplyHeaders({ reply_headers: asked = [] }: GatewayFile, server: Known['server'], report: Report): void {
+function checkReplyHeaders(
+  { reply_headers: asked = [] }: GatewayFile,
+  server: KnownNames['server'],
+  report: Report,
+): void {
   const index = asked.indexOf('explain_id');
   const { enabled = true, explain } = server?.admin ?? {};
   if (index < 0 || (enabled && explain !== 'none')) return;
@@ -104,7 +104,7 @@ function nodesOf(node: Node): Node[] {
 }
 
 /** The nearest place, at the node or around it, where a parameter of the node is written. */
-function placeOf(param: Path, { path }: Node, nodes: readonly Node[]): Path {
+function placeOf(param: JsonPath, { path }: Node, nodes: readonly Node[]): JsonPath {
   const around = nodes.filter((other) => other.path.every((segment, index) => path[index] === segment));
   const writer = around.findLast(({ file }) => valueAt(file.override_params, param) !== undefined);
   return [...(writer?.path ?? path), 'override_params', ...param];
@@ -120,7 +120,7 @@ function checkBounds(nodes: readonly Node[], report: Report): void {
     report({ ...place, message: `there are ${targets} targets in all; at most ${MAX_TARGETS} are allowed` });
 }
 
-function checkProvider({ file, route }: Node, known: Known, { path, report }: Place): void {
+function checkProvider({ file, route }: Node, known: KnownNames, { path, report }: ReportPlace): void {
   if (file.provider === undefined) return;
   const at = { path: [...path, 'provider'], report };
   checkProviderName(file.provider, known, at);
@@ -135,7 +135,7 @@ const overridesProvider = ({ provider, targets }: TargetFile): boolean =>
   provider !== undefined || (targets?.every(overridesProvider) ?? false);
 
 /** A provider's name stands for its catalog entry as long as it has just one. Vertex AI can do without: callers may say all it needs. */
-function checkEntries(name: string, { entries }: Known, { path, report }: Place): void {
+function checkEntries(name: string, { entries }: KnownNames, { path, report }: ReportPlace): void {
   if (!entries) return;
   const slugs = entries.filter(({ provider }) => provider === name).map(({ slug }) => `@${slug}`);
   if (slugs.length === 0 && name !== 'vertex-ai' && providerNames().includes(name)) {
@@ -146,7 +146,7 @@ function checkEntries(name: string, { entries }: Known, { path, report }: Place)
 }
 
 /** A model may name its catalog entry, as `@slug/model`: the entry must exist, and be the one the target goes to. */
-function checkModel({ file, route }: Node, known: Known, { path, report }: Place): void {
+function checkModel({ file, route }: Node, known: KnownNames, { path, report }: ReportPlace): void {
   const slugs = known.entries?.map(({ slug }) => `@${slug}`);
   const own = slugOf(file.override_params);
   const at = [...path, 'override_params', 'model'];
@@ -174,7 +174,7 @@ function waitingTargets(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter((node) => node.route.kind === 'target' && hasNext(node));
 }
 
-function effectiveTimeouts({ file, route }: Node, known: Known): TimeoutSettings {
+function effectiveTimeouts({ file, route }: Node, known: KnownNames): TimeoutSettings {
   const target = route.kind === 'target' ? route : undefined;
   const entry = target && entryOfTarget(target, known);
   const { request_timeout, timeouts } = file;
@@ -185,7 +185,7 @@ function effectiveTimeouts({ file, route }: Node, known: Known): TimeoutSettings
   };
 }
 
-function checkTimes(node: Node, known: Known, { path, report }: Place): void {
+function checkTimes(node: Node, known: KnownNames, { path, report }: ReportPlace): void {
   const { file, route } = node;
   const { request_timeout, timeouts, retry } = file;
   checkRequestTimeout(request_timeout, { path, report });

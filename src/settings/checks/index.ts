@@ -5,7 +5,7 @@ import { checkCrossings } from './crossings.ts';
 import { checkGatewayConfig } from './gateway.ts';
 import { checkKeys } from './keys.ts';
 import { checkServer } from './server.ts';
-import type { Known } from './known.ts';
+import type { KnownNames } from './known.ts';
 
 /** The files that could be read, and what is known besides. */
 export interface ReadableSettings {
@@ -21,7 +21,7 @@ export interface ReadableSettings {
 /** What a schema cannot see: names that name nothing, things that contradict each other. */
 export function checkMeaning(settings: ReadableSettings, reporter: (file: string) => Report): void {
   const { server, catalog, keys, gateway, configIds, now } = settings;
-  const known: Known = { entries: catalog?.providers, configIds, server, now };
+  const known: KnownNames = { entries: catalog?.providers, configIds, server, now };
   if (server) checkServer(server, known, reporter('server.yaml'));
   if (catalog) checkCatalog(catalog, known, reporter('catalog.yaml'));
   if (keys) checkKeys(keys, known, reporter('keys.yaml'));

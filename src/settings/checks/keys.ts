@@ -3,13 +3,13 @@ import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { isWellFormedKey } from '../compile/api-keys.ts';
 import { keyDigest } from '../compile/key-digest.ts';
-import type { Path } from '../read/pointer.ts';
 import { checkFieldRules } from './fields.ts';
 import { checkHosts } from './media.ts';
 import { checkNetwork } from './network.ts';
-import { checkConfigId, checkProviderName, providerNames, slugOf, type Known } from './known.ts';
+import { checkConfigId, checkProviderName, providerNames, slugOf, type KnownNames } from './known.ts';
+import type { ReportPlace } from './report-place.ts';
 
-export function checkKeys({ keys }: KeysFile, known: Known, report: Report): void {
+export function checkKeys({ keys }: KeysFile, known: KnownNames, report: Report): void {
   const ids = new Map<string, number>();
   const digests = new Map<string, string>();
   if (keys.length === 0)
@@ -26,7 +26,7 @@ export function checkKeys({ keys }: KeysFile, known: Known, report: Report): voi
   }
 }
 
-function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void {
+function checkKey(key: GatewayKey, known: KnownNames, { path, report }: ReportPlace): void {
   checkInline(key, { path: [...path, 'inline_configs'], report });
   checkExpiry(key, known, { path: [...path, 'expires_at'], report });
   checkForm(key, { path: [...path, 'key'], report });
@@ -53,12 +53,11 @@ function checkKey(key: GatewayKey, known: Known, { path, report }: Place): void 
   }
 }
 
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
-
-function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, { now }: Known, { path, report }: Place): void {
+function checkExpiry(
+  { id, expires_at: expiresAt }: GatewayKey,
+  { now }: KnownNames,
+  { path, report }: ReportPlace,
+): void {
   if (expiresAt === undefined) return;
   const moment = Date.parse(expiresAt);
   // RFC 3339 has leap seconds, JavaScript has not: the key would never expire.
@@ -68,7 +67,7 @@ function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, { now }: Known, 
 }
 
 /** Rules of stored configs (plugins, metadata) bind only requests that use them. */
-function checkInline(key: GatewayKey, { path, report }: Place): void {
+function checkInline(key: GatewayKey, { path, report }: ReportPlace): void {
   if (!key.inline_configs) return;
   const names = (['configs', 'default_config'] as const).filter((name) => key[name] !== undefined);
   if (names.length === 0) return;
@@ -78,7 +77,7 @@ function checkInline(key: GatewayKey, { path, report }: Place): void {
 }
 
 /** Any text may be a key, but one that looks like ours was copied, and copies are cut short. */
-function checkForm({ key }: GatewayKey, { path, report }: Place): void {
+function checkForm({ key }: GatewayKey, { path, report }: ReportPlace): void {
   const text = key?.reveal() ?? '';
   if (!holdsKeyShape(text) || isWellFormedKey(text)) return;
   const message =
@@ -87,7 +86,7 @@ function checkForm({ key }: GatewayKey, { path, report }: Place): void {
 }
 
 /** A name, or a pattern with `*` that must fit some name. */
-function checkAllowedProvider(name: string, known: Known, { path, report }: Place): void {
+function checkAllowedProvider(name: string, known: KnownNames, { path, report }: ReportPlace): void {
   if (!name.includes('*')) return checkProviderName(name, known, { path, report });
   if (!known.entries) return;
   const pattern = new Globs([name]);
@@ -97,7 +96,7 @@ function checkAllowedProvider(name: string, known: Known, { path, report }: Plac
 }
 
 /** Its `@slug/` must be an entry's, or a pattern that fits one. */
-function checkAllowedModel(model: string, known: Known, { path, report }: Place): void {
+function checkAllowedModel(model: string, known: KnownNames, { path, report }: ReportPlace): void {
   const slug = slugOf({ model });
   if (slug === undefined) return;
   checkAllowedProvider(slug, known, {

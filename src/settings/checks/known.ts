@@ -1,10 +1,10 @@
 import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.ts';
 import { nearest, type Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { packageSchemas } from '../read/schemas.ts';
 
 /** The names that the files may use for one another. */
-export interface Known {
+export interface KnownNames {
   /** Undefined when the catalog could not be read: then nothing can be said about names of entries. */
   readonly entries: readonly CatalogEntry[] | undefined;
   readonly configIds: readonly string[];
@@ -30,7 +30,11 @@ export function providerNames(): readonly string[] {
 }
 
 /** Reports a `@slug` or provider name that nothing in the catalog answers to. */
-export function checkProviderName(name: string, known: Known, { path, report }: { path: Path; report: Report }): void {
+export function checkProviderName(
+  name: string,
+  known: KnownNames,
+  { path, report }: { path: JsonPath; report: Report },
+): void {
   if (!known.entries) return;
   const slugs = known.entries.map(({ slug }) => `@${slug}`);
   if (name.startsWith('@')) {
@@ -44,7 +48,11 @@ export function checkProviderName(name: string, known: Known, { path, report }: 
   report({ path, message: `\`${name}\` is neither a provider nor the @slug of a catalog entry`, ...asSlug });
 }
 
-export function checkConfigId(id: string, known: Known, { path, report }: { path: Path; report: Report }): void {
+export function checkConfigId(
+  id: string,
+  known: KnownNames,
+  { path, report }: { path: JsonPath; report: Report },
+): void {
   if (known.configIds.includes(id)) return;
   // Configs go by the names of their files, without the ending.
   const bare = id.replace(/^gateway\//, '').replace(/\.ya?ml$/, '');

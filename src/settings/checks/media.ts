@@ -1,12 +1,7 @@
 import type { RemoteMedia } from '../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
 import { isLocalHost, offLimits } from './local-host.ts';
-
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
+import type { ReportPlace } from './report-place.ts';
 
 const MAX_PORT = 65_535;
 
@@ -14,7 +9,7 @@ const MAX_PORT = 65_535;
 export function checkRemoteMedia(
   media: RemoteMedia | undefined,
   totalMs: number | undefined,
-  { path, report }: Place,
+  { path, report }: ReportPlace,
 ): void {
   if (!media) return;
   const { hosts, max_bytes: bytes, timeout, allow_insecure: insecure = false } = media;
@@ -31,7 +26,7 @@ export function checkRemoteMedia(
 }
 
 /** Hosts that callers may have the gateway ask: for media, or as an upstream of their own. */
-export function checkHosts(hosts: readonly string[], insecure: boolean, { path, report }: Place): void {
+export function checkHosts(hosts: readonly string[], insecure: boolean, { path, report }: ReportPlace): void {
   for (const [index, host] of hosts.entries())
     checkHost(host, insecure, (problem) => report({ ...problem, path: [...path, index] }));
 }

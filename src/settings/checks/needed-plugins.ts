@@ -1,6 +1,6 @@
 import type { ChainItem, GatewayFile, ServerFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 
 /** Settings that a plugin reads do nothing where the chain has been written without it. */
 export function checkNeededPlugins(file: GatewayFile, server: ServerFile | undefined, report: Report): void {
@@ -38,7 +38,7 @@ type Key = (typeof OF_ATTEMPTS)[number]['key'];
 const has = (chain: readonly ChainItem[], plugin: string): boolean =>
   chain.some((item) => (typeof item === 'string' ? item : item.plugin) === plugin);
 
-function placesOf(file: GatewayFile | TargetFile, key: Key, path: Path): Path[] {
+function placesOf(file: GatewayFile | TargetFile, key: Key, path: JsonPath): JsonPath[] {
   const own = file[key] === undefined ? [] : [[...path, key]];
   const inner = (file.targets ?? []).flatMap((target, index) => placesOf(target, key, [...path, 'targets', index]));
   return [...own, ...inner];

@@ -1,15 +1,10 @@
 import type { Report } from '../../plugin/index.ts';
 import { parseNetwork } from '../compile/networks.ts';
-import type { Path } from '../read/pointer.ts';
 import { showValue } from '../problems/show.ts';
-
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
+import type { ReportPlace } from './report-place.ts';
 
 /** Reports what is no network; a single address gets its prefix as a suggestion. */
-export function checkNetwork(network: string, { path, report }: Place): void {
+export function checkNetwork(network: string, { path, report }: ReportPlace): void {
   if (parseNetwork(network)) return;
   const asHost = [`${network}/32`, `${network}/128`].find((cidr) => parseNetwork(cidr) !== undefined);
   const message = `${showValue(network, undefined)} is not a network in CIDR notation, such as "10.0.0.0/8"`;

@@ -1,18 +1,12 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
 import { showValue } from '../problems/show.ts';
-
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
+import type { ReportPlace } from './report-place.ts';
 
 /** What every request of a kind must have; the gateway itself reads the model of all of them. */
 const NEEDED: ReadonlySet<string> = new Set(['messages', 'input', 'prompt']);
 
 /** Parameters as they are written at one place, whatever upstream they are for. */
-export function checkParams(file: GatewayFile | TargetFile, { path, report }: Place): void {
+export function checkParams(file: GatewayFile | TargetFile, { path, report }: ReportPlace): void {
   checkModel(file.override_params, { path: [...path, 'override_params', 'model'], report });
   checkModel(file.default_params, { path: [...path, 'default_params', 'model'], report });
   for (const [index, field] of (file.drop_params ?? []).entries()) {
@@ -35,9 +29,9 @@ export function checkParams(file: GatewayFile | TargetFile, { path, report }: Pl
   }
 }
 
-type Params = Readonly<Record<string, unknown>>;
+type CheckedParams = Readonly<Record<string, unknown>>;
 
-function checkModel(params: Params | undefined, { path, report }: Place): void {
+function checkModel(params: CheckedParams | undefined, { path, report }: ReportPlace): void {
   if (!params || !Object.hasOwn(params, 'model')) return;
   const { model } = params;
   if (typeof model === 'string' && model !== '') return;

@@ -2,13 +2,13 @@ import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { isLoopback } from '../compile/loopback.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
-import { checkConfigId, type Known } from './known.ts';
+import { checkConfigId, type KnownNames } from './known.ts';
 import { checkProxies } from './network.ts';
 import { checkOne, checkTimeouts, checkUnit } from './times.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
-export function checkServer(file: ServerFile, known: Known, report: Report): void {
+export function checkServer(file: ServerFile, known: KnownNames, report: Report): void {
   if (file.default_config !== undefined)
     checkConfigId(file.default_config, known, { path: ['default_config'], report });
   const settings = compileServerSettings(file);
@@ -45,12 +45,12 @@ function checkPorts(file: ServerFile, settings: ServerSettings, report: Report):
   }
 }
 
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-function isSamePlace(one: Place, other: Place): boolean {
+function isSamePlace(one: ListenAddress, other: ListenAddress): boolean {
   const sameHost = one.host === other.host || [one.host, other.host].some((host) => ANY_ADDRESS.includes(host));
   return one.port !== 0 && one.port === other.port && sameHost;
 }

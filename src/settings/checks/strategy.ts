@@ -1,7 +1,6 @@
 import type { GatewayFile, Strategy, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { FAILURE_KINDS, parseDuration, type FailureKind, type Report } from '../../plugin/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
-import type { Path } from '../read/pointer.ts';
 import { showValue } from '../problems/show.ts';
 import { shortList } from '../problems/words.ts';
 import { PREDICATE } from '../query/predicate.ts';
@@ -9,16 +8,12 @@ import { readQuery, type Tally } from '../query/read.ts';
 import { mayHoldCredential } from './forward-headers.ts';
 import { withSuggestion } from './known.ts';
 import { checkUnit } from './times.ts';
-
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
+import type { ReportPlace } from './report-place.ts';
 
 /** @param tally of the whole config: its queries are bounded together */
 export function checkStrategy(
   { strategy, targets = [] }: GatewayFile | TargetFile,
-  { path, report, tally }: Place & { readonly tally: Tally },
+  { path, report, tally }: ReportPlace & { readonly tally: Tally },
 ): void {
   if (!strategy && targets.length > 1) {
     const message = 'several targets need a `strategy`, such as `mode: fallback`';
@@ -33,7 +28,7 @@ export function checkStrategy(
   checkSticky(strategy, place);
 }
 
-function checkMode({ mode }: Strategy, targets: readonly TargetFile[], { path, report }: Place): void {
+function checkMode({ mode }: Strategy, targets: readonly TargetFile[], { path, report }: ReportPlace): void {
   const at = [...path, 'mode'];
   if (mode !== 'single' && targets.length === 0) report({ path: at, message: `\`mode: ${mode}\` needs \`targets\`` });
   if (mode !== 'single' || targets.length < 2) return;
@@ -44,7 +39,7 @@ function checkMode({ mode }: Strategy, targets: readonly TargetFile[], { path, r
 const GIVING_WAY = ['on_status_codes', 'on_errors', 'stop_on_errors'] as const;
 
 /** Keys of other modes. Conditions that are never asked are a mistake: requests would go where nobody wants them. */
-function checkStrangers(strategy: Strategy, { path, report }: Place): void {
+function checkStrangers(strategy: Strategy, { path, report }: ReportPlace): void {
   const { mode } = strategy;
   for (const key of ['conditions', 'default'] as const) {
     if (strategy[key] === undefined || mode === 'conditional') continue;
@@ -66,7 +61,7 @@ function checkStrangers(strategy: Strategy, { path, report }: Place): void {
 function checkConditional(
   { conditions, default: otherwise }: Strategy,
   targets: readonly TargetFile[],
-  { path, report, tally }: Place & { readonly tally: Tally },
+  { path, report, tally }: ReportPlace & { readonly tally: Tally },
 ): void {
   const at = [...path, 'strategy'];
   const needs = (what: string): void =>
@@ -93,7 +88,7 @@ function checkConditional(
 function checkAskedOnce(
   query: unknown,
   index: number,
-  { path, report, asked }: Place & { readonly asked: Map<string, number> },
+  { path, report, asked }: ReportPlace & { readonly asked: Map<string, number> },
 ): void {
   const text = JSON.stringify(query);
   const before = asked.get(text);
@@ -102,14 +97,14 @@ function checkAskedOnce(
   report({ path, on: 'key', severity: 'warning', message });
 }
 
-function checkTargetName(name: string, names: readonly string[], { path, report }: Place): void {
+function checkTargetName(name: string, names: readonly string[], { path, report }: ReportPlace): void {
   if (names.includes(name)) return;
   const others = names.length === 0 ? ': they have no `name`' : `, only ${shortList(names)}`;
   const message = `no target here has the name ${showValue(name, undefined)}${others}`;
   report({ path, message, ...withSuggestion(name, names) });
 }
 
-function checkNames(targets: readonly TargetFile[], { path, report }: Place): void {
+function checkNames(targets: readonly TargetFile[], { path, report }: ReportPlace): void {
   const seen = new Set<string>();
   for (const [index, { name }] of targets.entries()) {
     if (name !== undefined && seen.has(name)) {
@@ -120,7 +115,7 @@ function checkNames(targets: readonly TargetFile[], { path, report }: Place): vo
   }
 }
 
-function checkReached(targets: readonly TargetFile[], used: ReadonlySet<string>, { path, report }: Place): void {
+function checkReached(targets: readonly TargetFile[], used: ReadonlySet<string>, { path, report }: ReportPlace): void {
   for (const [index, { name }] of targets.entries()) {
     if (name !== undefined && used.has(name)) continue;
     const message = 'no condition leads to this target, and `default` does not either';
@@ -139,7 +134,10 @@ const OUTAGES: readonly FailureKind[] = [
 ];
 
 /** What goes on to the next target must be something, and must not be what stops. */
-function checkGivingWay({ on_status_codes, on_errors, stop_on_errors = [] }: Strategy, { path, report }: Place): void {
+function checkGivingWay(
+  { on_status_codes, on_errors, stop_on_errors = [] }: Strategy,
+  { path, report }: ReportPlace,
+): void {
   const stop = new Set<string>(stop_on_errors);
   for (const [index, kind] of (on_errors ?? []).entries()) {
     if (!stop.has(kind)) continue;
@@ -161,7 +159,7 @@ const BY_DEFAULT = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter(
   (kind) => FAILURE_KINDS[kind].givesWay && kind !== 'unsupported',
 );
 
-function checkSticky({ sticky }: Strategy, { path, report }: Place): void {
+function checkSticky({ sticky }: Strategy, { path, report }: ReportPlace): void {
   if (!sticky) return;
   for (const [index, field] of sticky.hash_fields.entries()) {
     const header = field.startsWith('headers.') ? field.slice('headers.'.length).toLowerCase() : undefined;

@@ -1,19 +1,18 @@
 import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
-import type { Report, Route, Target } from '../../plugin/index.ts';
+import type { Route, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { showValue } from '../problems/show.ts';
-import { slugOf, type Known } from './known.ts';
-
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
+import { slugOf, type KnownNames } from './known.ts';
+import type { ReportPlace } from './report-place.ts';
 
 /** Weights of a load balance: somebody must be drawn, and weights elsewhere mean nothing. */
-export function checkWeights({ strategy, targets = [] }: GatewayFile | TargetFile, { path, report }: Place): void {
+export function checkWeights(
+  { strategy, targets = [] }: GatewayFile | TargetFile,
+  { path, report }: ReportPlace,
+): void {
   const balanced = strategy?.mode === 'loadbalance';
   const weights = targets.map(({ weight = 1 }) => weight);
   if (balanced && weights.length > 0 && weights.every((weight) => weight === 0)) {
@@ -36,7 +35,7 @@ const NEVER_CURED: ReadonlySet<number> = new Set([
 /** nginx's word for a client that left. There is nobody to try again for. */
 const CLIENT_LEFT = 499;
 
-export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, { path, report }: Place): void {
+export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, { path, report }: ReportPlace): void {
   const giveWay = strategy?.on_status_codes ?? [];
   const lists = [
     { codes: retry?.on_status_codes ?? [], at: [...path, 'retry', 'on_status_codes'], retry: true },
@@ -65,14 +64,14 @@ function pointless(code: number, retry: boolean): string | undefined {
 }
 
 /** A group has no model. */
-export function checkContextWindow({ file, route }: Written, { path, report }: Place): void {
+export function checkContextWindow({ file, route }: Written, { path, report }: ReportPlace): void {
   if (route.kind === 'target' || !('context_window' in file) || file.context_window === undefined) return;
   const message = '`context_window` has no effect here: the targets inside have models, and may each say theirs';
   report({ path: [...path, 'context_window'], on: 'key', severity: 'warning', message });
 }
 
 /** Codes and delays of tries that nobody has asked for. */
-export function checkAttempts({ file, route }: Written, { path, report }: Place): void {
+export function checkAttempts({ file, route }: Written, { path, report }: ReportPlace): void {
   const { retry } = file;
   if (!retry || retry.attempts !== undefined || Object.keys(retry).length === 0 || attemptsIn(route)) return;
   const message = '`retry` has no effect: without `attempts` there are none';
@@ -88,7 +87,7 @@ interface Written {
 }
 
 /** A target that says what another one beside it says is asked in vain: it fails in the same way. */
-export function checkTwins(route: Route, { path, report }: Place): void {
+export function checkTwins(route: Route, { path, report }: ReportPlace): void {
   if (route.kind !== 'group' || route.mode === 'single') return;
   const seen = new Map<string, number>();
   for (const [index, member] of route.members.entries()) {
@@ -106,7 +105,7 @@ export function checkTwins(route: Route, { path, report }: Place): void {
 }
 
 /** The catalog entry a target goes to, where that can be told from the files. */
-export function entryOfTarget(target: Target, { entries }: Known): CatalogEntry | undefined {
+export function entryOfTarget(target: Target, { entries }: KnownNames): CatalogEntry | undefined {
   const entry = entryOf(target, entries ?? []);
   // Where the model names another entry than the target that is the mistake, and has been told.
   return target.provider?.startsWith('@') && target.provider !== `@${entry?.slug}` ? undefined : entry;
@@ -119,7 +118,7 @@ export function entryOfTarget(target: Target, { entries }: Known): CatalogEntry 
 export function checkEntryUse(
   target: Target,
   entry: CatalogEntry,
-  { path, report, placeOf }: Place & { readonly placeOf: (param: Path) => Path },
+  { path, report, placeOf }: ReportPlace & { readonly placeOf: (param: JsonPath) => JsonPath },
 ): void {
   const { model, ...params } = target.overrideParams ?? {};
   const name = typeof model === 'string' && model !== '' ? model.replace(/^@[^/]*\//, '') : undefined;

@@ -1,19 +1,19 @@
 import type { ModelTask, Report, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
-import type { Path } from '../read/pointer.ts';
-import type { Known } from './known.ts';
+import type { JsonPath } from '../read/pointer.ts';
+import type { KnownNames } from './known.ts';
 import { entryOfTarget } from './targets.ts';
 
 interface Placed {
   readonly route: Target;
-  readonly path: Path;
+  readonly path: JsonPath;
 }
 
 /** What requests are for, in words of people. Tokens are counted along with something else. */
 const WORDS = { generate: 'answers', embeddings: 'embeddings', images: 'images' } as const;
 
 /** Targets of one config stand in for one another: a model that is for something else never can. */
-export function checkTasks(targets: readonly Placed[], known: Known, report: Report): void {
+export function checkTasks(targets: readonly Placed[], known: KnownNames, report: Report): void {
   const told = targets.flatMap(({ route, path }) => {
     const tasks = tasksOf(route, known);
     return tasks ? [{ tasks, path, name: route.path.replace('config.', '') }] : [];
@@ -28,7 +28,7 @@ export function checkTasks(targets: readonly Placed[], known: Known, report: Rep
 const wordsOf = (tasks: ReadonlySet<ModelTask>): readonly string[] =>
   (['generate', 'embeddings', 'images'] as const).filter((task) => tasks.has(task)).map((task) => WORDS[task]);
 
-function tasksOf(target: Target, known: Known): ReadonlySet<ModelTask> | undefined {
+function tasksOf(target: Target, known: KnownNames): ReadonlySet<ModelTask> | undefined {
   const entry = entryOfTarget(target, known);
   const model = target.overrideParams?.['model'];
   if (!entry || typeof model !== 'string') return undefined;

@@ -6,13 +6,8 @@ import {
   type RetrySettings,
   type TimeoutSettings,
 } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
 import { compileServerSettings } from '../compile/server-settings.ts';
-
-interface Place {
-  readonly path: Path;
-  readonly report: Report;
-}
+import type { ReportPlace } from './report-place.ts';
 
 /** In other gateways 0 means "no limit"; here it would end every request at once. */
 const NO_TIME = 'would end every request at once; leave it out for the default, or give a long time';
@@ -34,7 +29,7 @@ const WITHIN = [
 const NAMES = { first_byte: 'firstByte', first_content: 'firstContent', total: 'total' } as const;
 
 /** @param effective what holds at this place, all that it inherits included */
-export function checkTimeouts(timeouts: Timeouts | undefined, effective: TimeoutSettings, place: Place): void {
+export function checkTimeouts(timeouts: Timeouts | undefined, effective: TimeoutSettings, place: ReportPlace): void {
   for (const [name, value] of Object.entries(timeouts ?? {})) {
     checkOne(name, value, place);
   }
@@ -51,7 +46,7 @@ export function checkTimeouts(timeouts: Timeouts | undefined, effective: Timeout
 /** Other tools count in seconds. */
 const SECONDS_MEANT = 1000;
 
-export function checkOne(name: string, value: string | number, place: Place): void {
+export function checkOne(name: string, value: string | number, place: ReportPlace): void {
   if (parseDuration(value) === 0)
     place.report({ path: [...place.path, name], message: `\`${name}: ${value}\` ${NO_TIME}` });
   else checkUnit(name, value, place);
@@ -61,14 +56,14 @@ export function checkOne(name: string, value: string | number, place: Place): vo
 export function checkUnit(
   name: string,
   value: string | number | undefined,
-  { path, report, below = SECONDS_MEANT }: Place & { readonly below?: number },
+  { path, report, below = SECONDS_MEANT }: ReportPlace & { readonly below?: number },
 ): void {
   if (typeof value !== 'number' || value === 0 || value >= below) return;
   const message = `a number without a unit counts milliseconds: this is ${value} ms`;
   report({ path: [...path, name], severity: 'warning', message, suggestion: `${value}s` });
 }
 
-export function checkRequestTimeout(value: string | number | undefined, { path, report }: Place): void {
+export function checkRequestTimeout(value: string | number | undefined, { path, report }: ReportPlace): void {
   if (value !== undefined) checkOne('request_timeout', value, { path, report });
 }
 
@@ -102,7 +97,7 @@ const endsAfter = (deadline: number, time: number | undefined, { total = Infinit
   time !== undefined && Math.min(time, total) >= deadline;
 
 /** The longest wait caps the shortest: told where one of the two is set, with what the other comes to. */
-export function checkDelays(retry: Retry | undefined, compiled: RetrySettings, { path, report }: Place): void {
+export function checkDelays(retry: Retry | undefined, compiled: RetrySettings, { path, report }: ReportPlace): void {
   if (retry?.min_delay === undefined && retry?.max_delay === undefined) return;
   const { minDelayMs, maxDelayMs } = compiled;
   if (minDelayMs <= maxDelayMs) return;

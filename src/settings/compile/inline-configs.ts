@@ -4,7 +4,7 @@ import { GatewayError, type GatewayConfig } from '../../plugin/index.ts';
 import { checkGatewayConfig } from '../checks/gateway.ts';
 import { describe, sortDiagnostics, type Diagnostic } from '../problems/diagnostic.ts';
 import { compileGatewayConfig } from './gateway-config.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import type { ReferenceLookup } from '../read/resolve-references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { packageSchemas } from '../read/schemas.ts';
@@ -151,7 +151,7 @@ function readConfig(
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
 }
 
-function remoteMediaIn({ remote_media: own, targets = [] }: GatewayFile | Target, path: Path): Path[] {
+function remoteMediaIn({ remote_media: own, targets = [] }: GatewayFile | Target, path: JsonPath): JsonPath[] {
   const inside = targets.flatMap((target, index) => remoteMediaIn(target, [...path, 'targets', index]));
   return own ? [[...path, 'remote_media'], ...inside] : inside;
 }

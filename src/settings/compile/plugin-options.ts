@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { absoluteRefs, type Schema } from '../read/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { SchemaTree } from '../read/schema-tree.ts';
@@ -30,7 +30,7 @@ export interface OptionsSchema {
  * Checks a plugin's options against its own schema and reports problems like those of every other setting. Gives the options with the
  * schema's defaults in the places of those that are left out; undefined where there are problems.
  */
-export function readOptions(of: OptionsSchema, options: Options, path: Path, report: Report): Options | undefined {
+export function readOptions(of: OptionsSchema, options: Options, path: JsonPath, report: Report): Options | undefined {
   const own = compileOnce(of);
   if (own instanceof Error) {
     report({ path, message: `the plugin's schema for its options is not usable: ${own.message}` });

@@ -1,5 +1,5 @@
 /** Where something stands in the settings. Lines and columns count from 1. */
-export interface Place {
+export interface FilePlace {
   /** Path as people would open it: the folder they named, then the file. */
   readonly file: string;
   readonly line: number;
@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** Something wrong (or doubtful) in the settings, at its place. */
-export interface Diagnostic extends Place {
+export interface Diagnostic extends FilePlace {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly suggestion?: string;

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../../plugin/index.ts';
 import { adviceOnKey } from './foreign-words.ts';
-import { toPointer, valueAt, type Path } from '../read/pointer.ts';
+import { toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
 import type { Schema } from '../read/schema-files.ts';
 import { packageSchemas } from '../read/schemas.ts';
 import { isSchema, propertiesOf, type SchemaTree } from '../read/schema-tree.ts';
@@ -10,15 +10,15 @@ import type { Values } from '../read/values.ts';
 import { eitherKey, shortList } from './words.ts';
 
 /** What a mapping from an ajv error to a person's words has at hand. */
-export interface Place {
-  readonly path: Path;
+export interface ProblemContext {
+  readonly path: JsonPath;
   readonly values: Pick<Values, 'json' | 'origins'>;
   readonly tree: SchemaTree;
   readonly root: readonly Schema[];
 }
 
 /** A problem that may turn out to be half of another one: a misspelt key leaves the right one missing. */
-export interface Finding extends Problem {
+export interface SchemaProblem extends Problem {
   readonly unknown?: string;
   /** What to write in its place, as the message says. */
   readonly advice?: string;
@@ -26,11 +26,11 @@ export interface Finding extends Problem {
   readonly missing?: readonly string[];
 }
 
-export function unknownKey(error: ErrorObject, place: Place): Finding {
+export function unknownKey(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const key = String(error.params['additionalProperty']);
   const properties = propertiesOf(error.parentSchema);
   const name = showName(key);
-  const found: Finding = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
+  const found: SchemaProblem = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };
   const advice = adviceOnKey(valueAt(error.parentSchema, ['title']), key);
   if (advice !== undefined) return { ...found, message: `unknown key ${name}: ${advice}`, advice };
   const home =
@@ -46,7 +46,7 @@ export function unknownKey(error: ErrorObject, place: Place): Finding {
 }
 
 /** The neighbours that have such a key inside: `attempts` is one of `retry:`. */
-function homeInside(key: string, properties: Schema, { tree }: Place): string | undefined {
+function homeInside(key: string, properties: Schema, { tree }: ProblemContext): string | undefined {
   const inside = Object.entries(properties).filter(
     ([, property]) =>
       isSchema(property) && tree.alternatives(property).some((schema) => Object.hasOwn(propertiesOf(schema), key)),
@@ -55,7 +55,7 @@ function homeInside(key: string, properties: Schema, { tree }: Place): string | 
 }
 
 /** Another branch of a tagged union has such a key: `api_key` is one of `provider: anthropic`. */
-function homeInBranch(key: string, { path, ...place }: Place): string | undefined {
+function homeInBranch(key: string, { path, ...place }: ProblemContext): string | undefined {
   const branches = schemasAt(path, place, { anyTag: true }).filter((schema) =>
     Object.hasOwn(propertiesOf(schema), key),
   );
@@ -69,7 +69,7 @@ function homeInBranch(key: string, { path, ...place }: Place): string | undefine
 }
 
 /** The key around this place beside which such a key may stand. */
-function homeAround(key: string, { path, ...place }: Place): string | undefined {
+function homeAround(key: string, { path, ...place }: ProblemContext): string | undefined {
   for (let depth = path.length - 1; depth >= 0; depth -= 1) {
     const schemas = schemasAt(path.slice(0, depth), place);
     if (schemas.some((schema) => Object.hasOwn(propertiesOf(schema), key)))
@@ -80,8 +80,8 @@ function homeAround(key: string, { path, ...place }: Place): string | undefined 
 
 /** @param anyTag with the branches of a tagged union that the place's tag rules out */
 function schemasAt(
-  path: Path,
-  { tree, root, values }: Omit<Place, 'path'>,
+  path: JsonPath,
+  { tree, root, values }: Omit<ProblemContext, 'path'>,
   { anyTag = false } = {},
 ): readonly Schema[] {
   return path.reduce<readonly Schema[]>((containers, key, depth) => {
@@ -118,7 +118,7 @@ function homeOfTargets(key: string, properties: Schema): string | undefined {
   return tree.child(entry, key).length > 0 ? 'to an entry of catalog.yaml' : undefined;
 }
 
-export function missingKey(error: ErrorObject, { path, tree }: Place): Finding {
+export function missingKey(error: ErrorObject, { path, tree }: ProblemContext): SchemaProblem {
   const missing = String(error.params['missingProperty']);
   const branches = tree.alternatives(error.parentSchema ?? {});
   const tags = tagsOf(branches, missing);
@@ -146,7 +146,7 @@ function reason(error: ErrorObject, missing: string): string {
   return ` (${first.replace(/\.$/, '')})`;
 }
 
-function misspeltKey(path: Path, meant: string): Finding {
+function misspeltKey(path: JsonPath, meant: string): SchemaProblem {
   return {
     path,
     on: 'key',
@@ -156,8 +156,8 @@ function misspeltKey(path: Path, meant: string): Finding {
 }
 
 /** One mistake, one message: the unknown key that is nearest to a missing one is that one, misspelt. */
-export function mergeMisspelt(findings: readonly Finding[]): Finding[] {
-  const explained = new Set<Finding>();
+export function mergeMisspelt(findings: readonly SchemaProblem[]): SchemaProblem[] {
+  const explained = new Set<SchemaProblem>();
   const merged = findings.map((finding) => {
     if (finding.unknown === undefined) return finding;
     const parent = toPointer(finding.path.slice(0, -1));
@@ -174,6 +174,6 @@ export function mergeMisspelt(findings: readonly Finding[]): Finding[] {
   return merged.filter((finding) => !explained.has(finding));
 }
 
-function meantAmong({ unknown = '', advice }: Finding, missing: readonly string[]): string | undefined {
+function meantAmong({ unknown = '', advice }: SchemaProblem, missing: readonly string[]): string | undefined {
   return advice === undefined ? nearest(unknown, missing) : missing.find((key) => advice.includes(`\`${key}\``));
 }

@@ -1,8 +1,15 @@
 import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../../plugin/index.ts';
 import { meantBy } from './foreign-words.ts';
-import { mergeMisspelt, missingKey, tagsOf, unknownKey, type Finding, type Place } from './key-problems.ts';
-import { fromPointer, nameOf, toPointer, valueAt, type Path } from '../read/pointer.ts';
+import {
+  mergeMisspelt,
+  missingKey,
+  tagsOf,
+  unknownKey,
+  type SchemaProblem,
+  type ProblemContext,
+} from './key-problems.ts';
+import { fromPointer, nameOf, toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
 import { showValue } from './show.ts';
 import { settleUnions } from './union-problems.ts';
 import { alternatives, eitherKey, examplesOf, shortList } from './words.ts';
@@ -10,8 +17,8 @@ import { alternatives, eitherKey, examplesOf, shortList } from './words.ts';
 /** Validation errors as problems at their places: one for each mistake, in words people use. */
 export function schemaProblems(
   errors: readonly ErrorObject[],
-  values: Place['values'],
-  schemas: Pick<Place, 'tree' | 'root'>,
+  values: ProblemContext['values'],
+  schemas: Pick<ProblemContext, 'tree' | 'root'>,
 ): Problem[] {
   const findings = settleTypes(settleUnions(errors)).flatMap((error) => {
     const path = fromPointer(error.instancePath, values.json);
@@ -26,7 +33,7 @@ function settleTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath));
 }
 
-type Mapping = (error: ErrorObject, place: Place) => Finding | readonly Finding[];
+type Mapping = (error: ErrorObject, place: ProblemContext) => SchemaProblem | readonly SchemaProblem[];
 
 /** By ajv keyword. What is not here is told in ajv's own words. */
 const MAPPINGS: Readonly<Record<string, Mapping>> = {
@@ -74,16 +81,17 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   uniqueItems: duplicate,
 };
 
-function explain(error: ErrorObject, place: Place): readonly Finding[] {
+function explain(error: ErrorObject, place: ProblemContext): readonly SchemaProblem[] {
   const mapping = MAPPINGS[error.keyword];
   if (mapping) return [mapping(error, place)].flat();
   return [{ path: place.path, message: `${nameOf(place.path)} ${error.message ?? 'is not valid'}` }];
 }
 
-const shown = (data: unknown, { path, values }: Place): string => showValue(data, values.origins.get(toPointer(path)));
+const shown = (data: unknown, { path, values }: ProblemContext): string =>
+  showValue(data, values.origins.get(toPointer(path)));
 
 /** Where the schema says `writeOnly`, what stands there by mistake is likely a key itself: it may look like anything. */
-function shownOf({ data, parentSchema }: ErrorObject, place: Place): string {
+function shownOf({ data, parentSchema }: ErrorObject, place: ProblemContext): string {
   const text = shown(data, place);
   return parentSchema?.['writeOnly'] === true && text === JSON.stringify(data)
     ? `this ${typeof data === 'string' ? 'text' : 'value'}`
@@ -97,7 +105,7 @@ function told(bound: (error: ErrorObject) => string): Mapping {
   });
 }
 
-function mustBe(allowed: readonly string[], data: unknown, place: Place): Finding {
+function mustBe(allowed: readonly string[], data: unknown, place: ProblemContext): SchemaProblem {
   const { path } = place;
   const word = typeof data === 'string' || typeof data === 'number' ? String(data) : '';
   const suggestion = meantBy(word, allowed) ?? nearest(word, allowed);
@@ -105,16 +113,16 @@ function mustBe(allowed: readonly string[], data: unknown, place: Place): Findin
   return { path, message, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-function wrongTag(error: ErrorObject, place: Place): readonly Finding[] {
+function wrongTag(error: ErrorObject, place: ProblemContext): readonly SchemaProblem[] {
   const tag = String(error.params['tag']);
   const data = valueAt(error.data, [tag]);
   // `required` tells that one.
   if (data === undefined) return [];
-  const path: Path = [...place.path, tag];
+  const path: JsonPath = [...place.path, tag];
   return [mustBe(tagsOf(place.tree.alternatives(error.parentSchema ?? {}), tag), data, { ...place, path })];
 }
 
-function wrongForm(error: ErrorObject, place: Place): Finding {
+function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const { path } = place;
   const wanted = examplesOf(error.parentSchema) ?? FORMS[String(error.params['format'])];
   const given = shownOf(error, place);
@@ -140,7 +148,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const SCALARS: ReadonlySet<string> = new Set(['integer', 'number', 'boolean', 'string']);
 
-function wrongType(error: ErrorObject, place: Place): Finding {
+function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const { path } = place;
   const types = [error.params['type']].flat().filter((type): type is string => type !== 'null');
   const name = nameOf(path);
@@ -163,7 +171,7 @@ function quotesHint(types: readonly string[], data: unknown): string {
   return isNumber || isBoolean ? ': remove the quotes' : '';
 }
 
-function tooShort({ params, data }: ErrorObject, { path, values }: Place): Finding {
+function tooShort({ params, data }: ErrorObject, { path, values }: ProblemContext): SchemaProblem {
   const name = nameOf(path);
   const limit = Number(params['limit']);
   const origin = values.origins.get(toPointer(path));
@@ -172,9 +180,9 @@ function tooShort({ params, data }: ErrorObject, { path, values }: Place): Findi
   return { path, message: `${name} must have at least ${limit} characters` };
 }
 
-function duplicate({ params, data }: ErrorObject, place: Place): Finding {
+function duplicate({ params, data }: ErrorObject, place: ProblemContext): SchemaProblem {
   const later = Math.max(Number(params['i']), Number(params['j']));
-  const path: Path = [...place.path, later];
+  const path: JsonPath = [...place.path, later];
   return { path, message: `${nameOf(place.path)} has ${shown(valueAt(data, [later]), { ...place, path })} twice` };
 }
 

@@ -1,7 +1,7 @@
 import { nameOf } from '../read/pointer.ts';
 
 /** What is known of a scalar besides its value. */
-export interface Origin {
+export interface ValueOrigin {
   readonly secret: boolean;
   /** `env:NAME`, `file:path`; empty for text that stands in the YAML. */
   readonly sources: readonly string[];
@@ -25,7 +25,7 @@ export function looksSecret(text: string): boolean {
 }
 
 /** A value for a message; what came by reference or may be secret is named, never shown. */
-export function showValue(value: unknown, origin: Origin | undefined): string {
+export function showValue(value: unknown, origin: ValueOrigin | undefined): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../plugin/testing/index.ts';
 import { compileQuery, explainQuery } from '../compile/conditions.ts';
-import { allHold, type Answer } from './answers.ts';
+import { allHold, type ComparisonAnswer } from './answers.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-const leaf = ({ field, operator, found, holds }: Answer) => ({ field, operator, found, holds });
+const leaf = ({ field, operator, found, holds }: ComparisonAnswer) => ({ field, operator, found, holds });
 const ask = (query: Query, json: Query = {}) =>
   explainQuery(query)(createExchange({ json, metadata: { tier: 'gold' } }));
 
@@ -23,7 +23,7 @@ describe('what a query comes to', () => {
 
   it('names the place of each comparison in the query', () => {
     const query = { $or: [{ model: 'a' }, { $not: { 'params.n': { $gt: 1 } } }, { model: 'b', path: '/x' }] };
-    const paths = (answers: readonly Answer[]): unknown[] =>
+    const paths = (answers: readonly ComparisonAnswer[]): unknown[] =>
       answers.map(({ path, inner }) => (inner ? [path.join('/'), paths(inner)] : path.join('/')));
     expect(paths(ask(query))).toEqual([
       ['$or', ['$or/0/model', ['$or/1/$not', ['$or/1/$not/params.n/$gt']], ['$or/2', ['$or/2/model', '$or/2/path']]]],

@@ -1,12 +1,12 @@
 import { GatewayError, type ConditionInput } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
-import type { Comparison, Shape } from './shape.ts';
+import type { JsonPath } from '../read/pointer.ts';
+import type { Comparison, QueryShape } from './shape.ts';
 import type { Field } from './fields.ts';
 
 /** One comparison of a query with a request, or several under `$and`, `$or`, `$not`. */
-export interface Answer {
+export interface ComparisonAnswer {
   /** Within the query. */
-  readonly path: Path;
+  readonly path: JsonPath;
   /** `metadata.tier`, or `$and`. */
   readonly field: string;
   readonly operator: string | undefined;
@@ -16,14 +16,14 @@ export interface Answer {
   /** Undefined: the text is too long for the pattern; a request that comes to it is refused. */
   readonly holds: boolean | undefined;
   /** Under `$and`, `$or`, `$not`. */
-  readonly inner: readonly Answer[] | undefined;
+  readonly inner: readonly ComparisonAnswer[] | undefined;
 }
 
 /** All of them hold, or the query does not. */
-export type Answers = (request: ConditionInput) => readonly Answer[];
+export type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
 
 /** What explain tells. Nothing is passed over: also what a request did not come to is compared. */
-export const ANSWERS: Shape<Answers> = {
+export const ANSWERS: QueryShape<ComparisonAnswers> = {
   level: (parts) => (exchange) => parts.flatMap((part) => part(exchange)),
   list: (key, queries, path) => (exchange) => {
     const inner = queries.map((query, index) => together(query(exchange), [...path, index]));
@@ -37,7 +37,7 @@ export const ANSWERS: Shape<Answers> = {
   never: (path) => () => [logical('$and', path, [], false)],
 };
 
-function compare({ name }: Field, { operator, wanted, test, path }: Comparison, found: unknown): Answer {
+function compare({ name }: Field, { operator, wanted, test, path }: Comparison, found: unknown): ComparisonAnswer {
   return { path, field: name, operator, wanted, found, holds: ask(), inner: undefined };
 
   function ask(): boolean | undefined {
@@ -52,33 +52,33 @@ function compare({ name }: Field, { operator, wanted, test, path }: Comparison, 
 }
 
 /** Of an object in a list: one answer, whatever stands in it. */
-function together(answers: readonly Answer[], path: Path): Answer {
+function together(answers: readonly ComparisonAnswer[], path: JsonPath): ComparisonAnswer {
   const [first, ...others] = answers;
   return first && others.length === 0 ? first : logical('$and', path, answers);
 }
 
 function logical(
   field: '$and' | '$or' | '$not',
-  path: Path,
-  inner: readonly Answer[],
+  path: JsonPath,
+  inner: readonly ComparisonAnswer[],
   holds: boolean | undefined = HOLDS[field](inner),
-): Answer {
+): ComparisonAnswer {
   return { path, field, operator: undefined, wanted: undefined, found: undefined, holds, inner };
 }
 
 /** As requests ask, in order: who decides first ends it, and so does a refusal. */
-export const allHold = (answers: readonly Answer[]): boolean | undefined => decide(answers, false);
+export const allHold = (answers: readonly ComparisonAnswer[]): boolean | undefined => decide(answers, false);
 
 const HOLDS = {
   $and: allHold,
-  $or: (answers: readonly Answer[]) => decide(answers, true),
-  $not(answers: readonly Answer[]) {
+  $or: (answers: readonly ComparisonAnswer[]) => decide(answers, true),
+  $not(answers: readonly ComparisonAnswer[]) {
     const holds = allHold(answers);
     return holds === undefined ? undefined : !holds;
   },
 };
 
-function decide(answers: readonly Answer[], decisive: boolean): boolean | undefined {
+function decide(answers: readonly ComparisonAnswer[], decisive: boolean): boolean | undefined {
   const first = answers.find(({ holds }) => holds !== !decisive);
   return first ? first.holds : !decisive;
 }

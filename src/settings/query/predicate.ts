@@ -1,10 +1,10 @@
 import type { ConditionInput } from '../../plugin/index.ts';
-import type { Shape } from './shape.ts';
+import type { QueryShape } from './shape.ts';
 
 export type Predicate = (request: ConditionInput) => boolean;
 
 /** What requests run. */
-export const PREDICATE: Shape<Predicate> = {
+export const PREDICATE: QueryShape<Predicate> = {
   level: all,
   list: (key, queries) => (key === '$and' ? all(queries) : any(queries)),
   not: (holds) => (exchange) => !holds(exchange),

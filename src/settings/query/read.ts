@@ -1,9 +1,9 @@
 import { nearest, type Report } from '../../plugin/index.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { showName, showValue } from '../problems/show.ts';
 import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';
-import type { Comparison, Shape } from './shape.ts';
+import type { Comparison, QueryShape } from './shape.ts';
 
 /** What the queries of one config have come to so far. */
 export interface Tally {
@@ -11,7 +11,7 @@ export interface Tally {
   patterns: number;
 }
 
-export interface Reading {
+export interface QueryReading {
   /** Undefined for a query that is not to be checked, because it has been or will be: its patterns are not compiled then. */
   readonly report: Report | undefined;
   readonly tally: Tally;
@@ -24,22 +24,22 @@ const LOGICAL = ['$and', '$or', '$not'];
  * A query, as whatever `shape` makes of it. One reader serves the checks, the requests and explain, so that they cannot understand it
  * differently; what has a mistake is told and never holds.
  */
-export function readQuery<T>(query: unknown, reading: Reading, shape: Shape<T>): T {
+export function readQuery<T>(query: unknown, reading: QueryReading, shape: QueryShape<T>): T {
   return readLevel(query, { ...reading, shape, path: [], depth: 1 });
 }
 
-interface Place extends Reading {
-  readonly path: Path;
+interface QueryPlace extends QueryReading {
+  readonly path: JsonPath;
 }
 
-interface Level<T> extends Place {
-  readonly shape: Shape<T>;
+interface Level<T> extends QueryPlace {
+  readonly shape: QueryShape<T>;
   readonly depth: number;
 }
 
-const within = <P extends Place>(place: P, ...path: Path): P => ({ ...place, path: [...place.path, ...path] });
+const within = <P extends QueryPlace>(place: P, ...path: JsonPath): P => ({ ...place, path: [...place.path, ...path] });
 
-function tell({ path, report }: Place, message: string, on: 'key' | 'value' = 'value', suggestion?: string): void {
+function tell({ path, report }: QueryPlace, message: string, on: 'key' | 'value' = 'value', suggestion?: string): void {
   report?.({ path, on, message, ...(suggestion !== undefined && { suggestion }) });
 }
 
@@ -84,7 +84,7 @@ function misplaced<T>(key: string, level: Level<T>): T {
 }
 
 /** A bare value, or operators that hold together. */
-function readTests(value: unknown, field: Field, level: Place): readonly Comparison[] {
+function readTests(value: unknown, field: Field, level: QueryPlace): readonly Comparison[] {
   const keys = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || !keys.some((key) => key.startsWith('$'))) {
     const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
@@ -108,7 +108,7 @@ function readTests(value: unknown, field: Field, level: Place): readonly Compari
 }
 
 /** A list or object without operators is compared whole. */
-function adviseOnObject(forgotten: string, level: Place): void {
+function adviseOnObject(forgotten: string, level: QueryPlace): void {
   const message = `an object with \`${forgotten}\` is asked for as it stands; to ask for just that write it under \`$eq\``;
   level.report?.({
     path: [...level.path, forgotten],
@@ -121,7 +121,7 @@ function adviseOnObject(forgotten: string, level: Place): void {
 
 interface Asked {
   readonly field: Field;
-  readonly level: Place;
+  readonly level: QueryPlace;
   /** The operator is not written, so a mistake is the value's. */
   readonly bare: boolean;
 }
@@ -150,14 +150,14 @@ function readOperator(name: string, operand: unknown, { field, level, bare }: As
 /** As JavaScript writes patterns, with flags behind them. */
 const IN_SLASHES = /^\/(.+)\/[gimsuy]+$/;
 
-function adviseOnSlashes(pattern: unknown, { path, report }: Place): void {
+function adviseOnSlashes(pattern: unknown, { path, report }: QueryPlace): void {
   const [, inner] = (typeof pattern === 'string' && IN_SLASHES.exec(pattern)) || [];
   if (inner === undefined) return;
   const message = 'slashes and flags are part of the pattern here: write `(?i)` before it for any case';
   report?.({ path, severity: 'warning', message });
 }
 
-function notAnOperator(name: string, { name: field }: Field, level: Place): void {
+function notAnOperator(name: string, { name: field }: Field, level: QueryPlace): void {
   if (LOGICAL.includes(name)) {
     tell(
       level,
@@ -177,7 +177,7 @@ const MAX_OPERATORS = 256;
 const MAX_PATTERNS = 32;
 
 /** Told once, where it is one too many. */
-function count<P extends Place>(level: P, pattern = false): P {
+function count<P extends QueryPlace>(level: P, pattern = false): P {
   const { tally } = level;
   tally.operators += 1;
   if (pattern) tally.patterns += 1;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { CatalogFile, GatewayFile, KeysFile, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../plugin/index.ts';
 import { checkMeaning } from '../checks/index.ts';
-import { sortDiagnostics, type Diagnostic, type Place } from '../problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles, type FoundFile } from '../source/find-files.ts';
 import type { Environment } from './resolve-references.ts';
 import { withHost } from '../compile/open-host.ts';
-import type { Path } from './pointer.ts';
+import type { JsonPath } from './pointer.ts';
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { packageSchemas } from './schemas.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -42,7 +42,7 @@ export interface LoadOptions {
   readonly standIns?: boolean;
 }
 
-interface Reading {
+interface FolderReading {
   readonly folder: string;
   readonly folderExists: boolean;
   readonly files: readonly ReadFile[];
@@ -61,7 +61,7 @@ export class LoadResult {
   readonly #files: ReadonlyMap<string, ReadFile>;
   readonly #diagnostics: Diagnostic[];
 
-  constructor(settings: Settings | undefined, read: Reading) {
+  constructor(settings: Settings | undefined, read: FolderReading) {
     this.settings = settings;
     this.folderExists = read.folderExists;
     this.folder = read.folder;
@@ -80,7 +80,7 @@ export class LoadResult {
   }
 
   /** Where a setting stands, or the nearest thing around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
-  placeOf(name: string, path: Path, on?: 'key' | 'value'): Place {
+  placeOf(name: string, path: JsonPath, on?: 'key' | 'value'): FilePlace {
     const { yaml, value } = this.#files.get(name) ?? NO_FILE;
     const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
     return { file: yaml?.name ?? join(this.folder, name), ...position };

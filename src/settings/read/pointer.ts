@@ -1,8 +1,8 @@
 /** JSON Pointers (RFC 6901) as ajv writes them, and the paths plugins and compilers use. */
 
-export type Path = readonly (string | number)[];
+export type JsonPath = readonly (string | number)[];
 
-export function toPointer(path: Path): string {
+export function toPointer(path: JsonPath): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
@@ -19,7 +19,7 @@ export function fromPointer(pointer: string, json: unknown): (string | number)[]
   return path;
 }
 
-export function valueAt(json: unknown, path: Path): unknown {
+export function valueAt(json: unknown, path: JsonPath): unknown {
   let at = json;
   for (const key of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
@@ -29,7 +29,7 @@ export function valueAt(json: unknown, path: Path): unknown {
 }
 
 /** `on_status_codes[1]`: the nearest key and the indices after it, which is how people name a place. */
-export function nameOf(path: Path): string {
+export function nameOf(path: JsonPath): string {
   const keyAt = path.findLastIndex((segment) => typeof segment === 'string');
   const key = path[keyAt];
   if (key === undefined) return 'the file';

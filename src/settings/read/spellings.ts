@@ -1,6 +1,6 @@
 import type { GatewayFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
-import type { Path } from './pointer.ts';
+import type { JsonPath } from './pointer.ts';
 
 // Portkey's gateway configs say the same things with other words here and there. Its spellings are in schemas/gateway.json,
 // marked `deprecated`; this file is the one place that knows what they mean, everything behind it sees one spelling.
@@ -31,7 +31,7 @@ export function inOurSpelling(file: unknown, report: Report): GatewayFile {
   return respell(file, [], report) as GatewayFile;
 }
 
-function respell(value: unknown, path: Path, report: Report): unknown {
+function respell(value: unknown, path: JsonPath, report: Report): unknown {
   if (!isObject(value)) return value;
   const respelt = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     const at = [...path, key];
@@ -50,7 +50,7 @@ function respell(value: unknown, path: Path, report: Report): unknown {
   return Object.fromEntries(respelt);
 }
 
-function inside(key: string, value: unknown, path: Path, report: Report): unknown {
+function inside(key: string, value: unknown, path: JsonPath, report: Report): unknown {
   if (key === 'targets' && Array.isArray(value))
     return value.map((target, index) => respell(target, [...path, index], report));
   if (!NESTED.has(key)) return value;
@@ -62,14 +62,14 @@ function inside(key: string, value: unknown, path: Path, report: Report): unknow
   return respell(value, path, report);
 }
 
-const note = (report: Report, path: Path, message: string): void =>
+const note = (report: Report, path: JsonPath, message: string): void =>
   report({ path, on: 'key', severity: 'warning', message });
 
 /**
  * The path as the file writes it: what was respelt must still be found where it stands.
  * @param written the file's own values, before they were respelt
  */
-export function asWritten(path: Path, written: unknown): Path {
+export function asWritten(path: JsonPath, written: unknown): JsonPath {
   const found: (string | number)[] = [];
   let at = written;
   for (const segment of path) {

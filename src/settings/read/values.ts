@@ -1,18 +1,18 @@
 import { isAlias, isMap, isScalar, isSeq, visit, type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { Diagnostic } from '../problems/diagnostic.ts';
-import { toPointer, type Path } from './pointer.ts';
+import { toPointer, type JsonPath } from './pointer.ts';
 import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
 import type { Schema } from './schema-files.ts';
 import type { SchemaTree } from './schema-tree.ts';
 import type { StandIns } from './fakes.ts';
-import { looksSecret, type Origin } from '../problems/show.ts';
+import { looksSecret, type ValueOrigin } from '../problems/show.ts';
 import { keyText, type YamlFile } from '../source/yaml-file.ts';
 
 /** What a file says, as JSON with references resolved; secrets are still text here, because validation reads them. */
 export interface Values {
   readonly json: unknown;
   /** By JSON Pointer: what came by reference, and what is secret. */
-  readonly origins: ReadonlyMap<string, Origin>;
+  readonly origins: ReadonlyMap<string, ValueOrigin>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -28,7 +28,7 @@ export interface ReadTools {
   readonly standIns?: StandIns | undefined;
 }
 
-const NO_ORIGIN: Origin = { secret: false, sources: [], contents: [], unresolved: false };
+const NO_ORIGIN: ValueOrigin = { secret: false, sources: [], contents: [], unresolved: false };
 
 const MAX_ALIAS_COPIES = 50;
 
@@ -37,7 +37,7 @@ class ValueReader {
   readonly #tree: SchemaTree;
   readonly #lookup: ReferenceLookup;
   readonly #standIns: StandIns | undefined;
-  readonly #origins = new Map<string, Origin>();
+  readonly #origins = new Map<string, ValueOrigin>();
   readonly #diagnostics: Diagnostic[] = [];
   /** Nodes being read, to notice an anchor that holds an alias of itself. */
   readonly #open = new Set<Node>();
@@ -67,7 +67,7 @@ class ValueReader {
     }
   }
 
-  #node(node: unknown, schemas: readonly Schema[], path: Path): unknown {
+  #node(node: unknown, schemas: readonly Schema[], path: JsonPath): unknown {
     if (isAlias(node)) {
       const target = node.resolve(this.#file.document);
       if (target && !this.#open.has(target)) return this.#node(target, schemas, path);
@@ -89,7 +89,7 @@ class ValueReader {
     return value;
   }
 
-  #map(map: YAMLMap, schemas: readonly Schema[], path: Path): unknown {
+  #map(map: YAMLMap, schemas: readonly Schema[], path: JsonPath): unknown {
     const tagOf = (property: string) => {
       const tag: unknown = map.get(property);
       return typeof tag === 'string' ? tag : undefined;
@@ -113,7 +113,7 @@ class ValueReader {
     return Object.fromEntries(entries);
   }
 
-  #scalar(node: Scalar, schemas: readonly Schema[], path: Path): unknown {
+  #scalar(node: Scalar, schemas: readonly Schema[], path: JsonPath): unknown {
     const { value } = node;
     const secret = schemas.some((schema) => schema['x-secret'] === true);
     if (typeof value !== 'string') {
@@ -146,12 +146,12 @@ class ValueReader {
     this.#report(node.range?.[0], `${what}; ${instead}`, 'warning');
   }
 
-  #hole(path: Path): null {
+  #hole(path: JsonPath): null {
     this.#remember(path, { ...NO_ORIGIN, unresolved: true });
     return null;
   }
 
-  #remember(path: Path, origin: Origin): void {
+  #remember(path: JsonPath, origin: ValueOrigin): void {
     this.#origins.set(toPointer(path), origin);
   }
 

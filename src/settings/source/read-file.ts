@@ -3,7 +3,7 @@ import { createConceal, secretsIn, type Conceal } from '../problems/conceal.ts';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import type { SettingsFiles } from './files.ts';
 import type { FoundFile } from './find-files.ts';
-import { toPointer, type Path } from '../read/pointer.ts';
+import { toPointer, type JsonPath } from '../read/pointer.ts';
 import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/resolve-references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import type { Schemas } from '../read/schemas.ts';
@@ -108,7 +108,7 @@ function emptyIsObject(values: Values): Values {
 
 /** The values with every secret in its wrapper; from here on none can be printed by mistake. */
 function seal({ json, origins }: Values): unknown {
-  const sealAt = (value: unknown, path: Path): unknown => {
+  const sealAt = (value: unknown, path: JsonPath): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => sealAt(item, [...path, index]));
     if (typeof value === 'object' && value !== null) {
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sealAt(inner, [...path, key])]));

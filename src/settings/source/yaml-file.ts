@@ -11,7 +11,7 @@ import {
   type Pair,
 } from 'yaml';
 import type { Diagnostic } from '../problems/diagnostic.ts';
-import type { Path } from '../read/pointer.ts';
+import type { JsonPath } from '../read/pointer.ts';
 import { syntaxMessage } from './syntax-messages.ts';
 
 /** More than these in one file follow from the first ones. */
@@ -63,7 +63,7 @@ export class YamlFile {
   }
 
   /** Where the value at `path`, or its key, stands. What is not there is told at the nearest thing around it. */
-  locate(path: Path, on: 'key' | 'value' = 'value'): Position {
+  locate(path: JsonPath, on: 'key' | 'value' = 'value'): Position {
     let node = this.resolve(this.document.contents);
     let offset = node?.range?.[0];
     for (const [depth, segment] of path.entries()) {

@@ -1,4 +1,4 @@
-import type { ChangeTold, Source } from '../../explanation/explanation.ts';
+import type { ChangeTold, FieldSource } from '../../explanation/explanation.ts';
 import { changesOf, type Edit, type Target } from '../../../plugin/index.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
@@ -22,10 +22,10 @@ const actionOf = ({ value, source }: Edit): ChangeTold['action'] => {
 };
 
 /** What of a target's parameters an edit is made of: the rest of its source after the target's path. */
-function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): Source {
+function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): FieldSource {
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
-  const told = (): Source | undefined => {
+  const told = (): FieldSource | undefined => {
     if (setting === 'drop_params') return dropSource(seen, target, path);
     if (setting === 'override_params' && value === undefined) return nullSource(seen, target, path);
     return configSource(seen, target.path, [setting ?? '', ...path]);
@@ -34,14 +34,14 @@ function sourceOf(seen: Observation, target: Target, { path, source, value }: Ed
 }
 
 /** A nearer level may write anew what one around it deletes. */
-function nullSource(seen: Observation, { path: target }: Target, path: readonly string[]): Source | undefined {
+function nullSource(seen: Observation, { path: target }: Target, path: readonly string[]): FieldSource | undefined {
   const keys = ['override_params', ...path];
   const level = levelsOf(seen, target).find(({ says }) => valueAt(says, keys) === null);
   return level && sourceAt(seen, [...level.path, ...keys]);
 }
 
 /** Lists of what is taken out add up, from the config to the target. */
-function dropSource(seen: Observation, { path: target }: Target, path: readonly string[]): Source | undefined {
+function dropSource(seen: Observation, { path: target }: Target, path: readonly string[]): FieldSource | undefined {
   const wanted = path.join('.');
   for (const level of levelsOf(seen, target)) {
     const index = level.says.drop_params?.indexOf(wanted) ?? -1;

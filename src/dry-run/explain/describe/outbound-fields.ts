@@ -1,25 +1,32 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
-import type { ChangeTold, FieldTold, Source } from '../../explanation/explanation.ts';
+import type { ChangeTold, FieldTold, FieldSource } from '../../explanation/explanation.ts';
 import { fieldSourcesInSteps, MAX_PROBES } from '../../explanation/field-sources/field-sources.ts';
-import { changed, isObject, keyOf, leavesOf, type Change, type Path } from '../../explanation/field-sources/leaves.ts';
+import {
+  changed,
+  isObject,
+  keyOf,
+  leavesOf,
+  type LeafChange,
+  type LeafPath,
+} from '../../explanation/field-sources/leaves.ts';
 import type { Writing } from '../../explanation/field-sources/probes.ts';
-import { toTheEnd, type Steps } from '../../explanation/field-sources/steps.ts';
-import type { Observation, Origins, SeenAttempt } from '../observation.ts';
+import { toTheEnd, type SlicedWork } from '../../explanation/field-sources/steps.ts';
+import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
 import { tellChanges } from './changes.ts';
 import { configSource } from './places.ts';
 import { parsed, writeAgain } from './write-again.ts';
 
-export const originsOf = (seen: Observation, one: SeenAttempt): Origins =>
+export const originsOf = (seen: Observation, one: SeenAttempt): OutboundOrigins =>
   (one.origins ??= toTheEnd(origins(seen, one)));
 
 /** Finds out beforehand what `originsOf` tells of all attempts: nearly all the time that explaining takes, so it pauses where it may. */
-export function* findOrigins(seen: Observation): Steps<void> {
+export function* findOrigins(seen: Observation): SlicedWork<void> {
   for (const one of seen.attempts) if (one.outbound) one.origins ??= yield* origins(seen, one);
 }
 
-function* origins(seen: Observation, one: SeenAttempt): Steps<Origins> {
+function* origins(seen: Observation, one: SeenAttempt): SlicedWork<OutboundOrigins> {
   const changes = tellChanges(seen, one);
-  const told = (paths: readonly Path[]) => unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
+  const told = (paths: readonly LeafPath[]) => unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
   const { from, upTo } = yield* dependences(seen, one);
   yield;
   const fields: FieldTold[] = [];
@@ -41,13 +48,13 @@ function* origins(seen: Observation, one: SeenAttempt): Steps<Origins> {
 
 interface Dependences {
   /** By the key of each field of `{ body, headers }`: paths into `Written`. */
-  readonly from: ReadonlyMap<string, readonly Path[]>;
+  readonly from: ReadonlyMap<string, readonly LeafPath[]>;
   readonly upTo: number | undefined;
 }
 
 const NOT_FOUND: Dependences = { from: new Map(), upTo: undefined };
 
-function* dependences(seen: Observation, one: SeenAttempt): Steps<Dependences> {
+function* dependences(seen: Observation, one: SeenAttempt): SlicedWork<Dependences> {
   const whole = writeAgain(seen, one);
   if (!whole) return NOT_FOUND;
   const first = ofFirst(whole);
@@ -96,7 +103,7 @@ const WRITTEN_BYTES = 16 * 1024 * 1024;
 /** Where fields come from does not hang on how long their texts are: long ones are cut, unless what is written has another shape then. */
 function shortened(writing: Writing): Writing {
   const { input, write } = writing;
-  const changes = [...leavesOf(input).values()].flatMap(({ path, value }): Change[] =>
+  const changes = [...leavesOf(input).values()].flatMap(({ path, value }): LeafChange[] =>
     typeof value === 'string' && value.length > LONG && !/^\s*[{[]/.test(value) ? [{ path, value: cut(value) }] : [],
   );
   if (changes.length === 0) return writing;
@@ -119,13 +126,13 @@ function cut(text: string): string {
   return text.slice(0, start + LONG / 2);
 }
 
-interface Known {
+interface AttemptSeen {
   readonly seen: Observation;
   readonly one: SeenAttempt;
   readonly changes: readonly ChangeTold[];
 }
 
-function sourcesOf([part, ...path]: Path, { seen, one, changes }: Known): readonly Source[] {
+function sourcesOf([part, ...path]: LeafPath, { seen, one, changes }: AttemptSeen): readonly FieldSource[] {
   const { request, strict } = seen.exchange;
   if (part === 'headers') return path.length > 0 ? [{ kind: 'header', name: String(path[0]) }] : [];
   if (part === 'labels') return [{ kind: 'header', name: request.headerName('metadata') }];
@@ -139,7 +146,7 @@ function sourcesOf([part, ...path]: Path, { seen, one, changes }: Known): readon
 }
 
 /** What the settings have put there, or around it; the client's otherwise. */
-function fieldSource(field: string, changes: readonly ChangeTold[]): Source {
+function fieldSource(field: string, changes: readonly ChangeTold[]): FieldSource {
   const change = changes.findLast(
     ({ path, action }) => action !== 'removed' && (field === path || field.startsWith(`${path}.`)),
   );
@@ -155,11 +162,11 @@ export function catalogSlug({ resolved }: SeenAttempt): string {
 
 /** A field that the gateway writes by itself is there because of what the request says, or for nothing but its place. */
 function withOwn(
-  path: Path,
-  sources: readonly Source[],
+  path: LeafPath,
+  sources: readonly FieldSource[],
   seen: Observation,
   { resolved }: SeenAttempt,
-): readonly Source[] {
+): readonly FieldSource[] {
   const isUsage = path.join('.') === 'stream_options.include_usage';
   if (isUsage && !sources.some((source) => source.kind === 'client' && source.path.startsWith('stream_options')))
     return [{ kind: 'gateway', what: 'asks for the usage of a stream, to count it' }, ...sources];
@@ -170,6 +177,6 @@ function withOwn(
   return [{ kind: 'gateway', what: `required by ${place}` }];
 }
 
-export function unique(sources: readonly Source[]): readonly Source[] {
+export function unique(sources: readonly FieldSource[]): readonly FieldSource[] {
   return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
 }

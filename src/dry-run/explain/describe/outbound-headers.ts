@@ -1,6 +1,6 @@
-import type { HeaderTold, Source } from '../../explanation/explanation.ts';
+import type { HeaderTold, FieldSource } from '../../explanation/explanation.ts';
 import { mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
-import type { Observation, Origins, SeenAttempt } from '../observation.ts';
+import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
 import { credentialNames, maskedHeader, SECRET } from './masks.ts';
 import { catalogSlug } from './outbound-fields.ts';
 import { catalogSource, configSource } from './places.ts';
@@ -8,7 +8,11 @@ import { catalogSource, configSource } from './places.ts';
 type Told = Pick<HeaderTold, 'source' | 'also' | 'allowedBy'>;
 
 /** In the order they are written: what the request says, then what gives access. */
-export function tellHeaders(seen: Observation, one: SeenAttempt, { headers: origins }: Origins): readonly HeaderTold[] {
+export function tellHeaders(
+  seen: Observation,
+  one: SeenAttempt,
+  { headers: origins }: OutboundOrigins,
+): readonly HeaderTold[] {
   const { outbound, sent } = one;
   if (!outbound) return [];
   const credentials = credentialNames(one);
@@ -29,7 +33,7 @@ export function tellHeaders(seen: Observation, one: SeenAttempt, { headers: orig
   ];
 }
 
-function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly Source[]): Told {
+function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly FieldSource[]): Told {
   const { attempt, resolved } = one;
   if (name === 'content-type') return { source: { kind: 'gateway', what: 'the body is JSON' } };
   const [first, ...others] = [...origins, ...providerSource(seen, one, name)];
@@ -42,7 +46,7 @@ function openSource(seen: Observation, one: SeenAttempt, name: string, origins: 
 }
 
 /** What the catalog entry says, or its provider by itself. */
-function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly Source[] {
+function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly FieldSource[] {
   const { resolved } = one;
   if (resolved?.headers[name] === undefined) return [];
   const slug = catalogSlug(one);
@@ -61,7 +65,12 @@ const OF_SETTINGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** In a map of headers, written in any case. */
-function namedIn(seen: Observation, slug: string, key: 'headers' | 'secret_headers', name: string): Source | undefined {
+function namedIn(
+  seen: Observation,
+  slug: string,
+  key: 'headers' | 'secret_headers',
+  name: string,
+): FieldSource | undefined {
   const entry = seen.settings.catalog.providers.find((one) => one.slug === slug);
   const written = entry && key in entry ? Object.keys(Reflect.get(entry, key) ?? {}) : [];
   const title = written.find((one) => one.toLowerCase() === name);
@@ -71,7 +80,7 @@ function namedIn(seen: Observation, slug: string, key: 'headers' | 'secret_heade
 const CREDENTIALS = ['api_key', 'service_account', 'credentials_json', 'credentials'];
 
 /** Where it is set, or the caller whose it is. */
-function credentialSource(seen: Observation, one: SeenAttempt, name: string): Source {
+function credentialSource(seen: Observation, one: SeenAttempt, name: string): FieldSource {
   const slug = catalogSlug(one);
   const set =
     namedIn(seen, slug, 'secret_headers', name) ??

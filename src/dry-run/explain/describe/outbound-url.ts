@@ -1,7 +1,7 @@
-import type { Source } from '../../explanation/explanation.ts';
+import type { FieldSource } from '../../explanation/explanation.ts';
 import { entryOf } from '../../../catalog/catalog-target.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
-import type { Observation, Origins, SeenAttempt } from '../observation.ts';
+import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
 import { catalogSlug, unique } from './outbound-fields.ts';
 import { catalogSource } from './places.ts';
 
@@ -15,7 +15,11 @@ const IN_ADDRESSES = [
   ['api_version'],
 ];
 
-export function urlSources(seen: Observation, one: SeenAttempt, { model, stream }: Origins): readonly Source[] {
+export function urlSources(
+  seen: Observation,
+  one: SeenAttempt,
+  { model, stream }: OutboundOrigins,
+): readonly FieldSource[] {
   const { resolved } = one;
   if (!resolved) return [];
   const slug = catalogSlug(one);
@@ -52,7 +56,7 @@ function isPartOf({ outbound }: SeenAttempt, setting: unknown): boolean {
 const HOST_PART = (setting: string): RegExp => new RegExp(`[/.]${RegExp.escape(setting)}[-.]`);
 
 /** Of a request that names the place itself. */
-function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly Source[] {
+function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly FieldSource[] {
   if (catalogSlug(one) !== '') return [];
   const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
     (name) => request.header(name) !== undefined,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { OutboundTold, Source } from '../../explanation/explanation.ts';
+import type { OutboundTold, FieldSource } from '../../explanation/explanation.ts';
 import type { Explainer } from '../explainer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
 import { outboundBytes, tellOutbound } from './outbound.ts';
@@ -187,14 +187,14 @@ async function outbounds(parts: AskParts): Promise<readonly OutboundTold[]> {
   return targets.map(({ outbound }) => outbound!);
 }
 
-const shortly = (source: Source): string => {
+const shortly = (source: FieldSource): string => {
   if (source.kind === 'client') return source.path;
   if (source.kind === 'header') return `header ${source.name}`;
   if (source.kind === 'gateway') return `(${source.what})`;
   const { at, setting, path } = source;
   return `${path === undefined ? '' : `${path} = `}${setting} ${at.file}:${at.line}:${at.column}`;
 };
-const line = (what: string, sources: readonly Source[]): string => `${what} ← ${sources.map(shortly).join(' + ')}`;
+const line = (what: string, sources: readonly FieldSource[]): string => `${what} ← ${sources.map(shortly).join(' + ')}`;
 
 function page({ method, url, urlSources, headers, body, stream, calls, fields }: OutboundTold): string {
   const said = headers.map(({ name, value, source, also = [], allowedBy }) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Source } from '../../explanation/explanation.ts';
-import type { Path } from '../../../settings/read/pointer.ts';
+import type { FieldSource } from '../../explanation/explanation.ts';
+import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
 import type { Observation } from '../observation.ts';
 import { catalogSource, configSource, keySource, ownSource, serverSource, targetName, targetPlace } from './places.ts';
@@ -60,7 +60,7 @@ async function observe(parts: AskParts): Promise<Observation> {
   return createExplainer(settings).observe(questionOf({ json: { model: 'm' }, ...parts }));
 }
 
-const told = (source: Source | undefined): string | undefined => {
+const told = (source: FieldSource | undefined): string | undefined => {
   if (source?.kind === 'header') return `header ${source.name}`;
   if (source?.kind !== 'settings') return source?.kind;
   const { file, line, column } = source.at;
@@ -73,7 +73,7 @@ describe('configSource', () => {
   const THIRD = 'config.targets[1].targets[0]';
   const FOURTH = 'config.targets[1].targets[1]';
 
-  it.each<[string, string, readonly Path[], string | undefined]>([
+  it.each<[string, string, readonly JsonPath[], string | undefined]>([
     ['the target itself', FIRST, [['retry', 'attempts']], '15:14 targets.0.retry.attempts'],
     ['the config around it, field by field', FIRST, [['retry', 'on_status_codes']], '10:3 retry.on_status_codes'],
     ['the config around two levels', FOURTH, [['retry', 'attempts']], '9:3 retry.attempts'],
@@ -116,7 +116,7 @@ describe('configSource', () => {
     expect(told(configSource(seen, target, ...keys))).toBe(expected && `gateway/nested.yaml:${expected}`);
   });
 
-  it.each<[Path, string]>([
+  it.each<[JsonPath, string]>([
     [['override_params', 'max_tokens'], '5:7 targets.0.override_params.max_tokens'],
     [['cache', 'max_age'], '6:28 targets.0.cache.max_age'],
     [['request_timeout'], '1:1 request_timeout'],

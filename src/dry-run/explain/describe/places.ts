@@ -1,20 +1,20 @@
 import type { GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
 import { entryOf } from '../../../catalog/catalog-target.ts';
-import type { Place, Source } from '../../explanation/explanation.ts';
+import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
 import type { ResolvedTarget } from '../../../plugin/index.ts';
-import { valueAt, type Path } from '../../../settings/read/pointer.ts';
+import { valueAt, type JsonPath } from '../../../settings/read/pointer.ts';
 import { inOurSpelling } from '../../../settings/read/spellings.ts';
 import type { Observation } from '../observation.ts';
 
 /** Nobody has said anything else. */
-export const DEFAULT: Source = { kind: 'gateway', what: 'default' };
+export const DEFAULT: FieldSource = { kind: 'gateway', what: 'default' };
 
 /** A config, or a target of it, as it is written. */
 export interface Level {
   /** `config.targets[1]` */
   readonly target: string;
   /** The same in the file: `['targets', 1]`. */
-  readonly path: Path;
+  readonly path: JsonPath;
   readonly says: GatewayFile | TargetFile;
 }
 
@@ -24,7 +24,7 @@ export interface Level {
  * @param keys in our spelling; several where one setting has several names, the one that wins first
  * @returns undefined where nobody says it
  */
-export function configSource(seen: Observation, target: string, ...keys: readonly Path[]): Source | undefined {
+export function configSource(seen: Observation, target: string, ...keys: readonly JsonPath[]): FieldSource | undefined {
   for (const level of levelsOf(seen, target)) {
     const said = keys.find((path) => valueAt(level.says, path) !== undefined);
     if (said) return sourceAt(seen, [...level.path, ...said]);
@@ -34,13 +34,13 @@ export function configSource(seen: Observation, target: string, ...keys: readonl
 }
 
 /** Where a setting stands that is a target's, a group's or the config's own and not inherited: `name`, `strategy`, `deadline`. */
-export function ownSource(seen: Observation, target: string, keys: Path): Source | undefined {
+export function ownSource(seen: Observation, target: string, keys: JsonPath): FieldSource | undefined {
   const [level] = levelsOf(seen, target);
   return level && valueAt(level.says, keys) !== undefined ? sourceAt(seen, [...level.path, ...keys]) : undefined;
 }
 
 /** Undefined for a target that stands in no file. */
-export function targetPlace(seen: Observation, target: string): Place | undefined {
+export function targetPlace(seen: Observation, target: string): SettingPlace | undefined {
   const file = fileOf(seen);
   return file === undefined ? undefined : seen.loaded.placeOf(file, pathOf(target));
 }
@@ -58,20 +58,20 @@ export const listedSlug = (resolved: ResolvedTarget | undefined): string | undef
 export function catalogSource(
   { settings, loaded }: Observation,
   slug: string | undefined,
-  keys: Path,
-): Source | undefined {
+  keys: JsonPath,
+): FieldSource | undefined {
   const { providers } = settings.catalog;
   const index = providers.findIndex((entry) => entry.slug === slug);
   if (index < 0 || valueAt(providers[index], keys) === undefined) return undefined;
   return inFile(loaded, 'catalog.yaml', ['providers', index, ...keys]);
 }
 
-export function serverSource({ settings, loaded }: Observation, keys: Path): Source | undefined {
+export function serverSource({ settings, loaded }: Observation, keys: JsonPath): FieldSource | undefined {
   return valueAt(settings.server, keys) === undefined ? undefined : inFile(loaded, 'server.yaml', keys);
 }
 
 /** Of a gateway key; without keys, its entry in keys.yaml. */
-export function keySource({ settings, loaded }: Observation, keyId: string, keys: Path): Source | undefined {
+export function keySource({ settings, loaded }: Observation, keyId: string, keys: JsonPath): FieldSource | undefined {
   const all = settings.keys.keys;
   const index = all.findIndex(({ id }) => id === keyId);
   if (index < 0 || valueAt(all[index], keys) === undefined) return undefined;
@@ -79,7 +79,7 @@ export function keySource({ settings, loaded }: Observation, keyId: string, keys
 }
 
 /** Undefined for what stands in no file. */
-export const placeOf = (source: Source | undefined): Place | undefined =>
+export const placeOf = (source: FieldSource | undefined): SettingPlace | undefined =>
   source?.kind === 'settings' ? source.at : undefined;
 
 /** The config came in the header that names configs. */
@@ -102,14 +102,14 @@ export function levelsOf(seen: Observation, target: string): readonly Level[] {
 const ROOT = 'config';
 
 /** `config.targets[1].targets[0]` → `['targets', 1, 'targets', 0]` */
-const pathOf = (target: string): Path =>
+const pathOf = (target: string): JsonPath =>
   [...target.matchAll(/\.targets\[(\d+)\]/g)].flatMap(([, index]) => ['targets', Number(index)]);
 
-const nameOf = (path: Path): string =>
+const nameOf = (path: JsonPath): string =>
   ROOT + path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('');
 
 /** Whole at one level: what it does not say there is said by nobody. And a cache that is off forgets what stands around it. */
-function endsAt({ says }: Level, [key]: Path): boolean {
+function endsAt({ says }: Level, [key]: JsonPath): boolean {
   if (key === 'remote_media' || key === 'forward_headers') return says[key] !== undefined;
   return key === 'cache' && says.cache?.mode === 'off';
 }
@@ -132,14 +132,14 @@ function fileOf(seen: Observation): string | undefined {
 }
 
 /** Of a path in the config as `Level` has it. */
-export function sourceAt(seen: Observation, path: Path): Source {
+export function sourceAt(seen: Observation, path: JsonPath): FieldSource {
   const file = fileOf(seen);
   if (file === undefined) return { kind: 'header', name: seen.exchange.request.headerName('config') };
   return inFile(seen.loaded, file, path);
 }
 
 /** The key is where people look; the items of a list have none. */
-const inFile = (loaded: Observation['loaded'], file: string, path: Path): Source => ({
+const inFile = (loaded: Observation['loaded'], file: string, path: JsonPath): FieldSource => ({
   kind: 'settings',
   at: loaded.placeOf(file, path, 'key'),
   setting: path.join('.'),

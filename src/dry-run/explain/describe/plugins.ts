@@ -1,7 +1,7 @@
-import type { AnswerTold, PluginTold, Source } from '../../explanation/explanation.ts';
+import type { AnswerTold, PluginTold, FieldSource } from '../../explanation/explanation.ts';
 import type { Attempt, GatewayError, PluginLevel } from '../../../plugin/index.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
-import type { Observation, Step } from '../observation.ts';
+import type { Observation, PluginStep } from '../observation.ts';
 import { tellError } from './answer.ts';
 import { isInline, ownSource, serverSource } from './places.ts';
 
@@ -44,16 +44,16 @@ function tellPlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | u
   };
 }
 
-const whyOn = (seen: Observation, { file, path }: ListedPlugin): Source =>
+const whyOn = (seen: Observation, { file, path }: ListedPlugin): FieldSource =>
   (file === 'server.yaml' ? serverSource(seen, path) : ownSource(seen, 'config', path)) ?? DEFAULT_CHAIN;
 
-const DEFAULT_CHAIN: Source = { kind: 'gateway', what: 'default chain' };
+const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 
 /**
  * What this plugin itself has refused the request with. A plugin that runs another chain throws what was refused there, and what
  * reaches the outer chains of a failure that was only supposed is nobody's refusal.
  */
-function refusalOf({ steps, attempts }: Observation, step: Step): AnswerTold | undefined {
+function refusalOf({ steps, attempts }: Observation, step: PluginStep): AnswerTold | undefined {
   const { refused, attempt } = step;
   if (!refused) return undefined;
   const supposed = attempts.flatMap((seen) => seen.supposed ?? []);

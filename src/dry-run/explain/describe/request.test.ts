@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Explanation, Source } from '../../explanation/explanation.ts';
+import type { Explanation, FieldSource } from '../../explanation/explanation.ts';
 import { createCaller } from '../../../plugin/testing/index.ts';
 import { createExplainer, explain, questionOf, type AskParts } from '../explain.testkit.ts';
 
@@ -34,7 +34,7 @@ const settings = (server = '{}') => ({
 const ask = (parts: AskParts, server?: string): Promise<Explanation> =>
   explain(settings(server), { json: { model: 'm' }, ...parts });
 
-const told = (source: Source | undefined): string => {
+const told = (source: FieldSource | undefined): string => {
   if (source?.kind === 'header') return source.name;
   if (source?.kind === 'gateway') return `gateway ${source.what}`;
   if (source?.kind !== 'settings') return 'nowhere';

@@ -1,4 +1,4 @@
-import type { CallerTold, ConfigTold, RequestTold, Source, TimeTold } from '../../explanation/explanation.ts';
+import type { CallerTold, ConfigTold, RequestTold, FieldSource, TimeTold } from '../../explanation/explanation.ts';
 import { digestOf, keyDigest } from '../../../settings/compile/key-digest.ts';
 import type { Observation } from '../observation.ts';
 import { DEFAULT, isInline, keySource, ownSource, placeOf, serverSource } from './places.ts';
@@ -77,7 +77,7 @@ function whyConfig(seen: Observation, id: string): Pick<ConfigTold, 'found' | 's
   return { found: 'server', source: serverSource(seen, ['default_config']) ?? DEFAULT };
 }
 
-const OF_THE_KEY: Source = { kind: 'gateway', what: 'the default of the key' };
+const OF_THE_KEY: FieldSource = { kind: 'gateway', what: 'the default of the key' };
 
 /** Of the whole request. What the caller asks for can only make it less, so whoever says the time it has, has said it. */
 export function tellDeadline(seen: Observation): TimeTold {
@@ -87,7 +87,7 @@ export function tellDeadline(seen: Observation): TimeTold {
   return { ms, source: sourceOfDeadline(seen, ms) };
 }
 
-function sourceOfDeadline(seen: Observation, ms: number): Source {
+function sourceOfDeadline(seen: Observation, ms: number): FieldSource {
   const { config, request } = seen.exchange;
   if (config?.deadlineMs === ms) return ownSource(seen, 'config', ['deadline']) ?? DEFAULT;
   if (seen.server.deadlineMs === ms) return serverSource(seen, ['deadline']) ?? DEFAULT;

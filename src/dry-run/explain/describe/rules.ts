@@ -1,7 +1,7 @@
 import type { ConditionTold, RulesTold, TestTold } from '../../explanation/explanation.ts';
 import type { Branch, ChosenBranch, Conditional, Route } from '../../../plugin/index.ts';
 import { explainQuery } from '../../../settings/compile/conditions.ts';
-import type { Answer } from '../../../settings/query/answers.ts';
+import type { ComparisonAnswer } from '../../../settings/query/answers.ts';
 import type { Observation } from '../observation.ts';
 import { ownSource, placeOf } from './places.ts';
 
@@ -49,7 +49,7 @@ function tellCondition(seen: Observation, chosen: ChosenBranch, { branch, index 
     tests: answers.map((answer) => tellTest(answer)),
   };
 
-  function tellTest({ path, field, operator, wanted, found, holds, inner }: Answer): TestTold {
+  function tellTest({ path, field, operator, wanted, found, holds, inner }: ComparisonAnswer): TestTold {
     return {
       field,
       operator,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Source, TargetTold } from '../../explanation/explanation.ts';
+import type { FieldSource, TargetTold } from '../../explanation/explanation.ts';
 import { explain, type AskParts } from '../explain.testkit.ts';
 
 const CATALOG = `providers:
@@ -93,7 +93,7 @@ const ask = ({ json, ...parts }: AskParts) =>
 
 const order = (targets: readonly TargetTold[]) => targets.map(({ target, why }) => `${target.slice(7)} ${why}`);
 
-const told = (source: Source): string => {
+const told = (source: FieldSource): string => {
   if (source.kind !== 'settings')
     return source.kind === 'header' ? source.name : source.kind === 'gateway' ? source.what : '';
   return `${source.at.file.slice(8)}:${source.at.line}`;

@@ -1,4 +1,4 @@
-import type { ProviderTold, Source, TargetTold, TimeTold } from '../../explanation/explanation.ts';
+import type { ProviderTold, FieldSource, TargetTold, TimeTold } from '../../explanation/explanation.ts';
 import { compileFields } from '../../../catalog/fields/field-settings.ts';
 import { TIMEOUT_NAMES, type ResolvedTarget, type Target } from '../../../plugin/index.ts';
 import type { HealthThen } from '../frozen-health.ts';
@@ -81,7 +81,7 @@ const tellProvider = (seen: Observation, resolved: ResolvedTarget): ProviderTold
 
 function tellTimeouts(seen: Observation, { attempt, resolved }: SeenAttempt): Readonly<Record<string, TimeTold>> {
   const { target, timeouts } = attempt;
-  const sourceOf = (key: string): Source => {
+  const sourceOf = (key: string): FieldSource => {
     const names = [['timeouts', key], ...(key === 'total' ? [['request_timeout']] : [])];
     return (
       configSource(seen, target.path, ...names) ??

@@ -13,7 +13,7 @@ import { createTranslator } from '../../../translate/translator.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 
 /** All that a request is written from, each part at its place: what the sources of fields are paths into. */
-export interface Written {
+export interface WrittenFrom {
   readonly body: unknown;
   /** Those of the caller that have a say; left out, as labels are, where there is none. */
   readonly headers?: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
   const entry = resolved && entryOf(resolved);
   if (!resolved || !entry || !written) return undefined;
   const heard = heardHeaders(exchange, one);
-  const input: Written = {
+  const input: WrittenFrom = {
     body: parsed(written.encode().toString()),
     ...(Object.keys(heard).length > 0 && { headers: heard }),
     ...(Object.keys(exchange.labels).length > 0 && { labels: exchange.labels }),
@@ -67,7 +67,7 @@ const derived = <T extends object>(from: T, says: Partial<T>): T =>
     Object.fromEntries(Object.entries(says).map(([name, value]) => [name, { value, enumerable: true }])),
   );
 
-function partsOf(value: unknown): Partial<Written> {
+function partsOf(value: unknown): Partial<WrittenFrom> {
   return isObject(value) ? value : {};
 }
 

@@ -1,18 +1,18 @@
-import type { Source } from '../../explanation/explanation.ts';
+import type { FieldSource } from '../../explanation/explanation.ts';
 import type { HeaderPath, HeaderPaths, HeaderReason, NeverSent } from '../../explanation/header-paths.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../../providers/connection-headers.ts';
 import { credentialHeaders, neverForwarded } from '../../../settings/checks/forward-headers.ts';
 import type { LoadResult, Settings } from '../../../settings/read/load.ts';
-import type { Path } from '../../../settings/read/pointer.ts';
+import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
 import { ownerOf } from './marked-catalog.ts';
 import { mark } from './marks.ts';
-import { MarkedRequests, sentBy, type Seen } from './sent.ts';
+import { MarkedRequests, sentBy, type FoundMark } from './sent.ts';
 import { targetsOf, type PlacedTarget } from './targets.ts';
-import { CUSTOM_HOST, Upstreams, type Known, type Place, type Way } from './upstreams.ts';
+import { CUSTOM_HOST, Upstreams, type UpstreamInput, type ReachedUpstream, type Way } from './upstreams.ts';
 
-interface Setup {
+interface HeaderPathsSetup {
   readonly loaded: LoadResult;
   readonly clock: Clock;
 }
@@ -21,10 +21,10 @@ interface Setup {
  * Which headers of requests can reach which upstreams: every target of every config is asked, by the functions that serve, what it
  * would send of a request that has every header there is. Opens nothing. Undefined where the settings cannot be used.
  */
-export async function headerPaths({ loaded, clock }: Setup): Promise<HeaderPaths | undefined> {
+export async function headerPaths({ loaded, clock }: HeaderPathsSetup): Promise<HeaderPaths | undefined> {
   const { settings } = loaded;
   if (!settings || !loaded.ok) return undefined;
-  const known: Known = { settings, server: compileServerSettings(settings.server), clock };
+  const known: UpstreamInput = { settings, server: compileServerSettings(settings.server), clock };
   const asked: Asked = { loaded, settings, upstreams: new Upstreams(known), requests: new MarkedRequests(known) };
   const paths: HeaderPath[] = [];
   for (const placed of targetsOf(settings)) {
@@ -45,7 +45,7 @@ interface Asked {
   readonly requests: MarkedRequests;
 }
 
-async function pathsTo(place: Place, placed: PlacedTarget, asked: Asked): Promise<readonly HeaderPath[]> {
+async function pathsTo(place: ReachedUpstream, placed: PlacedTarget, asked: Asked): Promise<readonly HeaderPath[]> {
   const { target, config, file } = placed;
   const found: HeaderPath[] = [];
   for (const way of asked.upstreams.ways(place, target, config)) {
@@ -71,12 +71,12 @@ async function pathsTo(place: Place, placed: PlacedTarget, asked: Asked): Promis
 
 interface Where {
   readonly way: Way;
-  readonly place: Place;
+  readonly place: ReachedUpstream;
   readonly placed: PlacedTarget;
   readonly asked: Asked;
 }
 
-function reasonOf({ mark: header }: Seen, where: Where): { why: HeaderReason; source: Source } {
+function reasonOf({ mark: header }: FoundMark, where: Where): { why: HeaderReason; source: FieldSource } {
   const { placed, asked, way } = where;
   if (header === 'authorization') return { why: 'credential', source: whoseCredential(where) };
   const index = placed.target.forwardHeaders.indexOf(header);
@@ -89,7 +89,7 @@ function reasonOf({ mark: header }: Seen, where: Where): { why: HeaderReason; so
 }
 
 /** The entry that has no credential of its own, or the list of hosts. */
-function whoseCredential({ place, placed: { file, config }, asked: { loaded, settings } }: Where): Source {
+function whoseCredential({ place, placed: { file, config }, asked: { loaded, settings } }: Where): FieldSource {
   const entry = settings.catalog.providers.findIndex(({ slug }) => `@${slug}` === place.name);
   if (entry >= 0) return inFile(loaded, 'catalog.yaml', ['providers', entry]);
   if (place.name !== CUSTOM_HOST)
@@ -99,7 +99,7 @@ function whoseCredential({ place, placed: { file, config }, asked: { loaded, set
   return inFile(loaded, file ?? `gateway/${config.id}.yaml`, ['custom_hosts']);
 }
 
-const inFile = (loaded: LoadResult, file: string, path: Path): Source => ({
+const inFile = (loaded: LoadResult, file: string, path: JsonPath): FieldSource => ({
   kind: 'settings',
   at: loaded.placeOf(file, path, 'key'),
   setting: path.join('.'),
@@ -117,7 +117,7 @@ function distinct(paths: readonly HeaderPath[]): readonly HeaderPath[] {
 }
 
 /** What everybody asks about, with the reason that a config would be refused with. */
-function neverSent({ settings, server: { headerPrefixes: prefixes } }: Known): readonly NeverSent[] {
+function neverSent({ settings, server: { headerPrefixes: prefixes } }: UpstreamInput): readonly NeverSent[] {
   const rules = { prefixes, credentials: credentialHeaders(settings.catalog.providers) };
   const names = [
     ...prefixes.map((prefix) => `${prefix}api-key`),

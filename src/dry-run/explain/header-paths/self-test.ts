@@ -13,14 +13,14 @@ import type { ServerSettings } from '../../../settings/compile/server-settings.t
 import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
 import { ignorePluginFaults } from '../../../gateway/plugin-faults.ts';
-import { Workshop } from '../../../compose/chain-builder.ts';
+import { ChainBuilder } from '../../../compose/chain-builder.ts';
 import { inboundContext } from '../inbound.ts';
 import { ANYBODY } from '../supposed-caller.ts';
 import { ownerOf } from './marked-catalog.ts';
 import { mark } from './marks.ts';
-import { MarkedRequests, sentBy, type Seen } from './sent.ts';
+import { MarkedRequests, sentBy, type FoundMark } from './sent.ts';
 import { targetsOf, type PlacedTarget } from './targets.ts';
-import { Upstreams, type Known, type Place, type Way } from './upstreams.ts';
+import { Upstreams, type UpstreamInput, type ReachedUpstream, type Way } from './upstreams.ts';
 
 export interface SelfTest {
   readonly loaded: LoadResult;
@@ -90,7 +90,7 @@ function isNew({ asked }: Test, key: string): boolean {
 
 interface Tried {
   readonly placed: PlacedTarget;
-  readonly place: Place;
+  readonly place: ReachedUpstream;
   readonly way: Way;
 }
 
@@ -104,7 +104,7 @@ async function tryWay(test: Test, tried: Tried, tokens: Test['tokens']): Promise
   }
 }
 
-function report(test: Test, tried: Tried, seen: Seen): void {
+function report(test: Test, tried: Tried, seen: FoundMark): void {
   const { placed, place, way } = tried;
   const { loaded, settings } = test.setup;
   const index = placed.target.forwardHeaders.indexOf(seen.mark);
@@ -122,7 +122,7 @@ function report(test: Test, tried: Tried, seen: Seen): void {
 
 /** Why it must not get there; undefined where it may. */
 export function crossing(
-  { mark: name }: Pick<Seen, 'mark'>,
+  { mark: name }: Pick<FoundMark, 'mark'>,
   { rules, way, forwarded }: { rules: ForwardRules; way: Pick<Way, 'entry'>; forwarded: boolean },
 ): string | undefined {
   if (name === GATEWAY_KEY) return 'never leaves the gateway';
@@ -146,7 +146,7 @@ async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | und
   if (!listed) return [callers];
   const key = mark(GATEWAY_KEY);
   const keys: KeyRing = { find: (given) => (given === key ? KEY_HOLDER : undefined) };
-  const workshop = new Workshop(loaded, {
+  const workshop = new ChainBuilder(loaded, {
     clock,
     log,
     random: () => 0,
@@ -175,7 +175,7 @@ async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | und
 
 function exchangeOf(
   req: ConstructorParameters<typeof HttpExchange>[0],
-  { settings, server, clock }: Known,
+  { settings, server, clock }: UpstreamInput,
 ): HttpExchange {
   const snapshot = { hash: settings.hash, headerNames: new HeaderNames(server.headerPrefixes), server };
   return new HttpExchange(req, { operation: undefined, clientFormat: undefined, params: {}, snapshot, clock });

@@ -4,14 +4,14 @@ import { HeaderNames } from '../../../gateway/header-names.ts';
 import { placeOf } from '../../../translate/translation-job.ts';
 import { inboundContext } from '../inbound.ts';
 import { EVERY_HEADER, marksIn } from './marks.ts';
-import type { Known, Way } from './upstreams.ts';
+import type { UpstreamInput, Way } from './upstreams.ts';
 
 /** A request of one operation that has every header there is, under one of the gateway's prefixes. */
 export class MarkedRequests {
-  readonly #known: Known;
+  readonly #known: UpstreamInput;
   readonly #exchanges = new Map<string, HttpExchange>();
 
-  constructor(known: Known) {
+  constructor(known: UpstreamInput) {
     this.#known = known;
   }
 
@@ -37,7 +37,7 @@ export class MarkedRequests {
 }
 
 /** What of the request, or of a credential, is found in a header that leaves. */
-export interface Seen {
+export interface FoundMark {
   /** Name of the mark: the header it came in, or whose credential it is. */
   readonly mark: string;
   /** Header of the upstream; undefined: in the address. */
@@ -49,7 +49,7 @@ export async function sentBy(
   exchange: Exchange,
   way: Pick<Way, 'resolved' | 'entry'>,
   { target, upstreamToken }: { target: Target; upstreamToken: string | undefined },
-): Promise<readonly Seen[]> {
+): Promise<readonly FoundMark[]> {
   const { headers, origin, path } = placeOf({ exchange, resolved: way.resolved, attempt: { target } }, undefined);
   const credentials = await credentialsOf(way, upstreamToken);
   // Written over one another as `send` does it.

@@ -2,7 +2,7 @@ import type { GatewayFile, Target as TargetFile } from '../../../../schemas/type
 import type { GatewayConfig, Route, Target } from '../../../plugin/index.ts';
 import { compileGatewayConfig } from '../../../settings/compile/gateway-config.ts';
 import type { Settings } from '../../../settings/read/load.ts';
-import type { Path } from '../../../settings/read/pointer.ts';
+import type { JsonPath } from '../../../settings/read/pointer.ts';
 
 /** A target of a config, or what stands for one where a request names no config. */
 export interface PlacedTarget {
@@ -11,7 +11,7 @@ export interface PlacedTarget {
   readonly file: string | undefined;
   readonly target: Target;
   /** The list that lets headers of this target through. */
-  readonly forwardAt: Path | undefined;
+  readonly forwardAt: JsonPath | undefined;
 }
 
 export function targetsOf(settings: Settings): readonly PlacedTarget[] {
@@ -34,9 +34,9 @@ export const targetsIn = (route: Route): readonly Target[] =>
   route.kind === 'target' ? [route] : route.members.flatMap(targetsIn);
 
 /** The nearest one, from the target up to its config: a list replaces those around it. */
-function forwardList(file: GatewayFile, target: string): Path | undefined {
+function forwardList(file: GatewayFile, target: string): JsonPath | undefined {
   let level: GatewayFile | TargetFile | undefined = file;
-  let found: Path | undefined;
+  let found: JsonPath | undefined;
   const path: (string | number)[] = [];
   const indices = [...target.matchAll(/\[(\d+)\]/g)].map(([, index]) => Number(index));
   for (const index of [...indices, undefined]) {

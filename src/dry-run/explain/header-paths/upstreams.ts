@@ -26,7 +26,7 @@ import { markedCatalog } from './marked-catalog.ts';
 import { targetsIn } from './targets.ts';
 
 /** Somewhere that requests can be sent to. */
-export interface Place {
+export interface ReachedUpstream {
   /** `@slug`; a provider's name, or `custom host`, for what requests name themselves. */
   readonly name: string;
   readonly models: readonly string[];
@@ -48,12 +48,12 @@ export interface Way {
 
 /** A place, asked for some models. */
 interface Ask {
-  readonly place: Place;
+  readonly place: ReachedUpstream;
   readonly config: GatewayConfig;
   readonly models: readonly string[];
 }
 
-export interface Known {
+export interface UpstreamInput {
   readonly settings: Settings;
   readonly server: ServerSettings;
   readonly clock: Clock;
@@ -78,8 +78,8 @@ const ANY_TARGET = targetsIn(DIRECT.route)[0]!;
 
 /** Where the targets of some settings can lead, found by asking the resolver that serves. Opens nothing. */
 export class Upstreams {
-  readonly places: readonly Place[];
-  readonly #known: Known;
+  readonly places: readonly ReachedUpstream[];
+  readonly #known: UpstreamInput;
   readonly #names: HeaderNames;
   readonly #resolver: CatalogResolver;
   readonly #exchanges = new Map<string, HttpExchange>();
@@ -87,7 +87,7 @@ export class Upstreams {
   readonly #ways = new Map<string, readonly Way[]>();
   readonly #agreements = new Map<string, boolean>();
 
-  constructor(known: Known, catalog: Catalog = markedCatalog(known.settings.catalog, known)) {
+  constructor(known: UpstreamInput, catalog: Catalog = markedCatalog(known.settings.catalog, known)) {
     this.#known = known;
     this.#names = new HeaderNames(known.server.headerPrefixes);
     // Labels of its own: no name that is made up here may become one of the process's.
@@ -96,7 +96,7 @@ export class Upstreams {
   }
 
   /** Empty where the target does not lead there. */
-  ways(place: Place, target: Target, config: GatewayConfig): readonly Way[] {
+  ways(place: ReachedUpstream, target: Target, config: GatewayConfig): readonly Way[] {
     // As the resolver would say; an error for each pair of them costs more than all the rest.
     if (target.provider?.startsWith('@') && target.provider !== place.name) return NONE;
     const model = target.overrideParams?.['model'];
@@ -164,7 +164,7 @@ export class Upstreams {
 
 export const CUSTOM_HOST = 'custom host';
 
-function placesOf({ catalog, keys }: Settings): readonly Place[] {
+function placesOf({ catalog, keys }: Settings): readonly ReachedUpstream[] {
   const entries = catalog.providers.map((entry) => ({
     name: `@${entry.slug}`,
     models: modelsOf(entry),
@@ -193,11 +193,11 @@ function modelsOf(entry: EntryFile): readonly string[] {
   return [...(entry.models ?? []).map((pattern) => pattern.replaceAll('*', 'x')), ...endpoints, ...SAMPLES];
 }
 
-const inPlace = ({ name }: Place, model: string): string =>
+const inPlace = ({ name }: ReachedUpstream, model: string): string =>
   name.startsWith('@') && !model.startsWith('@') ? `${name}/${model}` : model;
 
 /** A host of the list, where a caller may name one. */
-function hostsOf({ name, headers, caller }: Place, config: GatewayConfig): Place['headers'] {
+function hostsOf({ name, headers, caller }: ReachedUpstream, config: GatewayConfig): ReachedUpstream['headers'] {
   if (name !== CUSTOM_HOST) return headers;
   const [host = 'none.invalid'] = (caller ?? config).customHosts?.hosts ?? [];
   // In a name, in an address and in a port alike.

@@ -1,13 +1,13 @@
 import { Findings } from './findings.ts';
-import { groupsOf, halves, isEnumeration, patternOf, type Group } from './groups.ts';
-import { isObject, leavesOf, REMOVED, type Leaf, type LeafValue, type Path } from './leaves.ts';
+import { groupsOf, halves, isEnumeration, patternOf, type LeafGroup } from './groups.ts';
+import { isObject, leavesOf, REMOVED, type Leaf, type LeafValue, type LeafPath } from './leaves.ts';
 import { alternativesTo, markedAll, marksIn, saysItsKind } from './marks.ts';
-import { Probes, type Seen, type Writing } from './probes.ts';
-import { toTheEnd, type Steps } from './steps.ts';
+import { Probes, type ProbeResult, type Writing } from './probes.ts';
+import { toTheEnd, type SlicedWork } from './steps.ts';
 
 export interface FieldSources {
   /** Of every leaf of what is written, in its order. `from` is empty where no part of the input has a say. */
-  readonly fields: readonly { readonly path: Path; readonly from: readonly Path[] }[];
+  readonly fields: readonly { readonly path: LeafPath; readonly from: readonly LeafPath[] }[];
   /** Times it was written anew. */
   readonly probes: number;
   /** False: there was more to ask than might be; what is left is told by the message, or the item, that it is in. */
@@ -26,7 +26,7 @@ export function fieldSources(writing: Writing, maxProbes: number = MAX_PROBES): 
 }
 
 /** The same with a pause before each time that it is written anew, for whoever has something else to do in between. */
-export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): Steps<FieldSources> {
+export function* fieldSourcesInSteps(writing: Writing, maxProbes: number = MAX_PROBES): SlicedWork<FieldSources> {
   let probes: Probes;
   try {
     probes = new Probes(writing, maxProbes);
@@ -53,7 +53,7 @@ class Search {
     this.#findings = new Findings(probes.before);
   }
 
-  *run(maxProbes: number): Steps<FieldSources> {
+  *run(maxProbes: number): SlicedWork<FieldSources> {
     const leaves = [...leavesOf(this.#input).values()].filter(({ path }) => path.length > 0);
     const places = [...Map.groupBy(leaves, ({ value }) => value)];
     this.#ids = new Map(places.filter(([value, { length }]) => length > 1 && isId(value)));
@@ -71,7 +71,7 @@ class Search {
     };
   }
 
-  *#mark(group: Group): Steps<void> {
+  *#mark(group: LeafGroup): SlicedWork<void> {
     const { leaves } = group;
     const marks = markedAll(leaves.map(({ value }) => value));
     if (!marks) {
@@ -87,7 +87,7 @@ class Search {
   }
 
   /** Ids stand in several places and must agree, or the writer refuses: they are marked in all of them at once. */
-  *#markTogether(): Steps<void> {
+  *#markTogether(): SlicedWork<void> {
     const refused = new Set(this.#alone.map(({ value }) => value));
     const ids = [...this.#ids].filter(([value]) => refused.has(value));
     const marks = markedAll(ids.map(([id]) => id)) ?? [];
@@ -104,7 +104,7 @@ class Search {
   }
 
   /** What stands in a few places may have to agree, too, be it a mere word: a tool's name, and the choice of it. */
-  *#markSame(): Steps<void> {
+  *#markSame(): SlicedWork<void> {
     for (const [value, same] of Map.groupBy(this.#alone, (leaf) => leaf.value)) {
       if (typeof value !== 'string' || same.length < 2 || same.length > MOST_SAME) continue;
       const [mark] = markedAll([value]) ?? [];
@@ -117,14 +117,14 @@ class Search {
     }
   }
 
-  #setApart(leaves: readonly Leaf[], seen: Seen | undefined): void {
+  #setApart(leaves: readonly Leaf[], seen: ProbeResult | undefined): void {
     const [only, second] = leaves;
     if (seen && only && !second) this.#loosely(seen, only);
     this.#alone.push(...leaves);
   }
 
   /** Finds the marks again. A value that has changed without any says that not all can be told apart. */
-  #read(leaves: readonly Leaf[], marks: readonly unknown[], { after, difference }: Seen): void {
+  #read(leaves: readonly Leaf[], marks: readonly unknown[], { after, difference }: ProbeResult): void {
     const [only, second] = leaves;
     if (only && !second) {
       for (const key of difference.keys) this.#came(key, only, { mark: marks[0], after });
@@ -150,7 +150,7 @@ class Search {
   }
 
   /** One leaf, to one value after another, until something comes of it. */
-  *#change(leaf: Leaf): Steps<void> {
+  *#change(leaf: Leaf): SlicedWork<void> {
     const { path } = leaf;
     const key = `${patternOf(leaf)} ${String(leaf.value).slice(0, 64)}`;
     const experience = this.#experience.get(key) ?? { vain: 0, loose: 0, worked: undefined };
@@ -171,7 +171,11 @@ class Search {
     experience.vain += 1;
   }
 
-  #came(key: string, leaf: Leaf, { mark, after }: { readonly mark: unknown; readonly after: Seen['after'] }): void {
+  #came(
+    key: string,
+    leaf: Leaf,
+    { mark, after }: { readonly mark: unknown; readonly after: ProbeResult['after'] },
+  ): void {
     const value = after.get(key);
     const isThere =
       value === mark || (typeof value === 'string' && (marksIn(value).length > 0 || value.includes(String(mark))));
@@ -179,12 +183,12 @@ class Search {
     else this.#findings.direct(key, leaf.path);
   }
 
-  #loosely({ difference }: Seen, { path }: Leaf): void {
+  #loosely({ difference }: ProbeResult, { path }: Leaf): void {
     this.#findings.loose(difference.keys, path);
   }
 
   /** What no leaf accounts for may be there because something whole is: tools, the choice among them, a level of effort. */
-  *#removeWholes(): Steps<void> {
+  *#removeWholes(): SlicedWork<void> {
     for (const path of wholesOf(this.#input)) {
       if (this.#findings.allSettled()) return;
       yield;
@@ -215,7 +219,7 @@ interface Experience {
 }
 
 /** What stands at the second level, and the objects and lists of the first. */
-function wholesOf(input: unknown): readonly Path[] {
+function wholesOf(input: unknown): readonly LeafPath[] {
   if (!isObject(input)) return [];
   const first = Object.keys(input).filter((name) => typeof input[name] === 'object' && input[name] !== null);
   const second = first.flatMap((name) => {

@@ -1,12 +1,12 @@
 import type { Leaf } from './leaves.ts';
 
 /** Leaves that stand at the same place of like things: `messages.*.content`. */
-export interface Group {
+export interface LeafGroup {
   readonly pattern: string;
   readonly leaves: readonly Leaf[];
 }
 
-export function groupsOf(leaves: Iterable<Leaf>): readonly Group[] {
+export function groupsOf(leaves: Iterable<Leaf>): readonly LeafGroup[] {
   const groups = Map.groupBy(leaves, ({ path, value }) => `${typeof value} ${patternOf({ path })}`);
   return [...groups].map(([pattern, group]) => ({ pattern, leaves: group }));
 }
@@ -15,14 +15,14 @@ export const patternOf = ({ path }: Pick<Leaf, 'path'>): string =>
   path.map((name) => (typeof name === 'number' ? '*' : name)).join('\u0000');
 
 /** Few words said often: an enumeration, of which any other word is likely to be refused. */
-export function isEnumeration({ leaves }: Group): boolean {
+export function isEnumeration({ leaves }: LeafGroup): boolean {
   const words = new Set(leaves.map(({ value }) => value));
   return words.size * 2 <= leaves.length && [...words].every((word) => typeof word === 'string' && WORD.test(word));
 }
 
 const WORD = /^[a-z_]{1,24}$/i;
 
-export function halves({ pattern, leaves }: Group): readonly [Group, Group] {
+export function halves({ pattern, leaves }: LeafGroup): readonly [LeafGroup, LeafGroup] {
   const middle = leaves.length >> 1;
   return [
     { pattern, leaves: leaves.slice(0, middle) },

@@ -1,4 +1,4 @@
-export type Path = readonly (string | number)[];
+export type LeafPath = readonly (string | number)[];
 
 /** What a leaf holds: a scalar, or one of the two below. */
 export type LeafValue = string | number | boolean | null | typeof EMPTY_LIST | typeof EMPTY_OBJECT;
@@ -7,7 +7,7 @@ export const EMPTY_OBJECT = Symbol('{}');
 
 /** The end of one path of a JSON value. */
 export interface Leaf {
-  readonly path: Path;
+  readonly path: LeafPath;
   readonly value: LeafValue;
 }
 
@@ -15,11 +15,11 @@ export interface Leaf {
 export type Leaves = ReadonlyMap<string, Leaf>;
 
 /** No two paths have the same: a name may hold dots, and JSON.stringify costs ten times as much. */
-export const keyOf = (path: Path): string => path.join('\u0000');
+export const keyOf = (path: LeafPath): string => path.join('\u0000');
 
 export function leavesOf(root: unknown): Leaves {
   const leaves = new Map<string, Leaf>();
-  const visit = (value: unknown, path: Path, key: string): void => {
+  const visit = (value: unknown, path: LeafPath, key: string): void => {
     const inner = Array.isArray(value) ? [...value.entries()] : isObject(value) ? Object.entries(value) : undefined;
     if (!inner || inner.length === 0) return void leaves.set(key, { path, value: leafValue(value) });
     for (const [name, one] of inner)
@@ -56,14 +56,14 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 /** In the place of a value that is taken away. */
 export const REMOVED = Symbol('removed');
 
-export interface Change {
-  readonly path: Path;
+export interface LeafChange {
+  readonly path: LeafPath;
   /** JSON, or `REMOVED`. */
   readonly value: unknown;
 }
 
 /** The value with all changes in it; what holds none of them is shared with the first one. */
-export function changed(root: unknown, changes: readonly Change[]): unknown {
+export function changed(root: unknown, changes: readonly LeafChange[]): unknown {
   const tree: Tree = { inner: new Map(), value: undefined, set: false };
   for (const { path, value } of changes) {
     let node = tree;

@@ -3,7 +3,7 @@ import {
   differenceOf,
   leavesOf,
   valuesOf,
-  type Change,
+  type LeafChange,
   type Difference,
   type Leaves,
   type LeafValue,
@@ -17,7 +17,7 @@ export interface Writing {
 }
 
 /** What a changed request was written as. */
-export interface Seen {
+export interface ProbeResult {
   readonly after: ReadonlyMap<string, LeafValue>;
   readonly difference: Difference;
 }
@@ -40,7 +40,7 @@ export class Probes {
   }
 
   /** Undefined: it cannot be written so, or there have been probes enough. */
-  with(changes: readonly Change[]): Seen | undefined {
+  with(changes: readonly LeafChange[]): ProbeResult | undefined {
     if (this.#left <= 0) return undefined;
     this.#left -= 1;
     const { input, write } = this.#writing;

@@ -1,11 +1,11 @@
 import type { Explanation, TargetTold } from '../explanation.ts';
 import { answerRows, headSections } from './head.ts';
-import { paint, printSection, row, span, wrap, type Page, type Row, type Section } from './layout.ts';
+import { paint, printSection, row, span, wrap, type PageFormat, type Row, type Section } from './layout.ts';
 import { chainSections, rulesRows } from './plugins.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
 
 /** What becomes of a request, for people: first where it goes, then its way there, section by section. */
-export function renderExplanation(told: Explanation, page: Page): string {
+export function renderExplanation(told: Explanation, page: PageFormat): string {
   const blocks: string[][] = [
     print([{ label: told.answer ? 'answer' : 'goes to', rows: verdict(told) }], page),
     print(headSections(told), page),
@@ -21,7 +21,7 @@ export function renderExplanation(told: Explanation, page: Page): string {
     .join('\n\n')}\n`;
 }
 
-const print = (sections: readonly Section[], page: Page, depth = 0): string[] =>
+const print = (sections: readonly Section[], page: PageFormat, depth = 0): string[] =>
   sections.flatMap((section) => (section.rows.length === 0 ? [] : printSection(section, page, depth)));
 
 function verdict({ answer, targets }: Explanation): Row[] {
@@ -38,7 +38,7 @@ function verdict({ answer, targets }: Explanation): Row[] {
 }
 
 /** The first target whole; of the others what is not as there, and no metrics, which differ by the target's name only. */
-function targetBlocks(told: Explanation, page: Page): string[][] {
+function targetBlocks(told: Explanation, page: PageFormat): string[][] {
   const first = told.targets[0] && new Set(printed(told.targets[0], told, page).map(({ text }) => text));
   return told.targets.map((target, index) => {
     const title = wrap(targetTitle(target), page.width).map((line) =>
@@ -59,7 +59,7 @@ function targetBlocks(told: Explanation, page: Page): string[][] {
 const printed = (
   target: TargetTold,
   told: Explanation,
-  page: Page,
+  page: PageFormat,
 ): { readonly label: string; readonly text: string }[] =>
   targetSections(target, told).map((section) => ({
     label: section.label,

@@ -1,4 +1,4 @@
-import type { ChangeTold, FieldTold, OutboundTold, Source, TargetTold } from '../explanation.ts';
+import type { ChangeTold, FieldTold, OutboundTold, FieldSource, TargetTold } from '../explanation.ts';
 import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, placeText, shortText, sourceText, valueText } from './words.ts';
 
@@ -67,7 +67,7 @@ export function fieldRows({ body, fields }: OutboundTold, changes: readonly Chan
   ];
 }
 
-interface Group {
+interface FieldGroup {
   /** Of a field, or of the list it is in. */
   readonly path: string;
   readonly group: readonly FieldTold[];
@@ -79,7 +79,7 @@ interface ToldGroup {
   readonly asSent?: string;
 }
 
-function tellGroup({ path, group, value }: Group, changes: readonly ChangeTold[]): ToldGroup[] {
+function tellGroup({ path, group, value }: FieldGroup, changes: readonly ChangeTold[]): ToldGroup[] {
   if (group.every((field) => isAsSent(field, changes))) return [{ asSent: nameWithCount(path, value) }];
   const inList = group.some((field) => field.path !== path);
   const apart = inList && group.length > 1 ? group.filter(({ sources }) => sources.some(isNoClients)) : [];
@@ -103,7 +103,7 @@ const insideText = ({ path, sources }: FieldTold, changes: readonly ChangeTold[]
 
 function insideRow(
   field: FieldTold,
-  { path, value, changes }: Pick<Group, 'path' | 'value'> & { changes: readonly ChangeTold[] },
+  { path, value, changes }: Pick<FieldGroup, 'path' | 'value'> & { changes: readonly ChangeTold[] },
 ): Row {
   const inner = valueAt(value, field.path.slice(path.length + 1));
   const texts = field.sources.map((source) => chainText(source, { path: field.path, changes, inList: false }));
@@ -117,7 +117,7 @@ function listOf(path: string): string | undefined {
   return index === -1 ? undefined : segments.slice(0, index).join('.');
 }
 
-const isNoClients = ({ kind }: Source): boolean => kind === 'settings' || kind === 'header';
+const isNoClients = ({ kind }: FieldSource): boolean => kind === 'settings' || kind === 'header';
 
 const isAsSent = ({ path, sources }: FieldTold, changes: readonly ChangeTold[]): boolean =>
   sources.length === 1 &&
@@ -136,7 +136,7 @@ interface Shown {
 }
 
 /** `max_tokens ← configs/gateway/prod.yaml:14:7`, whether the field is told by its place in the client's body or in the settings. */
-function chainText(source: Source, { path, changes, inList }: Shown): string {
+function chainText(source: FieldSource, { path, changes, inList }: Shown): string {
   const change =
     source.kind === 'client' ? changeOf(source.path, changes) : changes.find((one) => isSame(one.source, source));
   const client = source.kind === 'client' ? source.path : change?.path;
@@ -146,7 +146,7 @@ function chainText(source: Source, { path, changes, inList }: Shown): string {
   return [...said, ...(last ? [sourceText(last)] : [])].join(' ← ');
 }
 
-const isSame = (one: Source, other: Source): boolean =>
+const isSame = (one: FieldSource, other: FieldSource): boolean =>
   one.kind === 'settings' &&
   other.kind === 'settings' &&
   one.setting === other.setting &&

@@ -1,9 +1,9 @@
 import type { HeaderPath, HeaderPaths, HeaderReason } from '../header-paths.ts';
-import { printBlock, printSection, row, span, type Page, type Row } from './layout.ts';
+import { printBlock, printSection, row, span, type PageFormat, type Row } from './layout.ts';
 import { aside, from, sourceText } from './words.ts';
 
 /** Which headers of a request can reach which provider, for people. The same header for several targets is one entry. */
-export function renderHeaderPaths(told: HeaderPaths, page: Page): string {
+export function renderHeaderPaths(told: HeaderPaths, page: PageFormat): string {
   const byProvider = Map.groupBy(told.paths, ({ provider }) => provider);
   const blocks = [
     ...[...byProvider].map(([provider, paths]) => printBlock(providerRows(provider, paths), page)),

@@ -12,13 +12,13 @@ const STYLES = {
   value: 'cyan',
 } as const satisfies Record<Tone, Parameters<typeof styleText>[0]>;
 
-export interface Span {
+export interface TextSpan {
   readonly text: string;
   readonly tone?: Tone;
 }
 
 /** Text of one line. Its width is counted before it is coloured. */
-export type Line = readonly Span[];
+export type Line = readonly TextSpan[];
 
 /** One line of a section. What stands right of it begins at one column in all rows of a section. */
 export interface Row {
@@ -33,13 +33,13 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-export interface Page {
+export interface PageFormat {
   /** Columns. */
   readonly width: number;
   readonly colour: boolean;
 }
 
-export const span = (text: string, tone?: Tone): Span => (tone ? { text, tone } : { text });
+export const span = (text: string, tone?: Tone): TextSpan => (tone ? { text, tone } : { text });
 export const row = (left: string | Line, right?: Line): Row => ({
   left: typeof left === 'string' ? [span(left)] : left,
   ...(right && right.length > 0 && { right }),
@@ -51,7 +51,7 @@ const WIDEST_LEFT = 44;
 export const INDENT = 2;
 
 /** A section: its label in a column of its own, its rows beside it. */
-export function printSection({ label, rows }: Section, page: Page, depth = 0): string[] {
+export function printSection({ label, rows }: Section, page: PageFormat, depth = 0): string[] {
   const indent = ' '.repeat(depth * INDENT);
   const room = Math.max(page.width - indent.length - LABEL_WIDTH, 20);
   const lines = printRows(rows, room, page);
@@ -63,10 +63,10 @@ export function printSection({ label, rows }: Section, page: Page, depth = 0): s
 }
 
 /** Rows under no label, from the first column on. */
-export const printBlock = (rows: readonly Row[], page: Page): string[] =>
+export const printBlock = (rows: readonly Row[], page: PageFormat): string[] =>
   printRows(rows, page.width, page).map((line) => line.trimEnd());
 
-function printRows(rows: readonly Row[], room: number, page: Page): string[] {
+function printRows(rows: readonly Row[], room: number, page: PageFormat): string[] {
   const widths = rows.filter(({ right }) => right).map(({ left }) => widthOf(left));
   const column = Math.max(0, ...widths.filter((width) => width <= WIDEST_LEFT));
   return rows.flatMap((one) => layRow(one, { room, column }).map((line) => paintLine(line, page)));
@@ -108,7 +108,7 @@ const COMBINING = /[\p{Mn}\p{Me}]/u;
 export function wrap(line: Line, room: number): Line[] {
   if (widthOf(line) <= room) return [line];
   const indent = ' '.repeat(leadOf(line) + 2);
-  const lines: Span[][] = [[]];
+  const lines: TextSpan[][] = [[]];
   let used = 0;
   for (const { text, tone } of line) {
     // An arrow stays with what it leads to.
@@ -125,9 +125,9 @@ export function wrap(line: Line, room: number): Line[] {
   return lines;
 }
 
-const paintLine = (line: Line, page: Page): string => line.map((piece) => paint(piece, page)).join('');
+const paintLine = (line: Line, page: PageFormat): string => line.map((piece) => paint(piece, page)).join('');
 
-export function paint({ text, tone }: Span, { colour }: Pick<Page, 'colour'>): string {
+export function paint({ text, tone }: TextSpan, { colour }: Pick<PageFormat, 'colour'>): string {
   const shown = printable(text);
   // Whether there is a terminal that shows it has been found out by whoever asks for colour.
   return colour && tone && shown !== '' ? styleText(STYLES[tone], shown, { validateStream: false }) : shown;

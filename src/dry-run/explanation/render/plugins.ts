@@ -1,6 +1,6 @@
 import type { PluginTold, RulesTold, TestTold } from '../explanation.ts';
 import { answerRows } from './head.ts';
-import { row, span, type Line, type Row, type Section, type Span, type Tone } from './layout.ts';
+import { row, span, type Line, type Row, type Section, type TextSpan, type Tone } from './layout.ts';
 import { aside, at, from, shortText, valueText } from './words.ts';
 
 /** One line each. Why a plugin is in its chain is said where somebody has said so in the settings. */
@@ -47,7 +47,7 @@ export function rulesRows({ conditional, conditions, to, otherwise }: RulesTold)
   ];
 }
 
-function mark(holds: boolean | undefined): Span {
+function mark(holds: boolean | undefined): TextSpan {
   if (holds === undefined) return span('?', 'warn');
   return holds ? span('✓', 'good') : span('✗', 'bad');
 }

@@ -1,10 +1,10 @@
-import type { Place, Source, TargetTold } from '../explanation.ts';
+import type { SettingPlace, FieldSource, TargetTold } from '../explanation.ts';
 
-export const prod = (line: number, column = 5): Place => ({ file: 'configs/gateway/prod.yaml', line, column });
-const catalog = (line: number): Place => ({ file: 'configs/catalog.yaml', line, column: 5 });
-export const settings = (at: Place, setting: string): Source => ({ kind: 'settings', at, setting });
-const client = (path: string): Source => ({ kind: 'client', path });
-const gateway = (what: string): Source => ({ kind: 'gateway', what });
+export const prod = (line: number, column = 5): SettingPlace => ({ file: 'configs/gateway/prod.yaml', line, column });
+const catalog = (line: number): SettingPlace => ({ file: 'configs/catalog.yaml', line, column: 5 });
+export const settings = (at: SettingPlace, setting: string): FieldSource => ({ kind: 'settings', at, setting });
+const client = (path: string): FieldSource => ({ kind: 'client', path });
+const gateway = (what: string): FieldSource => ({ kind: 'gateway', what });
 export const BY_DEFAULT = gateway('default');
 
 const messages = (number: number) =>

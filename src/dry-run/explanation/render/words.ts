@@ -1,10 +1,10 @@
 import type { FieldSettings } from '../../../plugin/index.ts';
-import type { Place, Source } from '../explanation.ts';
-import { span, type Line, type Span } from './layout.ts';
+import type { SettingPlace, FieldSource } from '../explanation.ts';
+import { span, type Line, type TextSpan } from './layout.ts';
 
-export const placeText = ({ file, line, column }: Place): string => `${file}:${line}:${column}`;
+export const placeText = ({ file, line, column }: SettingPlace): string => `${file}:${line}:${column}`;
 
-export function sourceText(source: Source): string {
+export function sourceText(source: FieldSource): string {
   switch (source.kind) {
     case 'client':
       return source.path;
@@ -23,9 +23,9 @@ export const arrow = (...texts: readonly string[]): Line => {
   return said.length === 0 ? [] : [span(said.map((text) => `← ${text}`).join(' '), 'aside')];
 };
 
-export const from = (source: Source): Line => arrow(sourceText(source));
-export const at = (place: Place | undefined): Line => (place ? arrow(placeText(place)) : []);
-export const aside = (text: string): Span => span(text, 'aside');
+export const from = (source: FieldSource): Line => arrow(sourceText(source));
+export const at = (place: SettingPlace | undefined): Line => (place ? arrow(placeText(place)) : []);
+export const aside = (text: string): TextSpan => span(text, 'aside');
 
 /** As settings write it: `60s`, `1500ms`. */
 export function duration(ms: number): string {

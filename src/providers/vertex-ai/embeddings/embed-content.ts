@@ -3,7 +3,7 @@ import { ReplyFault, RequestFault } from '../../../formats/format.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import { isObject } from '../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { asBoolean, type Fields } from './fields.ts';
+import { asBoolean, type EmbeddingFields } from './fields.ts';
 import { readInputs, type Input } from './input.ts';
 import type { Media, MediaKind } from './media.ts';
 import { countOf, readVector, toReply, type Embedding } from './reply.ts';
@@ -36,7 +36,7 @@ export function embedContentCodec(parallelCalls: number): TranslatingCodec {
   };
 }
 
-function readConfig(fields: Fields, losses: LossReport): JsonObject {
+function readConfig(fields: EmbeddingFields, losses: LossReport): JsonObject {
   const documentOcr = fields.take(['document_ocr', 'documentOcr'], asBoolean);
   const audioTrackExtraction = fields.take(['audio_track_extraction', 'audioTrackExtraction'], asBoolean);
   return {

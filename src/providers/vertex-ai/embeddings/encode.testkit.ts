@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
-import type { Call } from '../../provider.ts';
+import type { ModelCall } from '../../provider.ts';
 import type { EncodedTask, TaskReply } from '../../codec.ts';
 import { readEmbeddingSettings } from './settings.ts';
 import { embeddingEndpoint } from './endpoint.ts';
 
-export const EMBED: Call = { task: 'embeddings', stream: false };
+export const EMBED: ModelCall = { task: 'embeddings', stream: false };
 
 interface More {
   readonly settings?: Parameters<typeof readEmbeddingSettings>[0];

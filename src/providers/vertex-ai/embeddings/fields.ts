@@ -10,7 +10,7 @@ type Read<T> = (value: unknown, param: string) => T;
  * A caller's object, read field by field. `null` is what SDKs send for "not set" and reads as absent; whatever nobody has taken
  * in the end is lost, and reported.
  */
-export class Fields {
+export class EmbeddingFields {
   readonly #object: JsonObject;
   readonly #path: string;
   readonly #taken = new Set<string>();

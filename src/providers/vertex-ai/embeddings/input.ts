@@ -1,7 +1,7 @@
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
-import { asText, Fields } from './fields.ts';
+import { asText, EmbeddingFields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
 
 /** OpenAI's bound, and this gateway's for what it makes several calls of (wire.md A7). */
@@ -45,7 +45,7 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
   if (typeof value === 'string') return { param, text: asText(value, param), media: [] };
   if (!isObject(value))
     throw new RequestFault('invalid_request', `\`${param}\` must be text, or an object that holds some.`, param);
-  const fields = new Fields(value, param);
+  const fields = new EmbeddingFields(value, param);
   const text = fields.take(['text'], asText);
   const media = MEDIA.flatMap((kind) => {
     const refuse = (at: string) => invalidValue(at, `\`${at}\`: this model does not embed this.`);

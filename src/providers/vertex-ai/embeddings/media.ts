@@ -2,7 +2,7 @@ import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { mimeOfUrl, parseDataUri } from '../../../formats/media/media-types.ts';
 import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
-import { asSeconds, asString, asText, Fields } from './fields.ts';
+import { asSeconds, asString, asText, EmbeddingFields } from './fields.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 
@@ -30,7 +30,7 @@ export function readMedia(kind: MediaKind, value: unknown, at: { param: string; 
   const { param, losses } = at;
   if (typeof value === 'string') return { kind, param, ...fromUrl(value, param), segment: {} };
   if (!isObject(value)) throw new RequestFault('invalid_request', `\`${param}\` must be an object.`, param);
-  const fields = new Fields(value, param);
+  const fields = new EmbeddingFields(value, param);
   const data = fields.take(['base64'], asText);
   const url = fields.take(['url'], asText);
   if ((data === undefined) === (url === undefined))
@@ -59,7 +59,7 @@ function fromUrl(url: string, param: string): Source {
   return { uri: url, ...(mime !== undefined && { mime }) };
 }
 
-function readSegment(fields: Fields): Segment {
+function readSegment(fields: EmbeddingFields): Segment {
   const start = fields.take(['start_offset'], asSeconds);
   const end = fields.take(['end_offset'], asSeconds);
   const interval = fields.take(['interval'], asSeconds);

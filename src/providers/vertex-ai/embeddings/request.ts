@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../formats/openai-chat/read.ts';
-import { asBoolean, asDimensions, asString, asText, Fields } from './fields.ts';
+import { asBoolean, asDimensions, asString, asText, EmbeddingFields } from './fields.ts';
 import { asTaskType, TASK_TYPE_FIELDS, WITH_TITLE } from './task-type.ts';
 
 /** Why fields that are known cannot be sent. */
@@ -11,8 +11,8 @@ export const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The body less what every codec needs; `model` is in the path. */
-export function openBody(body: JsonObject): { fields: Fields; base64: boolean } {
-  const fields = new Fields(body);
+export function openBody(body: JsonObject): { fields: EmbeddingFields; base64: boolean } {
+  const fields = new EmbeddingFields(body);
   fields.take(['model'], asString);
   return { fields, base64: fields.take(['encoding_format'], isBase64) ?? false };
 }
@@ -30,7 +30,7 @@ export interface Purpose {
 }
 
 /** What the vectors are for. A title without its task is a 400 at Google. */
-export function readPurpose(fields: Fields, losses: LossReport): Purpose {
+export function readPurpose(fields: EmbeddingFields, losses: LossReport): Purpose {
   const taskType = fields.take(TASK_TYPE_FIELDS, asTaskType);
   const title = fields.take(['title'], asText);
   if (title !== undefined && taskType !== WITH_TITLE)
@@ -41,13 +41,13 @@ export function readPurpose(fields: Fields, losses: LossReport): Purpose {
   };
 }
 
-export interface Shape {
+export interface EmbeddingShape {
   readonly autoTruncate?: boolean;
   readonly outputDimensionality?: number;
 }
 
 /** Google's names of both, in `:predict` and `:embedContent` alike. */
-export function readShape(fields: Fields): Shape {
+export function readShape(fields: EmbeddingFields): EmbeddingShape {
   const autoTruncate = fields.take(['auto_truncate', 'autoTruncate'], asBoolean);
   const outputDimensionality = fields.take(['dimensions'], asDimensions);
   return {

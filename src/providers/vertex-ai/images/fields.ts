@@ -13,7 +13,7 @@ interface Field {
  * A caller's body, field by field. OpenAI writes its names in snake_case and Google in camelCase, and callers of either write
  * the fields of the other in both; whoever has read what it can say is left with what would be lost.
  */
-export class Fields {
+export class ImageFields {
   readonly #left = new Map<string, Field>();
 
   constructor(body: JsonObject) {

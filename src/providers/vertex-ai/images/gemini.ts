@@ -6,7 +6,7 @@ import { toCamel } from '../../../formats/gemini/wire.ts';
 import { compact } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
-import { Fields } from './fields.ts';
+import { ImageFields } from './fields.ts';
 import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
@@ -22,7 +22,7 @@ export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
     mode: 'translate',
     encode(body, context) {
       const losses = new LossReport();
-      const fields = new Fields(body);
+      const fields = new ImageFields(body);
       const request = readRequest(fields, { model, maxImages: MAX_IMAGES }, losses);
       checkResponseFormat(fields);
       const seed = fields.number('seed');
@@ -58,7 +58,7 @@ function encodeCall(conversation: Conversation, seed: number | undefined, { mode
 }
 
 function toConversation(
-  fields: Fields,
+  fields: ImageFields,
   request: ImagesRequest,
   { modalities }: GeminiImageModel,
   { model }: CodecContext,

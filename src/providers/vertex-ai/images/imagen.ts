@@ -4,7 +4,7 @@ import { LossReport } from '../../../formats/losses/losses.ts';
 import { compact, readString } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
-import { Fields } from './fields.ts';
+import { ImageFields } from './fields.ts';
 import { decodeImagen } from './imagen-reply.ts';
 import type { ImagenModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
@@ -23,7 +23,7 @@ export function imagenCodec(model: ImagenModel): TranslatingCodec {
     mode: 'translate',
     encode(body, context) {
       const losses = new LossReport();
-      const fields = new Fields(body);
+      const fields = new ImageFields(body);
       const options = { model, maxImages: model.maxImages, compressionOf: COMPRESSION_OF };
       const request = readRequest(fields, options, losses);
       const call = encodeImagen(fields, request, { model, context, losses });
@@ -44,7 +44,7 @@ interface Encoding {
   readonly losses: LossReport;
 }
 
-function encodeImagen(fields: Fields, request: ImagesRequest, { model, context, losses }: Encoding): JsonObject {
+function encodeImagen(fields: ImageFields, request: ImagesRequest, { model, context, losses }: Encoding): JsonObject {
   const { prompt, n, shape, output, personGeneration } = request;
   checkResponseFormat(fields);
   const parameters = compact({
@@ -65,7 +65,7 @@ function encodeImagen(fields: Fields, request: ImagesRequest, { model, context, 
   return { instances: [{ prompt }], parameters, ...(Object.keys(labels).length > 0 && { labels }) };
 }
 
-function readStyle(fields: Fields, model: ImagenModel, losses: LossReport): string | undefined {
+function readStyle(fields: ImageFields, model: ImagenModel, losses: LossReport): string | undefined {
   const field = fields.take('style', 'sampleImageStyle');
   if (field === undefined || model.styles) return field && readString(field.value, field.key);
   losses.dropped(field.key, 'only imagegeneration@002 has styles');
@@ -73,7 +73,7 @@ function readStyle(fields: Fields, model: ImagenModel, losses: LossReport): stri
 }
 
 /** Imagen's own parameters. Which of its versions takes which, and with what, is left to Imagen to say. */
-function readExtensions(fields: Fields): JsonObject {
+function readExtensions(fields: ImageFields): JsonObject {
   return {
     seed: fields.number('seed'),
     negativePrompt: fields.string('negativePrompt'),

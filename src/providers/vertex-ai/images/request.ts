@@ -2,16 +2,16 @@ import type { JsonObject } from '../../../formats/conversation.ts';
 import { RequestFault } from '../../../formats/format.ts';
 import type { LossReport } from '../../../formats/losses/losses.ts';
 import { compact, required } from '../../../formats/openai-chat/read.ts';
-import type { Fields } from './fields.ts';
+import type { ImageFields } from './fields.ts';
 import type { ImageModel } from './models.ts';
-import { shapeOf, type Shape } from './shape.ts';
+import { shapeOf, type ImageShape } from './shape.ts';
 
 /** What is asked of Imagen and of Gemini alike. */
 export interface ImagesRequest {
   readonly prompt: string;
   readonly n: number;
   readonly stream: boolean;
-  readonly shape: Readonly<{ [K in keyof Shape]: string }>;
+  readonly shape: Readonly<{ [K in keyof ImageShape]: string }>;
   readonly output: { readonly mimeType?: string; readonly compressionQuality?: number };
   readonly personGeneration: string | undefined;
   readonly labels: JsonObject | undefined;
@@ -25,7 +25,7 @@ export interface ReadingOptions {
 }
 
 /** OpenAI's fields, and the extensions both kinds of models know. Throws RequestFault. */
-export function readRequest(fields: Fields, options: ReadingOptions, losses: LossReport): ImagesRequest {
+export function readRequest(fields: ImageFields, options: ReadingOptions, losses: LossReport): ImagesRequest {
   fields.take('model');
   const prompt = required(fields.string('prompt'), 'prompt');
   // Imagen draws four where nobody says how many; OpenAI's default is one.
@@ -38,7 +38,7 @@ export function readRequest(fields: Fields, options: ReadingOptions, losses: Los
   return { prompt, n, stream, shape, output, personGeneration, labels: fields.object('labels') };
 }
 
-function readShape(fields: Fields, model: ImageModel, losses: LossReport): ImagesRequest['shape'] {
+function readShape(fields: ImageFields, model: ImageModel, losses: LossReport): ImagesRequest['shape'] {
   const size = fields.string('size');
   const aspectRatio = fields.string('aspectRatio');
   const imageSize = fields.string('imageSize', 'sampleImageSize');
@@ -55,7 +55,11 @@ const MIME_TYPES: ReadonlyMap<string, string | undefined> = new Map([
   ['webp', undefined],
 ]);
 
-function readOutput(fields: Fields, { compressionOf }: ReadingOptions, losses: LossReport): ImagesRequest['output'] {
+function readOutput(
+  fields: ImageFields,
+  { compressionOf }: ReadingOptions,
+  losses: LossReport,
+): ImagesRequest['output'] {
   const format = fields.string('outputFormat');
   if (format !== undefined && !MIME_TYPES.has(format))
     throw new RequestFault('invalid_value', '`output_format` must be `png`, `jpeg` or `webp`.', 'output_format');
@@ -74,7 +78,7 @@ function readOutput(fields: Fields, { compressionOf }: ReadingOptions, losses: L
 }
 
 /** Wishes without a counterpart. The value that says "as you like" loses nothing. */
-function reportOpenAiOnly(fields: Fields, losses: LossReport): void {
+function reportOpenAiOnly(fields: ImageFields, losses: LossReport): void {
   const background = fields.string('background');
   if (background !== undefined && background !== 'auto') losses.dropped('background', 'the model has no such choice');
   const moderation = fields.string('moderation');
@@ -86,7 +90,7 @@ function reportOpenAiOnly(fields: Fields, losses: LossReport): void {
 }
 
 /** Where an image is kept, its address is all there is; elsewhere its bytes are (wire.md A8). */
-export function checkResponseFormat(fields: Fields): void {
+export function checkResponseFormat(fields: ImageFields): void {
   const format = fields.string('responseFormat');
   if (format === undefined || format === 'b64_json') return;
   throw new RequestFault(
@@ -98,6 +102,6 @@ export function checkResponseFormat(fields: Fields): void {
   );
 }
 
-export function reportRest(fields: Fields, losses: LossReport, who: string): void {
+export function reportRest(fields: ImageFields, losses: LossReport, who: string): void {
   for (const key of fields.rest()) losses.dropped(key, `${who} has no such field`);
 }

@@ -3,7 +3,7 @@ import type { LossReport } from '../../../formats/losses/losses.ts';
 import type { ImageModel, Resolution } from './models.ts';
 
 /** What Google's models are told instead of a size in pixels. */
-export interface Shape {
+export interface ImageShape {
   readonly aspectRatio?: string;
   /** Left out for the smallest, which every model draws unasked. */
   readonly imageSize?: Resolution;
@@ -16,7 +16,7 @@ const PIXELS: Readonly<Record<Resolution, number>> = { '1K': 1024, '2K': 2048, '
  * 1536x1024 is 3:2 or, where there is none, 4:3. Only a square comes out in the pixels asked for; all else is a reported
  * loss. What is no size is refused.
  */
-export function shapeOf(size: string | undefined, model: ImageModel, losses: LossReport): Shape {
+export function shapeOf(size: string | undefined, model: ImageModel, losses: LossReport): ImageShape {
   if (size === undefined || size === 'auto') return {};
   const [width, height] = readPixels(size);
   const aspectRatio = nearest(model.ratios, ratioOf, width / height);
