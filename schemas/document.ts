@@ -75,12 +75,12 @@ function withShared(branches: readonly Table[]): readonly Table[] {
     ({ name, address }) =>
       address && rest.every(({ keys }) => keys.some((key) => key.name === name && key.address === address)),
   );
-  const isTold = (key: Place): boolean =>
+  const isDescribed = (key: Place): boolean =>
     shared.some(({ name, schema }) => name === key.name && schema['description'] === key.schema['description']);
   const own = branches.map(({ keys, ...table }): Table => {
     const constant = keys.find(({ schema }) => schema['const'] !== undefined);
     const variant = constant && { variant: `${constant.name}: ${String(constant.schema['const'])}` };
-    return { ...table, ...variant, keys: keys.filter((key) => !isTold(key)) };
+    return { ...table, ...variant, keys: keys.filter((key) => !isDescribed(key)) };
   });
   return [{ ...first, keys: shared, about: undefined }, ...own];
 }
@@ -91,22 +91,23 @@ function sectionOf(file: SchemaName): readonly string[] {
   const description = String(readSchema(file)['description']).replace(/^\S+: (.)/, (_, letter: string) =>
     letter.toUpperCase(),
   );
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return [
     `### ${FILES[file]}`,
     description,
-    ...tables.filter((table) => table.file === file).flatMap((table) => show(table, told)),
+    ...tables.filter((table) => table.file === file).flatMap((table) => show(table, reported)),
   ];
 }
 
 /** @param told addresses of what has been described in this section */
-function show(table: Table, told: Set<string>): readonly string[] {
+function show(table: Table, reported: Set<string>): readonly string[] {
   // Words of its own make it another key.
   const [again, rows] = partition(
     table.keys,
-    ({ address, layers }) => address !== undefined && told.has(address) && Object.keys(layers[0] ?? {}).length === 0,
+    ({ address, layers }) =>
+      address !== undefined && reported.has(address) && Object.keys(layers[0] ?? {}).length === 0,
   );
-  for (const { address } of rows) if (address !== undefined) told.add(address);
+  for (const { address } of rows) if (address !== undefined) reported.add(address);
   const title = titleOf(table);
   const names = again.map(({ name }) => `\`${name}\``).join(', ');
   return [

@@ -1,7 +1,7 @@
 import { GatewayError, type InboundRequest } from '../../src/plugin/index.ts';
 
 /** What a request says of the cache in its headers. */
-export interface Wishes {
+export interface CacheOptions {
   readonly refresh: boolean;
   readonly namespace: string | undefined;
 }
@@ -10,7 +10,7 @@ export interface Wishes {
 const NAMESPACE = /^[\x21-\x7e]{1,128}$/;
 
 /** Throws GatewayError `invalid_header`: a wish that is not understood must not be answered from the wrong place. */
-export function readWishes(request: InboundRequest): Wishes {
+export function readCacheOptions(request: InboundRequest): CacheOptions {
   const refresh = request.header('cache-force-refresh');
   if (refresh !== undefined && refresh !== 'true' && refresh !== 'false')
     throw invalid(request, 'cache-force-refresh', 'must be "true" or "false"');

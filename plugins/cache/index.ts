@@ -11,7 +11,7 @@ import {
 import { Flights, outOfTime, type Flight, type Landing } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';
-import { readWishes } from './client-options.ts';
+import { readCacheOptions } from './client-options.ts';
 
 /** Gives a kept reply again to the same request, and asks once for what several ask at the same time. */
 export default definePlugin({
@@ -31,7 +31,7 @@ export default definePlugin({
     const flights = new Flights(clock);
     const lookUp = async (ctx: AttemptContext, next: () => Promise<void>, settings: CacheSettings): Promise<void> => {
       const { attempt, exchange } = ctx;
-      const { refresh, namespace } = readWishes(exchange.request);
+      const { refresh, namespace } = readCacheOptions(exchange.request);
       if (!isCacheable(exchange, attempt.body)) {
         attempt.cache = 'bypass';
         return next();

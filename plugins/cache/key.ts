@@ -48,7 +48,7 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: C
  * The same for people: what is told of a key must not tell what only those who have it may know. The body stands as a digest, and
  * is of two requests the same where their bodies are for the cache.
  */
-export function tellParts(question: CacheQuestion): Readonly<Record<string, unknown>> {
+export function describeKey(question: CacheQuestion): Readonly<Record<string, unknown>> {
   const { scope, token, target, forwarded, ...rest } = partsOf(question);
   const [slug, provider, origin, path, model, format, headers] = target;
   const [sharedBy, ...of] = scope;

@@ -16,11 +16,11 @@ interface Setup extends Partial<RetrySettings> {
   /** How long each try takes. */
   readonly tryMs?: number;
   /** Another target would be asked after these failures. */
-  readonly givesWay?: (error: GatewayError) => boolean;
+  readonly fallsThrough?: (error: GatewayError) => boolean;
 }
 
 /** Starts a request; the test moves the clock. */
-function start({ tries, random = 1, deadline = 600_000, tryMs = 0, givesWay = () => false, ...settings }: Setup) {
+function start({ tries, random = 1, deadline = 600_000, tryMs = 0, fallsThrough = () => false, ...settings }: Setup) {
   const clock = createFakeClock();
   const exchange = createExchange();
   const attempt = createAttempt(exchange, {
@@ -28,7 +28,7 @@ function start({ tries, random = 1, deadline = 600_000, tryMs = 0, givesWay = ()
       retry: { attempts: 3, onStatusCodes: new Set([429, 503]), minDelayMs: 100, maxDelayMs: 1000, ...settings },
     },
     deadline,
-    choice: { reason: 'first', givesWay },
+    choice: { reason: 'first', fallsThrough },
   });
   exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
   const at: number[] = [];
@@ -135,16 +135,16 @@ describe('retry', () => {
     const failure = new UpstreamError(code, 'no');
     const onStatusCodes = new Set([502, 504]);
     const asked: GatewayError[] = [];
-    const givesWay = (error: GatewayError): boolean => asked.push(error) > 0;
-    expect((await run({ tries: [failure, 'ok'], onStatusCodes, givesWay })).at).toHaveLength(tries);
+    const fallsThrough = (error: GatewayError): boolean => asked.push(error) > 0;
+    expect((await run({ tries: [failure, 'ok'], onStatusCodes, fallsThrough })).at).toHaveLength(tries);
     expect(asked).toEqual(tries === 1 ? [failure] : []);
     // With nobody else there it is tried again like anything.
     expect((await run({ tries: [failure, 'ok'], onStatusCodes })).at).toHaveLength(2);
   });
 
   it('waits as the upstream asks also where another target would be asked: how long is for `max_delay` to say', async () => {
-    expect((await run({ tries: [busy(429, 900), 'ok'], givesWay: () => true })).at).toEqual([0, 900]);
-    expect((await run({ tries: [busy(429, 1001), 'ok'], givesWay: () => true })).at).toEqual([0]);
+    expect((await run({ tries: [busy(429, 900), 'ok'], fallsThrough: () => true })).at).toEqual([0, 900]);
+    expect((await run({ tries: [busy(429, 1001), 'ok'], fallsThrough: () => true })).at).toEqual([0]);
   });
 
   it.each<ErrorCode>(['context_length_exceeded', 'content_filter'])(

@@ -58,7 +58,7 @@ function waitBefore(
   if (error.shouldRetry === false) return undefined;
   if (isFinalForModel(error)) return undefined;
   // Waiting in vain a second time costs as much as the first: whoever else there is has its turn.
-  if (isSilence(error) && choice.givesWay(error)) return undefined;
+  if (isSilence(error) && choice.fallsThrough(error)) return undefined;
   const asked = error.retryAfterMs;
   // Asked for more than the cap: trying earlier would only be refused again, so the next target has its turn.
   if (asked !== undefined) return asked <= maxDelayMs ? asked : undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError, UpstreamError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createReply, createSource } from '../../src/plugin/testing/index.ts';
 import type { Target } from '../../schemas/types.generated.ts';
-import { failureOf, treeOf, walk, type WalkSetup } from './target-selector.testkit.ts';
+import { failureOf, treeOf, walk, type SelectorSetup } from './target-selector.testkit.ts';
 
 const target = (name: string): Target => ({ provider: `@${name}`, override_params: { model: `model-${name}` } });
 const group = (targets: readonly Target[], codes: readonly number[] = [429, 503], mode = 'fallback'): Target =>
@@ -12,14 +12,14 @@ const fallback = (...targets: readonly Target[]): Target => ({ strategy: { mode:
 const late = new UpstreamError('timeout_request', 'late');
 const unsent = (code: ErrorCode): UpstreamError => new UpstreamError(code, 'late', { ofGateway: true });
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
-const run = (file: Target, setup?: WalkSetup) => walk(treeOf(file), setup);
+const run = (file: Target, setup?: SelectorSetup) => walk(treeOf(file), setup);
 
 describe('a breaker that is open', () => {
   it('leaves its target out, and tells so', async () => {
     expect(await run(group([a, b, c]), { open: { a: 5, c: 5 }, failures: { b: busy() } })).toMatchObject({
       tried: ['b'],
       failure: { status: 503 },
-      givesWay: [false],
+      fallsThrough: [false],
       skipped: [
         ['a', 'circuit_open', 0],
         ['c', 'circuit_open', 1],
@@ -47,7 +47,7 @@ describe('a breaker that is open', () => {
           tried: ['a', 'b'],
           failure: undefined,
           reasons: [expect.any(String), 'last_resort'],
-          givesWay: [true],
+          fallsThrough: [true],
         });
       const unwell = { ...failures, b: busy() };
       expect(await run(fallback(a, b), { open: { b: 5 }, failures: unwell })).toMatchObject({
@@ -77,7 +77,7 @@ describe('a breaker that is open', () => {
       await run(stops, long),
       await run(fallback(a, twin), long),
     ])
-      expect(walked).toMatchObject({ tried: ['a'], givesWay: [false] });
+      expect(walked).toMatchObject({ tried: ['a'], fallsThrough: [false] });
   });
 
   it('is nothing to a config of one target: another failure would be all it had to offer', async () => {
@@ -99,11 +99,11 @@ describe('a breaker that is open', () => {
     ['a time that was over before anything was sent', unsent('timeout_total'), 'a abandoned'],
     ['a request’s time that was over before anything was sent', unsent('timeout_request'), 'a abandoned'],
     ['a gateway that stops', new GatewayError('shutting_down', 'no'), 'a abandoned'],
-  ])('is told of %s', async (_, failure, told) => {
-    expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([told]);
+  ])('is told of %s', async (_, failure, reported) => {
+    expect((await run(a, failure ? { failures: { a: failure } } : {})).health).toEqual([reported]);
   });
 
-  it.each<[string, WalkSetup]>([
+  it.each<[string, SelectorSetup]>([
     ['from the cache', { cached: true }],
     ['of a host that the caller chose', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }],
   ])('is told nothing by an answer %s', async (_, setup) => {
@@ -111,7 +111,7 @@ describe('a breaker that is open', () => {
   });
 
   it('ignores results at a place that the request itself names, such as a region', async () => {
-    const during: WalkSetup['during'] = (_, { attempts }) => {
+    const during: SelectorSetup['during'] = (_, { attempts }) => {
       const attempt = attempts.at(-1)!;
       attempt.resolved = { ...createAttempt(createExchange()).resolved!, adHoc: true };
     };
@@ -119,14 +119,14 @@ describe('a breaker that is open', () => {
     expect((await run(a, { during, failures: { a: failureOf('connection') } })).health).toEqual(['a abandoned']);
   });
 
-  it.each<[string, WalkSetup, string[]]>([
+  it.each<[string, SelectorSetup, string[]]>([
     // One who asks for 1 ms must not take a target from all others.
     ['a caller chose', { exchange: { headers: { 'x-gateway-request-timeout': '1' } } }, ['a abandoned']],
     ['another target had most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
     ['an own host of the caller’s had', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
-  ])('is not told of the end of the time that %s', async (_, setup, told) => {
+  ])('is not told of the end of the time that %s', async (_, setup, reported) => {
     const failures = { a: late, b: late, ...setup.failures };
-    expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(told);
+    expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(reported);
   });
 
   it.each<[string, GatewayError | undefined, string[]]>([

@@ -8,7 +8,7 @@ const balance = (weights: readonly number[]): Group => ({
   kind: 'group',
   path: 'config',
   mode: 'loadbalance',
-  givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+  fallsThrough: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
   sticky: undefined,
   members: weights.map((_, index) => createTarget({ path: String(index) })),
   weights,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayFile, Strategy } from '../../schemas/types.generated.ts';
 import { FAILURE_KINDS, UpstreamError, type FailureKind } from '../../src/plugin/index.ts';
-import { failureOf, treeOf, walk, type WalkSetup } from './target-selector.testkit.ts';
+import { failureOf, treeOf, walk, type SelectorSetup } from './target-selector.testkit.ts';
 
 const KINDS = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
 
@@ -14,25 +14,25 @@ const pair = (strategy: Partial<Strategy>): GatewayFile => ({
   ],
 });
 
-async function givesWay(strategy: Partial<Strategy>, failure: unknown): Promise<boolean> {
+async function fallsThrough(strategy: Partial<Strategy>, failure: unknown): Promise<boolean> {
   const walked = await walk(treeOf(pair(strategy)), { failures: { a: failure } });
   // What it said while the first was asked is what it did afterwards.
-  expect(walked.givesWay[0]).toBe(walked.tried.length === 2);
+  expect(walked.fallsThrough[0]).toBe(walked.tried.length === 2);
   return walked.tried.length === 2;
 }
 
 const by = async (strategy: Partial<Strategy>): Promise<FailureKind[]> => {
-  const going = await Promise.all(KINDS.map((kind) => givesWay(strategy, failureOf(kind))));
+  const going = await Promise.all(KINDS.map((kind) => fallsThrough(strategy, failureOf(kind))));
   return KINDS.filter((_, index) => going[index]);
 };
 
 describe('the kinds of failure that give way to the next target', () => {
   it.each(KINDS)('by default: %s as its table says', async (kind) => {
-    expect(await givesWay({}, failureOf(kind))).toBe(FAILURE_KINDS[kind].givesWay);
+    expect(await fallsThrough({}, failureOf(kind))).toBe(FAILURE_KINDS[kind].fallsThrough);
   });
 
   it('by default are what another upstream may do better, and not what the caller or the operator has to mend', () => {
-    expect(KINDS.filter((kind) => !FAILURE_KINDS[kind].givesWay)).toEqual([
+    expect(KINDS.filter((kind) => !FAILURE_KINDS[kind].fallsThrough)).toEqual([
       'content_filter',
       'auth',
       'not_found',
@@ -55,7 +55,7 @@ describe('the kinds of failure that give way to the next target', () => {
     [
       '`default` and one more: all of them',
       { on_errors: ['default', 'content_filter'] },
-      KINDS.filter((kind) => FAILURE_KINDS[kind].givesWay || kind === 'content_filter'),
+      KINDS.filter((kind) => FAILURE_KINDS[kind].fallsThrough || kind === 'content_filter'),
     ],
     [
       'stop_on_errors: all but these, whatever their status',
@@ -73,14 +73,14 @@ describe('the kinds of failure that give way to the next target', () => {
 
   it('are two for a failure inside a stream: its own, and that of the stream', async () => {
     const inStream = failureOf('overloaded', { inStream: true });
-    expect(await givesWay({ on_errors: ['stream_error'] }, inStream)).toBe(true);
-    expect(await givesWay({ on_errors: ['overloaded'] }, inStream)).toBe(true);
-    expect(await givesWay({ on_errors: ['default'], stop_on_errors: ['stream_error'] }, inStream)).toBe(false);
-    expect(await givesWay({ on_errors: ['stream_error'] }, failureOf('overloaded'))).toBe(false);
+    expect(await fallsThrough({ on_errors: ['stream_error'] }, inStream)).toBe(true);
+    expect(await fallsThrough({ on_errors: ['overloaded'] }, inStream)).toBe(true);
+    expect(await fallsThrough({ on_errors: ['default'], stop_on_errors: ['stream_error'] }, inStream)).toBe(false);
+    expect(await fallsThrough({ on_errors: ['stream_error'] }, failureOf('overloaded'))).toBe(false);
   });
 
   it('do not have the end of the request’s own time among them', async () => {
-    expect(await givesWay({ on_status_codes: [504] }, new UpstreamError('timeout_request', 'late'))).toBe(false);
+    expect(await fallsThrough({ on_status_codes: [504] }, new UpstreamError('timeout_request', 'late'))).toBe(false);
   });
 });
 
@@ -106,7 +106,7 @@ describe.each<[FailureKind, Partial<Strategy>]>([
     ['claude-3-5-haiku-latest', 'claude-3-5-haiku'],
   ])('the model %s is not asked again as %s', async (first, second) => {
     const walked = await walk(tree(first, second, 'other'), { failures: { 0: refused } });
-    expect(walked).toMatchObject({ tried: ['0', '2'], skipped: [['1', 'same_model', 1]], givesWay: [true] });
+    expect(walked).toMatchObject({ tried: ['0', '2'], skipped: [['1', 'same_model', 1]], fallsThrough: [true] });
   });
 
   it.each([
@@ -125,13 +125,13 @@ describe.each<[FailureKind, Partial<Strategy>]>([
 
   it('that nobody else could do better is known before: no other is said to be asked', async () => {
     const walked = await walk(tree('one', 'one'), { failures: { 0: refused } });
-    expect(walked).toMatchObject({ tried: ['0'], givesWay: [false], failure: refused });
+    expect(walked).toMatchObject({ tried: ['0'], fallsThrough: [false], failure: refused });
   });
 
   it('the model is the request’s own where no target names one', async () => {
     const targets = [{ provider: '@a' }, { provider: '@b' }, { provider: '@c', default_params: { model: 'other' } }];
     const file: GatewayFile = { strategy: { mode: 'fallback', ...strategy }, targets };
-    const setup: WalkSetup = { failures: { a: refused, b: refused, c: refused } };
+    const setup: SelectorSetup = { failures: { a: refused, b: refused, c: refused } };
     const walked = await walk(treeOf(file), { ...setup, exchange: { json: { model: 'asked' } } });
     expect(walked.tried).toEqual(['a']);
     expect((await walk(treeOf(file), setup)).tried).toEqual(['a', 'b', 'c']);

@@ -3,7 +3,7 @@ import { GatewayError, UpstreamError } from '../../src/plugin/index.ts';
 import { createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import type { Target } from '../../schemas/types.generated.ts';
 import route from './index.ts';
-import { condition, failureOf, treeOf, walk, type WalkSetup } from './target-selector.testkit.ts';
+import { condition, failureOf, treeOf, walk, type SelectorSetup } from './target-selector.testkit.ts';
 
 const target = (name: string): Target => ({ provider: `@${name}`, override_params: { model: `model-${name}` } });
 const group = (targets: readonly Target[], codes: readonly number[] = [429, 503], mode = 'fallback'): Target =>
@@ -11,7 +11,7 @@ const group = (targets: readonly Target[], codes: readonly number[] = [429, 503]
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(target) as [Target, Target, Target, Target];
 const late = new UpstreamError('timeout_request', 'late');
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
-const run = (file: Target, setup?: WalkSetup) => walk(treeOf(file), setup);
+const run = (file: Target, setup?: SelectorSetup) => walk(treeOf(file), setup);
 
 describe('route', () => {
   it.each<[string, Target]>([
@@ -45,9 +45,9 @@ describe('route', () => {
       false,
     ],
     ['a fault of a plugin', new Error('broken'), false],
-  ])('for %s gives way: %s', async (_, failure, givesWay) => {
+  ])('for %s gives way: %s', async (_, failure, fallsThrough) => {
     const { tried } = await run(group([a, b]), { failures: { a: failure } });
-    expect(tried).toEqual(givesWay ? ['a', 'b'] : ['a']);
+    expect(tried).toEqual(fallsThrough ? ['a', 'b'] : ['a']);
   });
 
   it('asks nobody else for a client that has left', async () => {
@@ -98,7 +98,7 @@ describe('route', () => {
   it('never tries a member of a load balance with the weight 0, nor counts on it', async () => {
     const weighted = [a, { ...b, weight: 1 }, c].map((one) => ({ weight: 0, ...one }));
     const walked = await run(group(weighted, [503], 'loadbalance'), { failures: { b: busy() } });
-    expect(walked).toMatchObject({ tried: ['b'], failure: { status: 503 }, givesWay: [false] });
+    expect(walked).toMatchObject({ tried: ['b'], failure: { status: 503 }, fallsThrough: [false] });
   });
 
   it('says so where no config was chosen before it', async () => {
@@ -127,7 +127,7 @@ describe('a conditional', () => {
     ['other', 'b', 'otherwise'],
   ])('sends model %s to %s, and to nobody else', async (model, name, reason) => {
     const setup = { exchange: { json: { model } }, failures: { [name]: busy() } };
-    expect(await run(byModel, setup)).toMatchObject({ tried: [name], reasons: [reason], givesWay: [false] });
+    expect(await run(byModel, setup)).toMatchObject({ tried: [name], reasons: [reason], fallsThrough: [false] });
   });
 
   it('that fails inside a fallback gives way to the next member, not to its other branch', async () => {
@@ -140,17 +140,17 @@ describe('a conditional', () => {
 
   it('is no hope for the failure before it where its branch of this request is left alone', async () => {
     const setup = { exchange: { json: { model: 'large' } }, failures: { c: busy() }, open: { a: 10 } };
-    expect(await run(group([c, byModel]), setup)).toMatchObject({ tried: ['c'], givesWay: [false] });
+    expect(await run(group([c, byModel]), setup)).toMatchObject({ tried: ['c'], fallsThrough: [false] });
     expect(await run(group([c, byModel]), { ...setup, open: { b: 10 } })).toMatchObject({
       tried: ['c', 'a'],
-      givesWay: [true],
+      fallsThrough: [true],
       reasons: ['first', 'fallback'],
     });
   });
 });
 
 describe('why a target is tried', () => {
-  it.each<[string, Target, WalkSetup, string[]]>([
+  it.each<[string, Target, SelectorSetup, string[]]>([
     ['only', a, {}, ['only']],
     ['only, in a group of one', { targets: [a] }, {}, ['only']],
     [
@@ -179,7 +179,7 @@ describe('why a target is tried', () => {
 describe('the deadline of a request', () => {
   it('ends the chain: no target is asked after it', async () => {
     const clock = createFakeClock();
-    const setup: WalkSetup = { clock, failures: { a: busy(), b: busy() }, during: () => clock.advance(60) };
+    const setup: SelectorSetup = { clock, failures: { a: busy(), b: busy() }, during: () => clock.advance(60) };
     const walked = await run(group([a, b, c]), { ...setup, exchange: { deadline: 120 } });
     expect(walked).toMatchObject({ tried: ['a', 'b'], failure: { status: 503 } });
     expect(await run(group([a, b, c]), { ...setup, exchange: { deadline: 1000 } })).toMatchObject({
@@ -233,7 +233,7 @@ describe('what the client is told when nobody answers', () => {
       'c',
     ],
     ['a fault of the gateway', { a: failureOf('overloaded'), b: new Error('broken') }, 'b'],
-  ])('%s', async (_, failures, told) => {
-    expect((await run(any, { failures })).failure).toBe(failures[told]);
+  ])('%s', async (_, failures, reported) => {
+    expect((await run(any, { failures })).failure).toBe(failures[reported]);
   });
 });

@@ -1,5 +1,5 @@
 import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
-import { TargetSelector, type WalkTools } from './target-selector.ts';
+import { TargetSelector, type SelectorTools } from './target-selector.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain of one target after another until one answers. */
 export default definePlugin({
@@ -28,7 +28,7 @@ export default definePlugin({
 const nameOf = ({ target, why }: { readonly target: string; readonly why: string }): string => `${target} (${why})`;
 
 /** Draws as ever, and keeps what was drawn. */
-const noting = (draws: number[], { attempts, health, clock, random }: WalkTools): WalkTools => ({
+const noting = (draws: number[], { attempts, health, clock, random }: SelectorTools): SelectorTools => ({
   attempts,
   health,
   clock,

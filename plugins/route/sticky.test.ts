@@ -13,7 +13,7 @@ const balance = (weights: Readonly<Record<string, number>>, sticky?: Partial<Sti
   kind: 'group',
   path: 'config',
   mode: 'loadbalance',
-  givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+  fallsThrough: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
   sticky: { fields: [{ metadata: 'user' }], ttlMs: HOUR, ...sticky },
   members: Object.keys(weights).map((name, index) =>
     createTarget({ path: `config.targets[${index}]`, provider: `@${name}`, overrideParams: { model: 'm' } }),

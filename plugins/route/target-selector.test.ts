@@ -121,7 +121,7 @@ function interpret({ tree, failures, open }: World) {
     const name = nameOf(target);
     tried.push(name);
     const failure = failures[name];
-    gaveWay = false;
+    fellThrough = false;
     if (!failure) return 'answered';
     const [first] = failureKinds(failure);
     if (first === 'context_length' || first === 'content_filter') refused.push({ target, kind: first });
@@ -136,13 +136,13 @@ function interpret({ tree, failures, open }: World) {
           (target.contextWindow ?? Infinity) <= (earlier.target.contextWindow ?? -1)),
     );
 
-  const goesOn = ({ givesWay: { kinds, statusCodes, stop } }: Group, failure: GatewayError): boolean => {
+  const goesOn = ({ fallsThrough: { kinds, statusCodes, stop } }: Group, failure: GatewayError): boolean => {
     const own = failureKinds(failure);
     if (own.some((one) => stop.has(one))) return false;
     return own.some((one) => kinds.has(one)) || (own.length > 0 && statusCodes.has(failure.status));
   };
 
-  let gaveWay = false;
+  let fellThrough = false;
   const go = (route: Route): 'answered' | 'skipped' | GatewayError => {
     if (route.kind === 'conditional') {
       const [branch] = route.branches;
@@ -161,7 +161,7 @@ function interpret({ tree, failures, open }: World) {
       if (next === 'skipped') continue;
       outcome = next;
       if (!goesOn(route, next)) break;
-      gaveWay = true;
+      fellThrough = true;
     }
     return outcome;
   };
@@ -172,7 +172,7 @@ function interpret({ tree, failures, open }: World) {
     .map(nameOf)
     .toSorted((one, other) => open[one]! - open[other]! || leftAlone.indexOf(one) - leftAlone.indexOf(other));
   const refusedForWhatItIs = typeof outcome === 'object' && failureKinds(outcome).some((one) => OF_THE_TARGET.has(one));
-  if (soonest !== undefined && (outcome === 'skipped' || (gaveWay && refusedForWhatItIs))) {
+  if (soonest !== undefined && (outcome === 'skipped' || (fellThrough && refusedForWhatItIs))) {
     tried.push(soonest);
     outcome = failures[soonest] ?? 'answered';
   }
@@ -229,8 +229,8 @@ describe('the walk, whatever the tree and whatever fails', () => {
   it('knows during each attempt whether somebody else would be asked after its failure', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (one) => {
-        const { tried, givesWay } = await walk(one.tree, { ...one, ...request });
-        expect(givesWay).toEqual(givesWay.map((_, index) => index < tried.length - 1));
+        const { tried, fallsThrough } = await walk(one.tree, { ...one, ...request });
+        expect(fallsThrough).toEqual(fallsThrough.map((_, index) => index < tried.length - 1));
       }),
       { numRuns: 500 },
     );

@@ -69,7 +69,7 @@ export interface Health {
   readonly probing?: readonly string[];
 }
 
-export interface WalkSetup extends Health {
+export interface SelectorSetup extends Health {
   /** What the target with this name fails with; others answer. */
   readonly failures?: Readonly<Record<string, unknown>>;
   readonly exchange?: ExchangeParts;
@@ -86,14 +86,14 @@ export const nameOf = (target: { readonly provider: string | undefined; readonly
   target.provider?.slice(1) ?? target.path;
 
 /** Sends a request through a tree whose targets fail as told. */
-export async function walk(tree: Route, setup: WalkSetup = {}) {
+export async function walk(tree: Route, setup: SelectorSetup = {}) {
   const { failures = {}, during, cached = false, clock = createFakeClock(), random } = setup;
   const exchange = createExchange({ config: createConfig({ route: tree }), ...setup.exchange });
   const tried: string[] = [];
   const reasons: ChoiceReason[] = [];
   /** Of each failure: whether somebody else was said to be asked after it. */
-  const givesWay: boolean[] = [];
-  const { told, health } = healthOf(setup);
+  const fallsThrough: boolean[] = [];
+  const { reported, health } = healthOf(setup);
   let nextCalls = 0;
   const failure: unknown = await runPlugin(route, {
     exchange,
@@ -112,7 +112,7 @@ export async function walk(tree: Route, setup: WalkSetup = {}) {
           if (!cached) attempt.tries.push(createTry());
           if (!(name in failures)) return;
           const error = failures[name];
-          givesWay.push(choice.givesWay(toGatewayError(error)));
+          fallsThrough.push(choice.fallsThrough(toGatewayError(error)));
           throw error;
         },
       },
@@ -123,12 +123,12 @@ export async function walk(tree: Route, setup: WalkSetup = {}) {
     (error: unknown) => error,
   );
   const skipped = exchange.skipped.map(({ target, reason, after }) => [nameOf(target), reason, after]);
-  return { tried, failure, nextCalls, reasons, givesWay, skipped, health: told, exchange };
+  return { tried, failure, nextCalls, reasons, fallsThrough, skipped, health: reported, exchange };
 }
 
 /** Breakers that stand as told, and what the walk tells them: `a failed overloaded`. */
 function healthOf({ open = {}, probing = [] }: Health) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const health: HealthDirectory = {
     of(_, target) {
       const name = nameOf(target);
@@ -139,12 +139,12 @@ function healthOf({ open = {}, probing = [] }: Health) {
         admits: retryAt === undefined,
         begin: () => ({
           probe: probing.includes(name),
-          succeeded: () => void told.push(`${name} succeeded`),
-          failed: (error) => void told.push([name, 'failed', ...failureKinds(error)].join(' ')),
-          abandoned: () => void told.push(`${name} abandoned`),
+          succeeded: () => void reported.push(`${name} succeeded`),
+          failed: (error) => void reported.push([name, 'failed', ...failureKinds(error)].join(' ')),
+          abandoned: () => void reported.push(`${name} abandoned`),
         }),
       };
     },
   };
-  return { told, health };
+  return { reported, health };
 }

@@ -1,8 +1,8 @@
 import {
   GatewayError,
   isFinalForModel,
-  letsOn,
-  tellsOfTarget,
+  fallsThroughTo,
+  countsAgainstTarget,
   toGatewayError,
   UpstreamError,
   type AttemptRunner,
@@ -11,7 +11,7 @@ import {
   type Conditional,
   type GatewayConfig,
   type GatewayContext,
-  type GiveWayRules,
+  type FallThroughRules,
   type Group,
   type HealthDirectory,
   type HealthTrial,
@@ -24,7 +24,7 @@ import { reasonAgainst, type ModelRefusal } from './models.ts';
 import { orderOf } from './order.ts';
 import { isForbidden, isOfTheTarget, moreUseful } from './describe.ts';
 
-export interface WalkTools {
+export interface SelectorTools {
   readonly attempts: AttemptRunner;
   readonly health: HealthDirectory;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export interface WalkTools {
 interface Failure {
   readonly failure: unknown;
   /** The rules of a group let somebody else be asked. */
-  readonly gaveWay: boolean;
+  readonly fellThrough: boolean;
 }
 
 /** What became of a part of the tree: it answered, none of its targets may be tried, or its last one failed. */
@@ -57,13 +57,13 @@ type GivesWay = (error: GatewayError) => boolean;
 export class TargetSelector {
   readonly #ctx: GatewayContext;
   readonly #config: GatewayConfig;
-  readonly #tools: WalkTools;
+  readonly #tools: SelectorTools;
   /** Models that will not take this request, whatever target asks them. */
   #refusals = NONE;
   /** What the client is told when nobody answers. */
-  #told: unknown;
+  #reported: unknown;
 
-  constructor(ctx: GatewayContext, config: GatewayConfig, tools: WalkTools) {
+  constructor(ctx: GatewayContext, config: GatewayConfig, tools: SelectorTools) {
     this.#ctx = ctx;
     this.#config = config;
     this.#tools = tools;
@@ -83,7 +83,7 @@ export class TargetSelector {
     if (outcome === 'answered') return;
     const last = this.#lastResort(outcome);
     if (last && (await this.#try(last, 'last_resort', nobody)) === 'answered') return;
-    throw this.#told ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
+    throw this.#reported ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
   }
 
   #visit(route: Route, reason: ChoiceReason, around: GivesWay): Promise<Outcome> | Outcome {
@@ -106,8 +106,8 @@ export class TargetSelector {
    */
   #lastResort(outcome: Exclude<Outcome, 'answered'>): Target | undefined {
     if (outcome === 'skipped') return this.#soonest(this.#refusals);
-    const { failure, gaveWay } = outcome;
-    const mayGoOn = (gaveWay && isOfTheTarget(failure)) || isForbidden(failure);
+    const { failure, fellThrough } = outcome;
+    const mayGoOn = (fellThrough && isOfTheTarget(failure)) || isForbidden(failure);
     return mayGoOn && !this.#isOver() ? this.#soonest(this.#refusals) : undefined;
   }
 
@@ -135,26 +135,26 @@ export class TargetSelector {
   async #visitGroup(group: Group, reason: ChoiceReason, around: GivesWay): Promise<Outcome> {
     const { order, reason: drawn } = orderOf(group, this.#ctx.exchange, this.#tools);
     const asked = new Set<Route>();
-    const givesWay: GivesWay = (error) =>
-      (letsOn(group.givesWay, error) && this.#hasMore(group, asked, error)) || around(error);
+    const fallsThrough: GivesWay = (error) =>
+      (fallsThroughTo(group.fallsThrough, error) && this.#hasMore(group, asked, error)) || around(error);
     let why = reason === 'fallback' ? reason : (drawn ?? reason);
     let outcome: Outcome = 'skipped';
     for (const member of order) {
       asked.add(member);
-      const next = await this.#visit(member, why, givesWay);
+      const next = await this.#visit(member, why, fallsThrough);
       if (next === 'answered') return next;
       if (next !== 'skipped') {
         const { failure } = next;
-        if (!this.#goesOn(failure, group.givesWay)) return next;
-        outcome = { failure, gaveWay: true };
+        if (!this.#goesOn(failure, group.fallsThrough)) return next;
+        outcome = { failure, fellThrough: true };
       }
       if (outcome !== 'skipped' || group.mode === 'fallback') why = 'fallback';
     }
     return outcome;
   }
 
-  #goesOn(failure: unknown, rules: GiveWayRules): boolean {
-    return !this.#isOver() && failure instanceof GatewayError && letsOn(rules, failure);
+  #goesOn(failure: unknown, rules: FallThroughRules): boolean {
+    return !this.#isOver() && failure instanceof GatewayError && fallsThroughTo(rules, failure);
   }
 
   #isOver(): boolean {
@@ -204,15 +204,15 @@ export class TargetSelector {
     return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
   }
 
-  async #try(target: Target, reason: ChoiceReason, givesWay: GivesWay): Promise<Outcome> {
+  async #try(target: Target, reason: ChoiceReason, fallsThrough: GivesWay): Promise<Outcome> {
     const { attempts } = this.#tools;
     const trial = this.#healthOf(target).begin();
     const why = trial.probe && reason !== 'last_resort' ? 'probe' : reason;
     try {
-      await attempts.run(this.#ctx, target, { reason: why, givesWay });
+      await attempts.run(this.#ctx, target, { reason: why, fallsThrough });
     } catch (thrown) {
       this.#lose(target, trial, thrown);
-      return { failure: thrown, gaveWay: false };
+      return { failure: thrown, fellThrough: false };
     }
     this.#win(trial);
     return 'answered';
@@ -220,10 +220,10 @@ export class TargetSelector {
 
   #lose(target: Target, trial: HealthTrial, thrown: unknown): void {
     const error = toGatewayError(thrown);
-    if (this.#tellsOfTarget(error)) trial.failed(error);
+    if (this.#countsAgainstTarget(error)) trial.failed(error);
     else trial.abandoned();
     this.#refusals = this.#refusalsAfter(target, error);
-    this.#told = moreUseful(this.#told, thrown);
+    this.#reported = moreUseful(this.#reported, thrown);
   }
 
   /** Content is there, so the target is well; what breaks afterwards still counts against it. */
@@ -234,15 +234,15 @@ export class TargetSelector {
     trial.succeeded();
     if (!exchange.reply || Buffer.isBuffer(exchange.reply.body)) return;
     exchange.onEnd(({ error }) => {
-      if (error && tellsOfTarget(error) && error.code !== 'timeout_total') trial.failed(error);
+      if (error && countsAgainstTarget(error) && error.code !== 'timeout_total') trial.failed(error);
     });
   }
 
   /** A silent target must not hide behind the operator's short deadline: the time was all its own. */
-  #tellsOfTarget(error: GatewayError): boolean {
+  #countsAgainstTarget(error: GatewayError): boolean {
     const { attempts, cancellation, request } = this.#ctx.exchange;
     if (cancellation.reason || this.#isElsewhere()) return false;
-    if (error.code !== 'timeout_request') return tellsOfTarget(error);
+    if (error.code !== 'timeout_request') return countsAgainstTarget(error);
     return (
       error instanceof UpstreamError &&
       !error.ofGateway &&

@@ -54,6 +54,6 @@ describe('hosts of remote_media', () => {
     ['ftp://a.example', true, false],
     ['gs://bucket/x', true, false],
   ])('a URL like %s, with allow_insecure %s, may be used: %s', (url, allowInsecure, sound) => {
-    expect(new AllowedHosts(settings({ allowInsecure })).isSound(new URL(url))).toBe(sound);
+    expect(new AllowedHosts(settings({ allowInsecure })).isAllowed(new URL(url))).toBe(sound);
   });
 });

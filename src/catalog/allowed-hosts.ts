@@ -14,7 +14,7 @@ export class AllowedHosts {
   }
 
   /** A scheme that may be used, and no credentials: they would go to whoever a name leads to, and into logs. */
-  isSound({ protocol, username, password }: URL): boolean {
+  isAllowed({ protocol, username, password }: URL): boolean {
     return this.#schemes.has(protocol) && username === '' && password === '';
   }
 

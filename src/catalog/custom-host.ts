@@ -36,7 +36,7 @@ function ofConfig({ config, caller }: Exchange): CustomHostSettings | undefined 
 function allows(settings: CustomHostSettings, url: URL): boolean {
   let hosts = known.get(settings);
   if (!hosts) known.set(settings, (hosts = new AllowedHosts(settings)));
-  return hosts.isSound(url) && hosts.allows(url);
+  return hosts.isAllowed(url) && hosts.allows(url);
 }
 
 function readAddress(address: string, { request }: Exchange): URL {

@@ -73,7 +73,7 @@ describe('the list', () => {
       kind: 'group',
       path: 'config',
       mode: 'fallback',
-      givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+      fallsThrough: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
       sticky: undefined,
       members: [route],
       weights: [1],

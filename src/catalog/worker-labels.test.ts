@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { CrewLabels } from '../process/workers/pool-labels.ts';
+import { PoolLabels } from '../process/workers/pool-labels.ts';
 import { WorkerLabels, type LabelUse } from './worker-labels.ts';
 import { Globs } from './globs.ts';
 import { LABEL_IDLE_MS, OTHER } from './model-labels.ts';
 
 interface Crew {
   readonly workers: readonly WorkerLabels[];
-  readonly told: LabelUse[];
+  readonly reported: LabelUse[];
   readonly labelOf: (worker: number, name: string) => string;
   set(now: number): void;
 }
 
 /** Workers and their primary, with no time between them. */
-function crewOf(size: number): Crew {
+function workersOf(size: number): Crew {
   let now = 0;
-  const told: LabelUse[] = [];
-  const primary = new CrewLabels({ now: () => now }, (names) => {
+  const reported: LabelUse[] = [];
+  const primary = new PoolLabels({ now: () => now }, (names) => {
     for (const worker of workers) worker.follow(names);
   });
   const workers: WorkerLabels[] = Array.from(
@@ -24,14 +24,14 @@ function crewOf(size: number): Crew {
       new WorkerLabels(
         () => now,
         (use) => {
-          told.push(use);
+          reported.push(use);
           primary.heard(use);
         },
       ),
   );
   return {
     workers,
-    told,
+    reported,
     labelOf: (worker, name) => workers[worker]!.labelFor(undefined, name, name),
     set: (moment) => void (now = moment),
   };
@@ -39,14 +39,14 @@ function crewOf(size: number): Crew {
 
 describe('the labels of workers', () => {
   test('are the same in all of them, once one has seen a name answered', () => {
-    const { workers, labelOf } = crewOf(3);
+    const { workers, labelOf } = workersOf(3);
     expect(workers[1]!.answered('gpt-5', 'a')).toBe(OTHER);
     expect([0, 1, 2].map((worker) => labelOf(worker, 'gpt-5'))).toEqual(['gpt-5', 'gpt-5', 'gpt-5']);
     expect(workers[1]!.answered('gpt-5', 'a')).toBe('gpt-5');
   });
 
   test('are bounded for all together, and for each key', () => {
-    const { workers, labelOf, set } = crewOf(4);
+    const { workers, labelOf, set } = workersOf(4);
     const names = Array.from({ length: 400 }, (_, index) => `gpt-${index}`);
     for (const [index, name] of names.entries()) {
       set(index * 100);
@@ -57,17 +57,17 @@ describe('the labels of workers', () => {
   });
 
   test('cost the primary no message for each guess', () => {
-    const { workers, told } = crewOf(1);
+    const { workers, reported } = workersOf(1);
     for (let index = 0; index < 5000; index += 1) workers[0]!.answered(`gpt-${index}`, 'hog');
-    expect(told.length).toBe(5);
+    expect(reported.length).toBe(5);
     for (let index = 0; index < 5000; index += 1) workers[0]!.answered('my secret', 'hog');
-    expect(told.length).toBe(5);
+    expect(reported.length).toBe(5);
     for (let index = 0; index < 5000; index += 1) workers[0]!.answered(`gpt-${index}`, `key-${index}`);
-    expect(told.length).toBe(200);
+    expect(reported.length).toBe(200);
   });
 
   test('are there for a key beside another one that names thousands of models', () => {
-    const { workers, labelOf, set } = crewOf(2);
+    const { workers, labelOf, set } = workersOf(2);
     for (let second = 1; second <= 30; second += 1) {
       set(second * 1000);
       for (const worker of workers)
@@ -78,16 +78,16 @@ describe('the labels of workers', () => {
   });
 
   test('last as long as one worker uses them, and leave all at once', () => {
-    const { workers, labelOf, told, set } = crewOf(2);
+    const { workers, labelOf, reported, set } = workersOf(2);
     workers[0]!.answered('gpt-used', 'a');
     workers[0]!.answered('gpt-idle', 'a');
-    const before = told.length;
+    const before = reported.length;
     const hour = LABEL_IDLE_MS / 24;
     for (let at = 0; at <= 30; at += 0.25) {
       set(at * hour);
       labelOf(1, 'gpt-used');
     }
-    expect(told.length - before).toBe(30);
+    expect(reported.length - before).toBe(30);
     // The primary forgets the idle one when it next looks for room.
     workers[0]!.answered('gpt-new', 'a');
     for (const worker of [0, 1])
@@ -99,8 +99,8 @@ describe('the labels of workers', () => {
   });
 
   test('need no primary for names that the catalog lists', () => {
-    const { workers, told } = crewOf(1);
+    const { workers, reported } = workersOf(1);
     expect(workers[0]!.labelFor(new Globs(['house']), 'house', 'house')).toBe('house');
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

@@ -20,16 +20,16 @@ const ASKS_PER_KEY = 5;
  */
 export class WorkerLabels implements ModelNames {
   readonly #now: () => number;
-  readonly #tell: (use: LabelUse) => void;
+  readonly #report: (use: LabelUse) => void;
   /** When the use of each was told last. */
   #names = new Map<string, number>();
   #asksSince = -Infinity;
   #asks = 0;
   readonly #asksOfKeys = new Map<string, number>();
 
-  constructor(now: () => number, tell: (use: LabelUse) => void) {
+  constructor(now: () => number, report: (use: LabelUse) => void) {
     this.#now = now;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** These have labels from now on, and no others. */
@@ -39,19 +39,19 @@ export class WorkerLabels implements ModelNames {
 
   labelFor(listed: Globs | undefined, asked: string, model: string): string {
     if (listed?.hasLiteral(asked)) return model;
-    const toldAt = this.#names.get(model);
-    if (toldAt === undefined) return OTHER;
+    const reportedAt = this.#names.get(model);
+    if (reportedAt === undefined) return OTHER;
     const now = this.#now();
-    if (now - toldAt >= TELL_AGAIN_MS) {
+    if (now - reportedAt >= TELL_AGAIN_MS) {
       this.#names.set(model, now);
-      this.#tell({ model, keyId: '' });
+      this.#report({ model, keyId: '' });
     }
     return model;
   }
 
   answered(model: string, keyId: string): string {
     if (this.#names.has(model)) return model;
-    if (isVendorName(model) && this.#mayAsk(keyId)) this.#tell({ model, keyId });
+    if (isVendorName(model) && this.#mayAsk(keyId)) this.#report({ model, keyId });
     return OTHER;
   }
 

@@ -8,7 +8,7 @@ type Holder = Exchange | Attempt;
 interface Stop {
   readonly plugin: string;
   /** Counts and logs the fault. */
-  readonly tell: (error: Error) => void;
+  readonly report: (error: Error) => void;
 }
 
 const stops = new WeakMap<Holder, Stop>();
@@ -26,8 +26,8 @@ export function noReply(holder: Holder): Error {
         ? 'The attempt chain ended without a reply; is `send` in it?'
         : 'The chain ended without a reply; is `route` in the request chain?',
     );
-  const { plugin, tell } = stop;
+  const { plugin, report } = stop;
   const error = blame(new ChainFault(`plugin "${plugin}" returned without a reply and without calling next()`), plugin);
-  tell(error);
+  report(error);
   return error;
 }

@@ -126,7 +126,7 @@ class Visit {
     if (this.#over) return;
     this.#ended = error;
     giveUp(this.#work);
-    if (error.plugin === this.#instance.name) this.#tell('timeout', error);
+    if (error.plugin === this.#instance.name) this.#report('timeout', error);
     this.#close();
     this.#done.reject(error);
   }
@@ -144,7 +144,7 @@ class Visit {
       return this.#reject(wrong);
     }
     if (this.#instance.guard && !this.#handedOver && !this.#reply)
-      noteStop(this.#holder, { plugin: name, tell: (error) => this.#tell('error', error) });
+      noteStop(this.#holder, { plugin: name, report: (error) => this.#report('error', error) });
     this.#releaseBody();
     this.#done.resolve();
   }
@@ -164,7 +164,7 @@ class Visit {
 
   #reject(thrown: unknown): void {
     const error = blame(thrown, this.#instance.name);
-    this.#tell('error', error);
+    this.#report('error', error);
     this.#done.reject(error);
   }
 
@@ -174,7 +174,7 @@ class Visit {
     this.#stopListening?.();
   }
 
-  #tell(kind: PluginFailureKind, error: unknown): void {
+  #report(kind: PluginFailureKind, error: unknown): void {
     const { name: plugin, guard } = this.#instance;
     guard?.onFault({ kind, plugin, requestId: this.#ctx.exchange.id, error });
   }
@@ -239,13 +239,13 @@ class Visit {
       plugin,
       onFault: (thrown) => {
         const error = blame(thrown, plugin);
-        this.#tell('stream', error);
+        this.#report('stream', error);
         return new GatewayError('internal_error', 'The gateway failed to pass this reply on.', {
           cause: error,
           plugin,
         });
       },
-      onLate: (error) => this.#tell('timeout', error),
+      onLate: (error) => this.#report('timeout', error),
     });
   }
 }

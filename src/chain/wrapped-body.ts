@@ -112,10 +112,10 @@ export class WrappedBody {
   }
 
   /** The one end of the reply. */
-  #end(tell: (client: Sink) => void): void {
+  #end(report: (client: Sink) => void): void {
     if (this.#over) return;
     this.#over = true;
-    if (this.#sink) tell(this.#sink);
+    if (this.#sink) report(this.#sink);
   }
 
   #fault(thrown: unknown): void {

@@ -13,10 +13,10 @@ export interface ExplainHeadersOptions extends ShowOptions {
 /** `gatehouse explain --headers`. Exit code 0: told; 1: the settings have mistakes; 2: there is no such folder. */
 export async function explainHeadersCommand(options: ExplainHeadersOptions): Promise<0 | 1 | 2> {
   const { configs, env, json, out, err } = options;
-  const loaded = await loadSettings(configs, { env, standIns: true });
-  const told = await headerPaths({ loaded, clock: systemClock });
-  if (told) {
-    out(json ? headerPathsJson(told) : renderHeaderPaths(told, pageFor(options)));
+  const loaded = await loadSettings(configs, { env, fakeMissing: true });
+  const reported = await headerPaths({ loaded, clock: systemClock });
+  if (reported) {
+    out(json ? headerPathsJson(reported) : renderHeaderPaths(reported, pageFor(options)));
     return 0;
   }
   err(formatDiagnostics(loaded.diagnostics, 'pretty'));

@@ -36,12 +36,12 @@ const LIMIT_MS = 300_000;
 export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2> {
   const { configs, env, err } = options;
   const log = createLogger({ level: 'silent' });
-  const explainer = new Explainer({ configs, env, files: diskFiles, clock: systemClock, log, standIns: true });
+  const explainer = new Explainer({ configs, env, files: diskFiles, clock: systemClock, log, fakeMissing: true });
   try {
     // A plugin that hangs may be all there is: Node would end without a word before the explainer has one.
-    const told = await withinTime(explainer.explain(await readQuestion(options)), LIMIT_MS, systemClock);
+    const reported = await withinTime(explainer.explain(await readQuestion(options)), LIMIT_MS, systemClock);
     const { json, out } = options;
-    out(json ? explanationJson(told) : renderExplanation(told, pageFor(options)));
+    out(json ? explanationJson(reported) : renderExplanation(reported, pageFor(options)));
     return 0;
   } catch (error) {
     if (error instanceof SettingsRefused) {

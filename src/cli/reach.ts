@@ -14,13 +14,15 @@ interface Open {
 /** Which machines can reach the listeners, a sentence for each that differs. The admin listener has rules of its own. */
 export function reach({ data, status, server, env }: Open): string {
   const [ofData, ofStatus] = [reachOf(data.host), reachOf(status.host)];
-  const told =
+  const reported =
     ofData === ofStatus
       ? [`Requests and status: reachable from ${ofData}.`]
       : [`Requests: reachable from ${ofData}.`, `Status: reachable from ${ofStatus}.`];
   const isClosed = [data, status].every(({ host }) => isLoopback(host));
   const hint = `To open both, set ${HOST_VARIABLE}=0.0.0.0, or name a host in server.yaml.`;
-  return [...told, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...ignoredHostVariable(server, env)].join(' ');
+  return [...reported, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...ignoredHostVariable(server, env)].join(
+    ' ',
+  );
 }
 
 /** @param host an address that is listened on */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { startPrimary, type GatewayOptions } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
-import { WorkerCrew } from '../process/workers/worker-pool.ts';
+import { WorkerProcessPool } from '../process/workers/worker-pool.ts';
 
 export const MAX_WORKERS = 64;
 
@@ -14,4 +14,4 @@ export function readWorkers(text: string): number | undefined {
 
 /** A gateway whose requests are served by `size` processes beside this one. */
 export const startWorkers = (options: GatewayOptions, size: number): Promise<Gateway> =>
-  startPrimary(options, (tools) => new WorkerCrew({ size, configs: options.configs }, tools));
+  startPrimary(options, (tools) => new WorkerProcessPool({ size, configs: options.configs }, tools));

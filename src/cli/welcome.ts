@@ -23,8 +23,8 @@ export function welcome({ data, status, admin, settings }: Started, env: Environ
   const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
   const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
   const [prefix] = headerPrefixes(server);
-  const told = admin ? `; what became of a request (/admin/v1/requests) on ${admin.url}` : '';
-  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${told}
+  const reported = admin ? `; what became of a request (/admin/v1/requests) on ${admin.url}` : '';
+  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${reported}
 ${reach({ data, status, server, env })}
 Try it:
 

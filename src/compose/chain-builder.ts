@@ -138,7 +138,7 @@ export class ChainBuilder {
     return { clock, pluginMs, onFault: pluginFault };
   }
 
-  get sound(): boolean {
+  get isValid(): boolean {
     return this.#loaded.ok;
   }
 

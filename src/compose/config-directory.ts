@@ -35,11 +35,11 @@ export interface ConfigTools {
 export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
-  workshop: ChainBuilder,
+  chainBuilder: ChainBuilder,
   { granted, onConfig }: ConfigTools,
 ): Promise<ConfigDirectory> {
-  const provided = workshop.providedToRequests(server);
-  const standard = await workshop.chain({ ...serverChain(server, 'request'), provided }, granted);
+  const provided = chainBuilder.providedToRequests(server);
+  const standard = await chainBuilder.chain({ ...serverChain(server, 'request'), provided }, granted);
   const configs = new Map<string, GatewayConfig>();
   const chains = new Map<GatewayConfig, Chain>();
   for (const [id, file] of settings.gateway) {
@@ -47,7 +47,7 @@ export async function compileConfigs(
     configs.set(id, config);
     const own =
       file.plugins &&
-      (await workshop.chain(
+      (await chainBuilder.chain(
         { level: 'request', file: `gateway/${id}.yaml`, path: ['plugins'], items: file.plugins, provided },
         granted,
       ));
@@ -56,7 +56,8 @@ export async function compileConfigs(
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
-    onWarnings: (warnings) => workshop.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
+    onWarnings: (warnings) =>
+      chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     const work = currentWork();

@@ -105,23 +105,23 @@ describe('the times of plugins', () => {
       ['silent', {}],
       ['asks', { reply_headers: ['server_timing'] }],
     ];
-    const told = configs.map(async ([id, file]) => {
+    const reported = configs.map(async ([id, file]) => {
       const exchange = createExchange({ config: compileGatewayConfig(id, file) });
       await run(createContext(exchange));
       return times.header(exchange).includes('plugin-auth');
     });
-    expect(await Promise.all(told)).toEqual([false, true]);
+    expect(await Promise.all(reported)).toEqual([false, true]);
   });
 
   it('are taken before a config is known only of those who name one, where no other can ask', async () => {
     const clock = createFakeClock();
     const { times, run } = await timed(clock, { auth: () => clock.advance(1) }, false);
-    const told = [{}, { 'x-gateway-config': '{}' }].map(async (headers) => {
+    const reported = [{}, { 'x-gateway-config': '{}' }].map(async (headers) => {
       const exchange = createExchange({ headers });
       await run(createContext(exchange));
       return times.header(exchange).includes('plugin-auth');
     });
-    expect(await Promise.all(told)).toEqual([false, true]);
+    expect(await Promise.all(reported)).toEqual([false, true]);
   });
 
   it('have names that are tokens, whatever a plugin is called', async () => {

@@ -59,9 +59,9 @@ export class PluginTimes {
    */
   header(exchange: Exchange): string {
     const { chain, attempt, earlier } = this.#times.get(exchange) ?? NONE;
-    const told = ([name, ms]: readonly [string, number]): string => metric(`plugin-${name}`, ms);
+    const reported = ([name, ms]: readonly [string, number]): string => metric(`plugin-${name}`, ms);
     const lost = earlier === undefined ? [] : [metric('earlier-attempts', earlier)];
-    const own = [...[...chain].map(told), ...lost, ...[...attempt].map(told)];
+    const own = [...[...chain].map(reported), ...lost, ...[...attempt].map(reported)];
     const last = exchange.attempts.at(-1)?.tries.at(-1);
     const total = metric('total', this.#clock.now() - exchange.startedAt);
     return [...own, ...(last ? upstreamMetrics(last) : []), total].join(', ');

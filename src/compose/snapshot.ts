@@ -105,12 +105,12 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const may = whoMayAsk(settings);
   const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
   const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
-  const workshop = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
+  const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
     server,
     catalog,
-    workshop,
+    chainBuilder,
     shared,
     replies,
     pluginTimes,
@@ -121,17 +121,17 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     if (loaded.ok) await shared.check?.({ loaded, settings, server, clock: shared.clock, log: shared.log });
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
   } catch (error) {
-    await workshop.close();
+    await chainBuilder.close();
     throw error;
   }
-  await workshop.close();
+  await chainBuilder.close();
   return undefined;
 }
 
 interface Compilation {
   readonly server: ServerSettings;
   readonly catalog: Catalog;
-  readonly workshop: ChainBuilder;
+  readonly chainBuilder: ChainBuilder;
   readonly shared: Shared;
   readonly replies: ReplyStore;
   readonly health: SnapshotHealth;
@@ -141,7 +141,7 @@ interface Compilation {
 function createSnapshot(
   loaded: LoadResult,
   settings: Settings,
-  { server, catalog, workshop, shared, replies, health, pluginTimes }: Compilation,
+  { server, catalog, chainBuilder, shared, replies, health, pluginTimes }: Compilation,
   entry: Chain,
 ): Snapshot {
   return {
@@ -156,14 +156,14 @@ function createSnapshot(
       return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
     },
     async open(which) {
-      workshop.setLogLevel(server.telemetry.log.level);
+      chainBuilder.setLogLevel(server.telemetry.log.level);
       await openCatalog(catalog.open(which), loaded, shared.clock);
       shared.replies.use(replies);
       health.use();
     },
     close() {
       shared.onClose?.();
-      return workshop.close();
+      return chainBuilder.close();
     },
   };
 }
@@ -181,7 +181,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 /** All chains; the entry chain leads to the others. */
 async function compileChains(
   settings: Settings,
-  { server, catalog, workshop, shared, replies, health }: Compilation,
+  { server, catalog, chainBuilder, shared, replies, health }: Compilation,
 ): Promise<CompiledChain | undefined> {
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
@@ -197,7 +197,7 @@ async function compileChains(
   const media = createMediaInliner({ download: shared.upstream.download, clock, log: shared.log });
   const hold = shared.inFlight.hold.bind(shared.inFlight);
   const send = createSender({ upstream: shared.upstream, clock, limits: server.limits, hold });
-  const attemptChain = await workshop.chain(
+  const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, shared.registry) },
     { ...base, send, media, cache: createReplyCache(replies, clock) },
   );
@@ -207,12 +207,15 @@ async function compileChains(
     timeouts: server.timeouts,
   });
   const granted = { ...base, attempts, health };
-  const configs = await compileConfigs(settings, server, workshop, { granted, onConfig: shared.onConfig?.(server) });
+  const configs = await compileConfigs(settings, server, chainBuilder, {
+    granted,
+    onConfig: shared.onConfig?.(server),
+  });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
-  const keys = createKeyRing(workshop.sound ? settings.keys : { keys: [] }, clock);
+  const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock);
   const models = createModelDirectory(catalog, configs, targets);
-  return workshop.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
+  return chainBuilder.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
 }
 
 const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

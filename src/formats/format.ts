@@ -190,7 +190,7 @@ export interface ClientAsked {
   /** What the compliance header or the config says. */
   readonly strict: boolean;
 }
-export type ClientWishes = Omit<ClientContext, 'created' | 'model'>;
+export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
@@ -206,7 +206,7 @@ export interface Format {
   readonly versionHeader?: string;
 
   /** Client side: how the reply is wanted. */
-  readClient(body: BodyView, asked: ClientAsked): ClientWishes;
+  readClient(body: BodyView, asked: ClientAsked): ClientOptions;
   /**
    * Client side: wire body → conversation. Throws RequestFault. The body has passed the operation's schema. The places of what was
    * read are noted where somebody wants them.
@@ -216,7 +216,7 @@ export interface Format {
    * Client side: how this API writes a field that losses and faults name as OpenAI's chat API does (places.ts), the best first.
    * Nothing where it writes it the same.
    */
-  respell?(place: string): readonly string[];
+  clientPaths?(place: string): readonly string[];
   /**
    * Client side: what only this format can say, in words that others have too. A conversation that stays in this format does
    * without. Throws RequestFault for what cannot be said elsewhere and would change what is asked for.

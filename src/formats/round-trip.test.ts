@@ -108,8 +108,8 @@ describe.each([
     ['as the pieces of a stream', collectedMessage],
   ])('says what it said (%s)', (_form, keep) => {
     fc.assert(
-      fc.property(replies(can), (told) => {
-        const wire = JSON.parse(JSON.stringify(upstream.encodeReply(told, clientContext()))) as JsonObject;
+      fc.property(replies(can), (reported) => {
+        const wire = JSON.parse(JSON.stringify(upstream.encodeReply(reported, clientContext()))) as JsonObject;
         const events = upstream.decodeReply(wire, replyContext({ model }));
         const parts = fold(events).choices[0]?.parts ?? [];
         const body = nextRequest(keep(events), parts);

@@ -20,10 +20,10 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, isTrus
   const standard = textOf(headers['forwarded']);
   if (standard === undefined) return listed === undefined ? peer : nearest(peer, readXForwardedFor(listed), isTrusted);
   const hops = readForwarded(standard);
-  const told = hops ? nearest(peer, hops, isTrusted) : UNKNOWN;
-  if (listed === undefined) return told;
+  const reported = hops ? nearest(peer, hops, isTrusted) : UNKNOWN;
+  if (listed === undefined) return reported;
   // Proxies write one of the two and pass the other on as the client sent it: where they differ, one is the client's invention.
-  return nearest(peer, readXForwardedFor(listed), isTrusted) === told ? told : UNKNOWN;
+  return nearest(peer, readXForwardedFor(listed), isTrusted) === reported ? reported : UNKNOWN;
 }
 
 /** Lines of one name arrive joined, in their order. */

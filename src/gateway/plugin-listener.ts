@@ -14,14 +14,14 @@ export interface ListenerFaults {
 export function guardedListener<T>(listener: (value: T) => void, faults: ListenerFaults): (value: T) => void {
   const work = currentWork();
   if (!work) return listener;
-  const tell = (thrown: unknown): void => faults.listenerFailed(blame(thrown, work.plugin));
+  const report = (thrown: unknown): void => faults.listenerFailed(blame(thrown, work.plugin));
   return (value) => {
     try {
       // An async listener gives a promise, whatever its type says.
       const result: unknown = runAs(work, () => listener(value));
-      if (result instanceof Promise) result.catch(tell);
+      if (result instanceof Promise) result.catch(report);
     } catch (thrown) {
-      tell(thrown);
+      report(thrown);
     }
   };
 }

@@ -123,7 +123,7 @@ function watchClient(res: ServerResponse, exchange: HttpExchange): void {
 
 function describeReply(reply: Reply, exchange: HttpExchange, snapshot: PathSettings, format: Format): void {
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
-  tellHowItCame(reply, exchange, snapshot);
+  setOriginHeaders(reply, exchange, snapshot);
   // Where clients of the API look for it; an upstream's own id of the same name stays.
   reply.headers[format.requestIdHeader] ??= exchange.id;
 }
@@ -135,7 +135,11 @@ function bareError(exchange: HttpExchange, error: GatewayError, format: Format):
 }
 
 /** What the config wants replies to say about how they came about. */
-function tellHowItCame({ headers }: Reply, exchange: HttpExchange, { headerNames, pluginTimes }: PathSettings): void {
+function setOriginHeaders(
+  { headers }: Reply,
+  exchange: HttpExchange,
+  { headerNames, pluginTimes }: PathSettings,
+): void {
   const { config, request } = exchange;
   if (!config || config.replyHeaders.size === 0) return;
   const names = headerNames.response(request.headers);

@@ -12,7 +12,7 @@ const edit = (path: string, value?: unknown): Edit => ({
 });
 
 /** What is changed, as `path=value`, and what had been said there. */
-const told = (json: object, ...edits: readonly Edit[]): unknown =>
+const reported = (json: object, ...edits: readonly Edit[]): unknown =>
   changesOf(bodyOf(json).edit(edits)).map(({ edit: { source }, was }) => [source, was]);
 
 describe('what edits change in a body', () => {
@@ -37,7 +37,7 @@ describe('what edits change in a body', () => {
     ['what an empty object leaves as it is', {}, [edit('a.b', 1), edit('a', {})], [['a.b=1', undefined]]],
     ['null, which is a value in a body', { a: null }, [edit('a', 1)], [['a=1', null]]],
   ])('is %s', (_, json, edits, expected) => {
-    expect(told(json, ...edits)).toEqual(expected);
+    expect(reported(json, ...edits)).toEqual(expected);
   });
 
   it('is enough to make the one of the other', () => {

@@ -107,7 +107,7 @@ export type ChoiceReason =
 export interface Choice {
   readonly reason: ChoiceReason;
   /** After this failure another target would be tried, as things stand now. Pure, and asked as often as somebody likes. */
-  readonly givesWay: (error: GatewayError) => boolean;
+  readonly fallsThrough: (error: GatewayError) => boolean;
 }
 
 /**

@@ -15,7 +15,7 @@ describe('the kinds of failure', () => {
       help,
     ]);
     expect(rows).toEqual(
-      Object.entries(FAILURE_KINDS).map(([kind, { givesWay, help }]) => [kind, givesWay ? 'yes' : 'no', help]),
+      Object.entries(FAILURE_KINDS).map(([kind, { fallsThrough, help }]) => [kind, fallsThrough ? 'yes' : 'no', help]),
     );
   });
 

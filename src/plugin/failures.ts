@@ -6,56 +6,56 @@ import { GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
  * has to mend stops, so that it is seen.
  */
 export const FAILURE_KINDS = {
-  rate_limit: { givesWay: true, help: '429: the upstream’s rate limit.' },
-  overloaded: { givesWay: true, help: '503 or 529: the upstream is overloaded.' },
+  rate_limit: { fallsThrough: true, help: '429: the upstream’s rate limit.' },
+  overloaded: { fallsThrough: true, help: '503 or 529: the upstream is overloaded.' },
   server_error: {
-    givesWay: true,
+    fallsThrough: true,
     help: 'Another 5xx, 408 or 499 of the upstream; an answer that cannot be read (HTML with 200), or that is too large.',
   },
-  conflict: { givesWay: true, help: '409.' },
-  quota: { givesWay: true, help: 'The upstream account has no credit left (402, `insufficient_quota`).' },
+  conflict: { fallsThrough: true, help: '409.' },
+  quota: { fallsThrough: true, help: 'The upstream account has no credit left (402, `insufficient_quota`).' },
   connection: {
-    givesWay: true,
+    fallsThrough: true,
     help: 'No connection, or it broke before a reply; TLS; an address the egress guard refuses.',
   },
-  credentials: { givesWay: true, help: 'No access token could be had for the catalog entry.' },
+  credentials: { fallsThrough: true, help: 'No access token could be had for the catalog entry.' },
   gateway_full: {
-    givesWay: true,
+    fallsThrough: true,
     help: 'The gateway has no connection free (`connections`, sockets of the host). Never counts for a circuit breaker.',
   },
-  timeout_connect: { givesWay: true, help: '`timeouts.connect` passed.' },
-  timeout_first_byte: { givesWay: true, help: '`timeouts.first_byte` passed.' },
-  timeout_first_content: { givesWay: true, help: '`timeouts.first_content` passed.' },
-  timeout_idle: { givesWay: true, help: '`timeouts.idle` passed before anything had left.' },
+  timeout_connect: { fallsThrough: true, help: '`timeouts.connect` passed.' },
+  timeout_first_byte: { fallsThrough: true, help: '`timeouts.first_byte` passed.' },
+  timeout_first_content: { fallsThrough: true, help: '`timeouts.first_content` passed.' },
+  timeout_idle: { fallsThrough: true, help: '`timeouts.idle` passed before anything had left.' },
   timeout_total: {
-    givesWay: true,
+    fallsThrough: true,
     help: '`timeouts.total` (`request_timeout`) passed; not the `deadline`, which ends all.',
   },
   stream_error: {
-    givesWay: true,
+    fallsThrough: true,
     help: 'A stream that broke, or told of a failure of any kind, before anything had left.',
   },
   context_length: {
-    givesWay: true,
+    fallsThrough: true,
     help: 'The prompt is longer than the model takes. Goes to another model only, and to one with a larger `context_window` where both say theirs.',
   },
   content_filter: {
-    givesWay: false,
+    fallsThrough: false,
     help: 'The provider refuses the prompt for what it says, or answers nothing but a filter’s stop. If told to go on: to another model only.',
   },
-  auth: { givesWay: false, help: '401 or 403: the upstream refuses the credentials in use.' },
-  not_found: { givesWay: false, help: '404: the upstream has no such model.' },
-  invalid_request: { givesWay: false, help: 'Another 4xx: the upstream refuses the request itself.' },
+  auth: { fallsThrough: false, help: '401 or 403: the upstream refuses the credentials in use.' },
+  not_found: { fallsThrough: false, help: '404: the upstream has no such model.' },
+  invalid_request: { fallsThrough: false, help: 'Another 4xx: the upstream refuses the request itself.' },
   unsupported: {
-    givesWay: true,
+    fallsThrough: true,
     help: 'The target’s model cannot be asked this (`unsupported_task`): nobody was asked.',
   },
-} as const satisfies Record<string, { readonly givesWay: boolean; readonly help: string }>;
+} as const satisfies Record<string, { readonly fallsThrough: boolean; readonly help: string }>;
 
 export type FailureKind = keyof typeof FAILURE_KINDS;
 
 /** What failures of a group's member give way to the next one. */
-export interface GiveWayRules {
+export interface FallThroughRules {
   readonly kinds: ReadonlySet<FailureKind>;
   readonly statusCodes: ReadonlySet<number>;
   /** End the chain whatever the others say. */
@@ -102,7 +102,7 @@ export function failureKinds(error: unknown): readonly FailureKind[] {
 }
 
 /** By the rules of a group, its next member is asked after this failure. */
-export function letsOn({ kinds, statusCodes, stop }: GiveWayRules, error: GatewayError): boolean {
+export function fallsThroughTo({ kinds, statusCodes, stop }: FallThroughRules, error: GatewayError): boolean {
   const own = failureKinds(error);
   if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
   return statusCodes.has(error.status) || own.some((kind) => kinds.has(kind));
@@ -139,5 +139,5 @@ export const isOfCallersToken = ({ toCallersToken, status }: GatewayError): bool
   toCallersToken && status < 500 && !OF_UPSTREAM.has(status);
 
 /** It says something of the target's health: neither the gateway's own state nor the end of the request's time does. */
-export const tellsOfTarget = (error: GatewayError): boolean =>
+export const countsAgainstTarget = (error: GatewayError): boolean =>
   error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;

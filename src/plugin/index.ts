@@ -79,10 +79,10 @@ export {
   isFinalForModel,
   isOfCallersToken,
   isSilence,
-  letsOn,
-  tellsOfTarget,
+  fallsThroughTo,
+  countsAgainstTarget,
   type FailureKind,
-  type GiveWayRules,
+  type FallThroughRules,
 } from './failures.ts';
 export type {
   Branch,

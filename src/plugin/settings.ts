@@ -1,4 +1,4 @@
-import type { GiveWayRules } from './failures.ts';
+import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
 
 /** What a gateway config says, compiled: defaults filled in, times in milliseconds, inheritance worked out. */
@@ -114,7 +114,7 @@ export interface Group {
   readonly kind: 'group';
   readonly path: string;
   readonly mode: 'single' | 'fallback' | 'loadbalance';
-  readonly givesWay: GiveWayRules;
+  readonly fallsThrough: FallThroughRules;
   readonly members: readonly Route[];
   /** loadbalance: one for each member, ≥ 0; those of 0 are never used. */
   readonly weights: readonly number[];

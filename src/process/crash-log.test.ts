@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lastWords } from './crash-log.ts';
+import { crashLog } from './crash-log.ts';
 
 const at = new Date(0);
 
@@ -7,7 +7,7 @@ describe('the last words of a process', () => {
   it('say what failed where, in one line, and nothing that hangs on the error', () => {
     const cause = Object.assign(new TypeError('deep'), { code: 'E_DEEP', body: 'canary' });
     const error = Object.assign(new Error('broken\nhere', { cause }), { headers: { 'x-acme-api-key': 'canary' } });
-    const line = lastWords(error, { at });
+    const line = crashLog(error, { at });
     expect(line).not.toContain('canary');
     expect(line.indexOf('\n')).toBe(line.length - 1);
     expect(JSON.parse(line)).toMatchObject({
@@ -24,17 +24,17 @@ describe('the last words of a process', () => {
 
   it.each(['Bearer canary-0123456789', 'sk-canary-0123456789', '-----BEGIN PRIVATE KEY-----\ncanary'])(
     'hide what looks like a credential: %j',
-    (secret) => expect(lastWords(new Error(`it was ${secret}`), { at })).not.toContain('canary'),
+    (secret) => expect(crashLog(new Error(`it was ${secret}`), { at })).not.toContain('canary'),
   );
 
   it.each(['canary', { canary: 1 }, undefined, Symbol('canary')])('of what is no error say only that: %s', (thrown) => {
-    expect(JSON.parse(lastWords(thrown, { at }))).toMatchObject({ err: { type: typeof thrown } });
-    expect(lastWords(thrown, { at })).not.toContain('canary');
+    expect(JSON.parse(crashLog(thrown, { at }))).toMatchObject({ err: { type: typeof thrown } });
+    expect(crashLog(thrown, { at })).not.toContain('canary');
   });
 
   it('end, however errors cause each other', () => {
     const error = new Error('round');
     error.cause = error;
-    expect(lastWords(error, { at }).match(/"cause"/g)).toHaveLength(3);
+    expect(crashLog(error, { at }).match(/"cause"/g)).toHaveLength(3);
   });
 });

@@ -1,7 +1,7 @@
 import { errorFields } from '../record/error-fields.ts';
 import { scrub } from '../record/scrub.ts';
 
-export interface LastWords {
+export interface CrashLog {
   readonly at: Date;
   /** The plugin from outside that the error comes from. */
   readonly plugin?: string | undefined;
@@ -11,7 +11,7 @@ export interface LastWords {
  * Node prints an unhandled error with all objects that it refers to: requests, headers, credentials. This is a log line with only
  * what finds the fault.
  */
-export function lastWords(error: unknown, { at, plugin }: LastWords): string {
+export function crashLog(error: unknown, { at, plugin }: CrashLog): string {
   const line = {
     level: 'fatal',
     time: at.toISOString(),

@@ -48,9 +48,11 @@ export const startGateway = (options: GatewayOptions): Promise<Gateway> => start
 export const startWorker = (options: GatewayOptions, id: number): Promise<WorkerGateway> =>
   start(options, { kind: 'worker', id });
 
-/** `data` is where its crew listens. */
-export const startPrimary = (options: GatewayOptions, crew: (tools: WorkerPoolTools) => WorkerPool): Promise<Gateway> =>
-  start(options, { kind: 'primary', crew });
+/** `data` is where its workers listen. */
+export const startPrimary = (
+  options: GatewayOptions,
+  workers: (tools: WorkerPoolTools) => WorkerPool,
+): Promise<Gateway> => start(options, { kind: 'primary', workers });
 
 async function start(options: GatewayOptions, part: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
@@ -83,10 +85,10 @@ async function start(options: GatewayOptions, part: ProcessRole): Promise<Gatewa
     random,
     watch: options.watch,
   };
-  const lasting = createProcessState(parts);
-  lasting.apply(server);
+  const processState = createProcessState(parts);
+  processState.apply(server);
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
-  const snapshot = await compileWith(lasting, loaded, configs, files);
+  const snapshot = await compileWith(processState, loaded, configs, files);
   if (!snapshot) {
     await Promise.all([upstream.close(), tracing?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);
@@ -106,7 +108,7 @@ async function start(options: GatewayOptions, part: ProcessRole): Promise<Gatewa
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
   const own = { source, part, port, watchFolder: watcher };
-  return serve({ ...parts, lasting, snapshot, inForce, ...own });
+  return serve({ ...parts, processState, snapshot, inForce, ...own });
 }
 
 /** Standard output. What it does not take is counted; `log` says so when it takes lines again. */

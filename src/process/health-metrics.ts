@@ -4,7 +4,7 @@ import type { HealthStoreSetup, TargetPlace } from '../state/memory/target-healt
 import type { Metrics } from '../record/metrics/registry.ts';
 
 /** Metrics and log of what becomes of targets of stored configs. */
-export function healthTold(
+export function healthReports(
   { targetHealth }: Pick<Metrics, 'targetHealth'>,
   log: Pick<Logger, 'warn' | 'info'>,
 ): Required<Pick<HealthStoreSetup, 'onTargets' | 'onTransition'>> {
@@ -30,13 +30,13 @@ export const healthLines = (reports: readonly (TargetPlace & HealthReport)[]): s
 
 function healthLine({ config, target, provider, enforced, ...report }: TargetPlace & HealthReport): string {
   const { state, probing, failures, requests, waitMs, lastError } = report;
-  const told = [
+  const reported = [
     `${failures} of ${requests} requests failed of late`,
     ...(state === 'closed' ? [] : [nextTry(enforced, probing, waitMs)]),
     ...(lastError ? [`last error ${lastError.code} ${seconds(lastError.agoMs)} ago`] : []),
   ];
   const place = [config, target, ...(provider === '' ? [] : [provider])].join(' ');
-  return `target ${place}: ${state}${enforced ? '' : ' (no circuit_breaker)'}, ${told.join(', ')}`;
+  return `target ${place}: ${state}${enforced ? '' : ' (no circuit_breaker)'}, ${reported.join(', ')}`;
 }
 
 function nextTry(enforced: boolean, probing: boolean, waitMs: number): string {

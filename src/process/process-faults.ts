@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { lastWords } from './crash-log.ts';
+import { crashLog } from './crash-log.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import { pluginOf } from '../compose/plugin-owners.ts';
 
@@ -37,7 +37,7 @@ export function handleUnhandledErrors(): void {
 }
 
 function end(error: unknown, plugin: string | undefined): void {
-  if (lines < MAX_LINES) say(lastWords(error, { at: new Date(), plugin }));
+  if (lines < MAX_LINES) say(crashLog(error, { at: new Date(), plugin }));
   lines += 1;
   if (ending) return;
   ending = true;

@@ -13,7 +13,7 @@ export type ProcessRole =
   /** Serves requests. Has no status listener and reads settings when it is told to. */
   | { readonly kind: 'worker'; readonly id: number }
   /** Serves none: it has the other listeners, watches the settings, and others serve. */
-  | { readonly kind: 'primary'; readonly crew: (tools: WorkerPoolTools) => WorkerPool };
+  | { readonly kind: 'primary'; readonly workers: (tools: WorkerPoolTools) => WorkerPool };
 
 /** What the primary has for the processes that serve. */
 export interface WorkerPoolTools {

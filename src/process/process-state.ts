@@ -21,7 +21,7 @@ import { checkCrossing } from '../dry-run/explain/header-paths/index.ts';
 import { createKeeper } from '../dry-run/explain/keep.ts';
 import { KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
-import { healthTold } from './health-metrics.ts';
+import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../gateway/admission/large-body-turns.ts';
 import { InFlight } from '../gateway/admission/in-flight.ts';
 import { pluginFaults } from '../gateway/plugin-faults.ts';
@@ -72,7 +72,7 @@ export function createProcessState({
     clock,
     nextLoopTurn: (task) => void setImmediate(task),
     underWay: () => inFlight.size,
-    told: {
+    reported: {
       waiting: (change) => families.largeBodiesWaiting.add({}, change),
       waited: (ms) => families.largeBodyWait.observe({}, ms / 1000),
       refused: () => families.limitRefusals.add({ limit: 'large_bodies', action: 'refused' }),
@@ -101,7 +101,7 @@ export function createProcessState({
       random,
       upstream,
       tokens: new TokenStore(clock),
-      health: new HealthStore({ clock, ...healthTold(metrics, log) }),
+      health: new HealthStore({ clock, ...healthReports(metrics, log) }),
       replies: new ReplyStores({ clock, ...metrics.replyCache }),
       tokenFetched(slug, error) {
         metrics.tokenRefreshed(slug, error ? 'failure' : 'success');

@@ -33,13 +33,13 @@ const RESTART_ONLY: readonly RestartOnly[] = [
 export function reportRestartOnly(running: ServerFile, next: ServerFile, report: Report): void {
   const before = compileServerSettings(running);
   const after = compileServerSettings(next);
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const { path, read, hidden } of RESTART_ONLY) {
     const key = path.join('.');
     const [old, wanted] = [read(before, running), read(after, next)];
     // What goes as a whole is told as a whole.
-    if (old === wanted || told.some((outer) => key.startsWith(`${outer}.`))) continue;
-    told.push(key);
+    if (old === wanted || reported.some((outer) => key.startsWith(`${outer}.`))) continue;
+    reported.push(key);
     const change = hidden ? '' : `: ${old} → ${wanted}`;
     report({
       path: [...path],

@@ -21,7 +21,7 @@ import { createStatusServer } from '../admin/status-listener.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
 export interface ServeParts extends ProcessParts {
-  readonly lasting: ProcessState;
+  readonly processState: ProcessState;
   readonly snapshot: Snapshot;
   readonly inForce: InForce;
   readonly source: SettingsFiles;
@@ -32,25 +32,25 @@ export interface ServeParts extends ProcessParts {
 
 /** Puts the first settings in force and opens the listeners that are this process's part. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, log, metrics, lasting, upstream, part } = parts;
-  const crew = part.kind === 'primary' ? part.crew({ log, metrics, clock }) : undefined;
+  const { clock, log, metrics, processState, upstream, part } = parts;
+  const workers = part.kind === 'primary' ? part.workers({ log, metrics, clock }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
     // What only the old settings named is of no use any more.
-    lasting.shared.tokens.retain(live.tokenKeys);
+    processState.shared.tokens.retain(live.tokenKeys);
     upstream.settingsChanged();
   });
-  const { inFlight } = lasting.shared;
-  const targets = () => healthLines(lasting.shared.health.reports());
-  const explaining = createExplainService(() => lasting.explainers.get(live.current), { ...lasting, clock });
-  const { servers, drained } = createServers(parts, { live, crew, targets, explains: explaining.explains });
-  const reloader = createReloader(parts, { live, crew }, ({ server }) => {
-    lasting.apply(server);
+  const { inFlight } = processState.shared;
+  const targets = () => healthLines(processState.shared.health.reports());
+  const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
+  const { servers, drained } = createServers(parts, { live, workers, targets, explains: explaining.explains });
+  const reloader = createReloader(parts, { live, workers }, ({ server }) => {
+    processState.apply(server);
     setTimeouts(servers.data, server);
   });
   const letGo = (): Promise<void> => letGoOf(parts, reloader, live);
-  const addresses = await open(servers, parts, crew).catch(async (error: unknown) => {
+  const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
-    await crew?.drain(AT_ONCE);
+    await workers?.drain(AT_ONCE);
     await letGo();
     throw error;
   });
@@ -59,7 +59,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     metrics.families.draining.set({}, 1);
     reloader.stop();
     inFlight.drain();
-    const cut = await (crew ? crew.drain(times) : drain(drained, times));
+    const cut = await (workers ? workers.drain(times) : drain(drained, times));
     await Promise.all([servers.status, servers.admin].map(close));
     await letGo();
     return { cut };
@@ -74,7 +74,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     },
     metrics,
     upstream,
-    ...lookUps(lasting),
+    ...lookUps(processState),
     targets,
     load: async () => ({ requests: inFlight.size, connections: await connectionsOf(servers.data) }),
     ...explaining,
@@ -85,7 +85,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
       const { delayMs, timeoutMs } = live.current.server.drain;
       return shutDown({ delayMs: delay ? delayMs : 0, timeoutMs, lingerMs: CUT_LINGER_MS });
     },
-    pluginFault: lasting.shared.pluginFault,
+    pluginFault: processState.shared.pluginFault,
     fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
@@ -93,12 +93,12 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
 
 /** Ends what the process has opened for its requests, when none of them is left. */
 async function letGoOf(
-  { lasting, upstream, tracing }: ServeParts,
+  { processState, upstream, tracing }: ServeParts,
   reloader: Reloader,
   live: LiveSnapshot,
 ): Promise<void> {
   reloader.stop();
-  lasting.kept.clear();
+  processState.kept.clear();
   await live.close();
   await Promise.all([upstream.close(), tracing?.shutdown()]);
 }
@@ -142,36 +142,36 @@ interface Servers {
 
 interface Behind {
   readonly live: LiveSnapshot;
-  readonly crew: WorkerPool | undefined;
+  readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
   readonly explains: ExplainSource;
 }
 
 function createServers(
-  { clock, log, metrics, lasting }: ServeParts,
-  { live, crew, targets, explains }: Behind,
+  { clock, log, metrics, processState }: ServeParts,
+  { live, workers, targets, explains }: Behind,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
-  const { inFlight } = lasting.shared;
+  const { inFlight } = processState.shared;
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log, pluginFault: lasting.shared.pluginFault }),
+    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
     { clock, inFlight },
   );
   const servers = {
     data,
     status: createStatusServer({
-      metrics: crew ?? metrics,
+      metrics: workers ?? metrics,
       clock,
       host: live.current.server.status.host,
-      targets: () => (crew ? crew.targets() : targets()),
+      targets: () => (workers ? workers.targets() : targets()),
       isReady() {
-        const reasons = [...(inFlight.draining ? ['draining'] : []), ...(crew?.reasons() ?? [])];
+        const reasons = [...(inFlight.draining ? ['draining'] : []), ...(workers?.reasons() ?? [])];
         return { ready: reasons.length === 0, reasons };
       },
     }),
     admin: createAdminServer({
-      records: crew?.records ?? lasting.records,
-      explains: crew?.explains ?? explains,
+      records: workers?.records ?? processState.records,
+      explains: workers?.explains ?? explains,
       log,
       settings: () => live.current.server,
     }),
@@ -182,11 +182,11 @@ function createServers(
 async function open(
   { data, status, admin }: Servers,
   { snapshot, inForce, part, port }: ServeParts,
-  crew: WorkerPool | undefined,
+  workers: WorkerPool | undefined,
 ): Promise<Pick<Gateway, 'data' | 'status' | 'admin'>> {
   const { server } = snapshot;
-  const dataAddress = await (crew
-    ? crew.start(inForce)
+  const dataAddress = await (workers
+    ? workers.start(inForce)
     : listen(data, { ...server.listen, port: port ?? server.listen.port }));
   // The type of a worker hides the two it does not have.
   if (part.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
@@ -195,8 +195,8 @@ async function open(
 }
 
 function createReloader(
-  { configs, env, clock, log, metrics, lasting, inForce, source, part, watchFolder }: ServeParts,
-  { live, crew }: Pick<Behind, 'live' | 'crew'>,
+  { configs, env, clock, log, metrics, processState, inForce, source, part, watchFolder }: ServeParts,
+  { live, workers }: Pick<Behind, 'live' | 'workers'>,
   onSwap: (snapshot: Snapshot) => void,
 ): Reloader {
   const watch = new SettingsWatch({
@@ -216,10 +216,10 @@ function createReloader(
     live,
     // A worker's settings come from the primary, which watches them.
     watch: part.kind === 'worker' ? undefined : watch,
-    compile: (loaded, files) => compileWith(lasting, loaded, configs, files),
-    readAgain: (files) => lasting.explainers.get(live.current)?.readAgain(files),
+    compile: (loaded, files) => compileWith(processState, loaded, configs, files),
+    readAgain: (files) => processState.explainers.get(live.current)?.readAgain(files),
     onSwap,
-    onInForce: crew && ((settled) => crew.spread(settled)),
+    onInForce: workers && ((settled) => workers.spread(settled)),
   };
   const reloader = new Reloader(setup, inForce);
   return reloader;

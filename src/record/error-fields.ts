@@ -30,8 +30,8 @@ export function loggedError(thrown: unknown): object {
   if (!isError(thrown)) return { ...errorFields(thrown), ...(isPlain(thrown) && { message: text(String(thrown)) }) };
   const more = Object.keys(thrown).flatMap((name) => {
     const value = read(thrown, name);
-    const told = typeof value === 'string' ? value.slice(0, MAX_FIELD_TEXT) : value;
-    return isPlain(told) ? [[name.slice(0, MAX_FIELD_TEXT), told] as const] : [];
+    const reported = typeof value === 'string' ? value.slice(0, MAX_FIELD_TEXT) : value;
+    return isPlain(reported) ? [[name.slice(0, MAX_FIELD_TEXT), reported] as const] : [];
   });
   return { ...Object.fromEntries(more.slice(0, MAX_FIELDS)), ...errorFields(thrown) };
 }

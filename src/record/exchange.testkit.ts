@@ -120,7 +120,7 @@ export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
   return {
     number: 0,
     target: createTarget({ path: 'config.targets[0]', provider: '@vertex-eu' }),
-    choice: { reason: 'only', givesWay: () => false },
+    choice: { reason: 'only', fallsThrough: () => false },
     startedAt: 2,
     timeouts: { connect: 1, firstByte: 1, firstContent: 1, idle: 1, total: 1 },
     deadline: 600_000,

@@ -18,7 +18,7 @@ import { recordOf } from './make-record.ts';
 import { recordJson, recordLineJson } from './json.ts';
 import type { RecordEnd } from './record.ts';
 
-function told(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), endedAt = 1000): object {
+function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), endedAt = 1000): object {
   return recordJson(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL })));
 }
 
@@ -38,7 +38,7 @@ function fallenBack(): Exchange {
   });
   exchange.attempts.push(
     attemptOf({
-      choice: { reason: 'first', givesWay: () => true },
+      choice: { reason: 'first', fallsThrough: () => true },
       tries: [
         tryOf(5, 25, { status: 429, error: limited }),
         tryOf(525, 550, { status: 429, error: limited, resent: true, waitedUntil: 530 }),
@@ -49,7 +49,7 @@ function fallenBack(): Exchange {
     attemptOf({
       number: 1,
       startedAt: 551,
-      choice: { reason: 'fallback', givesWay: () => false },
+      choice: { reason: 'fallback', fallsThrough: () => false },
       target: createTarget({ path: 'config.targets[2]' }),
       resolved: anthropic,
       tries: [tryOf(552, 990, { firstContentAt: 900 })],
@@ -66,7 +66,7 @@ function fallenBack(): Exchange {
 
 describe('a record as JSON', () => {
   it('says all that was decided, in order and with its times', () => {
-    expect(told(fallenBack())).toEqual({
+    expect(reported(fallenBack())).toEqual({
       request_id: 'req-1',
       time: '2026-01-01T00:00:00.000Z',
       ended: '2026-01-01T00:00:01.000Z',
@@ -158,7 +158,7 @@ describe('a record as JSON', () => {
 
   it('says of a stream that broke why, with the kinds its target’s rules go by', () => {
     const error = new UpstreamError('overloaded', 'no', { inStream: true });
-    expect(told(streamedExchange(), endOf({ state: 'failed', error }))).toMatchObject({
+    expect(reported(streamedExchange(), endOf({ state: 'failed', error }))).toMatchObject({
       state: 'failed',
       status: 200,
       outcome_status: 503,
@@ -168,7 +168,7 @@ describe('a record as JSON', () => {
   });
 
   it('says of a client that left how far it had come, and blames no target', () => {
-    const record = told(streamedExchange(), endOf({ state: 'aborted', bytes: 5 }), 400);
+    const record = reported(streamedExchange(), endOf({ state: 'aborted', bytes: 5 }), 400);
     expect(record).toMatchObject({
       state: 'aborted',
       status: 499,
@@ -181,7 +181,7 @@ describe('a record as JSON', () => {
   it('of a request that runs says so of what is under way, and calls nothing of it a result', () => {
     const exchange = fallenBack();
     exchange.attempts[1]!.tries[0]!.endedAt = undefined;
-    const record = told(exchange, { state: 'running', status: 200, bytes: 0, error: undefined }, 600);
+    const record = reported(exchange, { state: 'running', status: 200, bytes: 0, error: undefined }, 600);
     expect(record).toMatchObject({
       state: 'running',
       outcome: 'running',
@@ -234,7 +234,7 @@ describe('a record as JSON', () => {
         error: new UpstreamError('invalid_api_key', `your key ${canary}`),
       }),
     );
-    expect(JSON.stringify(told(exchange))).not.toContain('canary');
+    expect(JSON.stringify(reported(exchange))).not.toContain('canary');
   });
 
   it('has none that a caller writes where a name belongs, either', () => {
@@ -242,6 +242,6 @@ describe('a record as JSON', () => {
     const exchange = fallenBack();
     exchange.attempts[1]!.resolved = { ...anthropic, model: key };
     const leaky = { ...exchange, request: { ...exchange.request, path: `/v1/${key}` } };
-    expect(JSON.stringify(told(leaky))).not.toContain(key);
+    expect(JSON.stringify(reported(leaky))).not.toContain(key);
   });
 });

@@ -283,14 +283,14 @@ describe('the metrics of a request', () => {
     const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }), { answered: (model) => model });
     expect(await bench.series()).toEqual([]);
     bench.record(exchange, end, 1305);
-    const told = asked.map(
+    const reported = asked.map(
       ({ name, labels }) =>
         `${name}{${Object.entries(labels)
           .map(([label, value]) => `${label}="${value}"`)
           .join(',')}}`,
     );
     const counted = (await bench.series()).filter((line) => !/_(?:sum|count)\{/.test(line));
-    expect(told.toSorted()).toEqual(counted.map((line) => line.slice(0, line.lastIndexOf(' '))).toSorted());
+    expect(reported.toSorted()).toEqual(counted.map((line) => line.slice(0, line.lastIndexOf(' '))).toSorted());
   });
 
   it('survive an exchange they cannot read, and tell of it', () => {

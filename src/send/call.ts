@@ -162,7 +162,7 @@ const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.'
 
 /** Where another target would be asked, a stream without content is held until `timeouts.first_content` says so. */
 function holdOf({ target, choice }: Attempt, limits: SenderSetup['limits']): Hold {
-  const outlastsSilence = choice.givesWay(NO_CONTENT);
+  const outlastsSilence = choice.fallsThrough(NO_CONTENT);
   if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
 }
@@ -174,7 +174,7 @@ function blockedError({ choice }: Attempt, { provider }: UpstreamErrorContext): 
     'The content filter of the provider let nothing of the answer through.',
     { ...(provider !== undefined && { provider }) },
   );
-  return choice.givesWay(error) ? error : undefined;
+  return choice.fallsThrough(error) ? error : undefined;
 }
 
 /** Credential headers without their scheme, as an upstream might quote them. */

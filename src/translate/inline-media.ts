@@ -138,7 +138,7 @@ async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promis
   } catch (error) {
     const failure = toGatewayError(error);
     group.cancel(failure);
-    tellOperator(failure, job);
+    warnOperator(failure, job);
     throw failure;
   } finally {
     stopListening();
@@ -146,7 +146,7 @@ async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promis
 }
 
 /** What the caller is not told: which connection failed, and of what. No address, for it may be signed. */
-function tellOperator({ cause, param }: GatewayError, { setup, id }: InlineJob): void {
+function warnOperator({ cause, param }: GatewayError, { setup, id }: InlineJob): void {
   if (cause !== undefined)
     setup.log.warn({ err: cause, request_id: id, param }, 'media of a request cannot be fetched');
 }

@@ -16,9 +16,9 @@ export function readMedia({ headers, body }: Download, types: ReadonlySet<string
   // We ask for none; what comes nevertheless could be of any size.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return 'has a content-encoding';
   const contentType = headers['content-type'] ?? '';
-  const told = bareMime(contentType);
+  const reported = bareMime(contentType);
   // No registered type, but servers make it of the extension.
-  const mime = told === 'image/jpg' ? 'image/jpeg' : told;
+  const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
   const found = sniffMedia(body);
   if (NO_TYPE.has(mime)) {
     return found !== undefined && types.has(found) ? { mime: found, data: body } : 'has no media type';

@@ -61,7 +61,7 @@ export class MediaRefused extends Error {
 export async function fetchMedia(address: string, places: number, context: FetchContext): Promise<Download> {
   let url = URL.parse(address);
   for (let hop = 0; ; hop += 1) {
-    if (!url || !context.hosts.isSound(url)) throw new MediaRefused(unsound(context, hop));
+    if (!url || !context.hosts.isAllowed(url)) throw new MediaRefused(badAddress(context, hop));
     if (!context.hosts.allows(url)) throw new MediaRefused(notAllowed(url, hop));
     const who = hop > 0 ? 'where it is redirected to' : url.host;
     const reply = await get({ url, who, places }, context);
@@ -137,7 +137,7 @@ function tooLate({ deadline, deadlineOf, until }: FetchContext, cause?: unknown)
   return new GatewayError('timeout_total', message, { cause });
 }
 
-const unsound = ({ settings }: FetchContext, hop: number): string =>
+const badAddress = ({ settings }: FetchContext, hop: number): string =>
   hop > 0
     ? 'cannot be fetched: it is redirected to an address that may not be used'
     : `cannot be fetched: only ${settings.allowInsecure ? 'http and https' : 'https'} URLs without credentials can`;

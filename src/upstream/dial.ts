@@ -57,7 +57,7 @@ export class Dial {
       this.#addresses = await permittedAddresses(this.#target.hostname, allowInsecure, lookup, metadataServer);
     } catch (error) {
       const own = error instanceof Error ? outOfSockets(error.cause, this.#host) : undefined;
-      this.#finish(own ?? (chosenByCaller && !allowInsecure ? untold(error, this.#host) : toGatewayError(error)));
+      this.#finish(own ?? (chosenByCaller && !allowInsecure ? unreported(error, this.#host) : toGatewayError(error)));
       return;
     }
     if (!this.#over) this.#attempt();
@@ -143,7 +143,7 @@ export class Dial {
  * Whether a name leads inside or nowhere is a map of the network, one name at a time. Who may choose the host, but no address
  * inside, is told the same of both.
  */
-const untold = (cause: unknown, host: string): UpstreamError =>
+const unreported = (cause: unknown, host: string): UpstreamError =>
   new UpstreamError(
     'egress_refused',
     `${host} cannot be reached: it has no address, or only such as callers may not choose (custom_hosts.allow_insecure).`,

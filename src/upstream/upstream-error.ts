@@ -122,15 +122,15 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const status = errorStatusOf(failure);
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
-  const told = (text: string): string => withoutSecrets(text, context.secrets ?? []);
+  const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
   const code = own ?? codeOf(failure, status);
   if (code === 'invalid_api_key' && context.credentials === 'entry') return credentialsRefused(failure, context);
-  const message = told(failure.message || `The upstream answered HTTP ${status}.`);
+  const message = reported(failure.message || `The upstream answered HTTP ${status}.`);
   return new UpstreamError(code, message, {
     status,
-    ...(failure.param !== undefined && { param: told(failure.param).slice(0, MAX_PARAM) }),
-    ...(failure.kind !== undefined && own === undefined && { upstreamKind: told(failure.kind) }),
-    ...(failure.code !== undefined && OPENAI_WORD.test(told(failure.code)) && { upstreamCode: failure.code }),
+    ...(failure.param !== undefined && { param: reported(failure.param).slice(0, MAX_PARAM) }),
+    ...(failure.kind !== undefined && own === undefined && { upstreamKind: reported(failure.kind) }),
+    ...(failure.code !== undefined && OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
     ...(context.inStream && { inStream: true }),

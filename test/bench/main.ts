@@ -33,15 +33,15 @@ interface Row {
 }
 
 /** @param told its replies say where the time went */
-function writeConfigs(upstream: string, told = false): string {
+function writeConfigs(upstream: string, reported = false): string {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
   mkdirSync(join(dir, 'gateway'));
   writeFileSync(
     join(dir, 'server.yaml'),
     'listen: { host: 127.0.0.1, port: 0 }\nstatus: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }\ntelemetry: { log: { access: errors, level: warn } }\n' +
-      (told ? 'default_config: told\n' : ''),
+      (reported ? 'default_config: told\n' : ''),
   );
-  if (told) writeFileSync(join(dir, 'gateway', 'told.yaml'), 'reply_headers: [server_timing, config_hash]\n');
+  if (reported) writeFileSync(join(dir, 'gateway', 'told.yaml'), 'reply_headers: [server_timing, config_hash]\n');
   writeFileSync(
     join(dir, 'catalog.yaml'),
     `providers:
@@ -118,7 +118,7 @@ async function main(): Promise<void> {
   const upstream = await start(1, 'test/bench/upstream.ts');
   const upstreamUrl = `http://127.0.0.1:${upstream.port}`;
   const configs = writeConfigs(upstreamUrl);
-  const toldConfigs = writeConfigs(upstreamUrl, true);
+  const reportedConfigs = writeConfigs(upstreamUrl, true);
   const explains: number[] = [];
   const results = new Map<boolean, Row[]>();
   try {
@@ -156,12 +156,12 @@ async function main(): Promise<void> {
       // Last, when all others have been measured: what explain leaves behind in a process, and what it costs to say where time went.
       const same = targets.find(({ model }) => model === '@same/bench')!;
       const afterExplain = { ...same, name: `the same, after ${EXPLAINED} requests were explained` };
-      const told = await start(0, 'src/cli/main.ts', 'serve', '--configs', toldConfigs);
+      const reported = await start(0, 'src/cli/main.ts', 'serve', '--configs', reportedConfigs);
       const timed = {
         ...same,
         name: 'the same, with Server-Timing',
-        pid: told.pid,
-        url: `http://127.0.0.1:${told.port}`,
+        pid: reported.pid,
+        url: `http://127.0.0.1:${reported.port}`,
       };
       targets.push(timed, afterExplain);
       for (const stream of [false, true]) {
@@ -186,7 +186,7 @@ async function main(): Promise<void> {
     console.log(hostileShapes());
   } finally {
     for (const child of children) child.kill('SIGKILL');
-    for (const dir of [configs, toldConfigs]) rmSync(dir, { recursive: true, force: true });
+    for (const dir of [configs, reportedConfigs]) rmSync(dir, { recursive: true, force: true });
   }
 }
 

@@ -132,17 +132,15 @@ describe('what is explained, exit code 0', () => {
     ],
   ])('a request of the settings here is as in goldens/%s.txt', async (name, options) => {
     // Of the folder's name only what is the same everywhere: lines break by it.
-    const told = await explained(options);
-    await expect(renderExplanation(told, { width: 110, colour: false })).toMatchFileSnapshot(golden(name));
+    const reported = await explained(options);
+    await expect(renderExplanation(reported, { width: 110, colour: false })).toMatchFileSnapshot(golden(name));
   });
 
   it('in JSON it is one document and nothing else', async () => {
-    const told = await explained({ key: 'search' });
-    expect([told.caller?.key, told.config?.id, told.targets.map(({ provider }) => provider?.slug)]).toEqual([
-      'search',
-      'prod',
-      ['vertex', 'claude'],
-    ]);
+    const reported = await explained({ key: 'search' });
+    expect([reported.caller?.key, reported.config?.id, reported.targets.map(({ provider }) => provider?.slug)]).toEqual(
+      ['search', 'prod', ['vertex', 'claude']],
+    );
   });
 
   it('a request that the gateway would refuse', async () => {
@@ -162,8 +160,8 @@ describe('what is explained, exit code 0', () => {
           '{"method":"POST","path":"/v1/messages","body":{"model":"@claude/claude-sonnet-4-5","max_tokens":5,"messages":[]}}',
         ),
       );
-    const told = await explained({ request: '-', input });
-    expect([told.request.operation, told.targets[0]?.provider?.slug]).toEqual(['messages', 'claude']);
+    const reported = await explained({ request: '-', input });
+    expect([reported.request.operation, reported.targets[0]?.provider?.slug]).toEqual(['messages', 'claude']);
   });
 
   it('at the moment that is asked for, with the draws that are given', async () => {
@@ -340,10 +338,10 @@ describe('the docs', () => {
 
   it('configs/README.md shows what its example prints, line by line, but for those left out at a …', async () => {
     const { lines, shown } = await runExample('configs/README.md');
-    const told = shown.split('\n').filter((line) => line !== '…' && line !== '');
-    expect(told.length).toBeGreaterThan(15);
+    const reported = shown.split('\n').filter((line) => line !== '…' && line !== '');
+    expect(reported.length).toBeGreaterThan(15);
     let at = -1;
-    for (const line of told) {
+    for (const line of reported) {
       const next = lines.findIndex((one, index) => index > at && one === line);
       expect(next, `the example does not print, at this place: ${line}`).toBeGreaterThan(at);
       at = next;

@@ -1,11 +1,11 @@
 import { welcome } from '../../src/cli/welcome.ts';
 import { startPrimary } from '../../src/process/gateway.ts';
-import { WorkerCrew } from '../../src/process/workers/worker-pool.ts';
+import { WorkerProcessPool } from '../../src/process/workers/worker-pool.ts';
 
 /** `gatehouse serve --configs DIR --workers N`, but that a worker which hangs is killed after 3 s instead of 10. */
 const [, configs = '', , size] = process.argv.slice(3);
 const gateway = await startPrimary(
   { configs, env: process.env },
-  (tools) => new WorkerCrew({ size: Number(size), configs, silenceMs: 3000 }, tools),
+  (tools) => new WorkerProcessPool({ size: Number(size), configs, silenceMs: 3000 }, tools),
 );
 process.stdout.write(welcome(gateway));

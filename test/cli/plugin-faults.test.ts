@@ -82,7 +82,7 @@ describe('a rejection that a plugin leaves unhandled', () => {
     const faults = [...PLUGIN.matchAll(/'((?:rejects|leaves)[^']*)':/g)].map(([, name]) => name!);
     expect(faults.length).toBe(9);
     for (const fault of faults) expect((await (await ask(url, fault)).text()).endsWith('data: [DONE]\n\n')).toBe(true);
-    const told = () => fleet.lines.filter(({ msg }) => msg === 'a plugin left a rejection unhandled');
+    const reported = () => fleet.lines.filter(({ msg }) => msg === 'a plugin left a rejection unhandled');
     // A client that leaves ends the wait of the plugin, which nothing awaits.
     const leaving = new AbortController();
     const left = fetch(`${url}/v1/chat/completions`, {
@@ -95,8 +95,8 @@ describe('a rejection that a plugin leaves unhandled', () => {
     await until(() => upstream.seen.length > faults.length, 'the stream has begun', LONG_MS);
     leaving.abort();
     await left.catch(() => undefined);
-    await until(() => told().length === faults.length - 1, 'all were told', LONG_MS);
-    expect(told().filter(({ plugin, level }) => plugin !== 'faulty' || level !== 'error')).toEqual([]);
+    await until(() => reported().length === faults.length - 1, 'all were told', LONG_MS);
+    expect(reported().filter(({ plugin, level }) => plugin !== 'faulty' || level !== 'error')).toEqual([]);
     const count = 'gatehouse_plugin_failures_total{plugin="faulty",kind="rejection"}';
     expect((await scrape(statusUrl)).get(count)).toBe(faults.length - 1);
   });

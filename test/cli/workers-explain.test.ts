@@ -85,9 +85,9 @@ describe('gatehouse serve --workers', () => {
     for (let round = 0; round < 6; round += 1) ids.push(await chat(url));
     const workers = new Set<unknown>();
     for (const id of ids) {
-      const told = await explained(`${explainUrl}/${id}`);
-      expect(told).toMatchObject({ ...sending('one'), record: { explain_id: id, status: 200 } });
-      workers.add(told['worker']);
+      const reported = await explained(`${explainUrl}/${id}`);
+      expect(reported).toMatchObject({ ...sending('one'), record: { explain_id: id, status: 200 } });
+      workers.add(reported['worker']);
     }
     expect(workers).toEqual(new Set([1, 2]));
     expect((await fetch(`${explainUrl}/nobody`)).status).toBe(404);

@@ -109,7 +109,7 @@ interface OpenAiReply {
 /** A recording of OpenAI's chat completions, first choice. */
 export function expectedOfOpenAi(record: Recording): Expected {
   const replies = repliesOf(record);
-  const told = {
+  const reported = {
     text: '',
     thinking: '',
     stop: '',
@@ -121,15 +121,18 @@ export function expectedOfOpenAi(record: Recording): Expected {
     usage = reply.usage ?? usage;
     const choice = reply.choices?.find(({ index = 0 }) => index === 0);
     if (!choice) continue;
-    told.stop = choice.finish_reason ?? told.stop;
+    reported.stop = choice.finish_reason ?? reported.stop;
     const said: OpenAiMessage = choice.message ?? choice.delta ?? {};
-    told.text += said.content ?? '';
-    told.thinking += said.reasoning_content ?? '';
-    told.more ||= Boolean(said.refusal) || Boolean(said.audio);
+    reported.text += said.content ?? '';
+    reported.thinking += said.reasoning_content ?? '';
+    reported.more ||= Boolean(said.refusal) || Boolean(said.audio);
     const calls = said.tool_calls ?? (said.function_call ? [{ function: said.function_call }] : []);
     for (const [at, { index = at, function: called }] of calls.entries()) {
-      const call = told.calls.get(index) ?? { name: '', json: '' };
-      told.calls.set(index, { name: call.name || (called?.name ?? ''), json: call.json + (called?.arguments ?? '') });
+      const call = reported.calls.get(index) ?? { name: '', json: '' };
+      reported.calls.set(index, {
+        name: call.name || (called?.name ?? ''),
+        json: call.json + (called?.arguments ?? ''),
+      });
     }
   }
   const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0;
@@ -137,12 +140,12 @@ export function expectedOfOpenAi(record: Recording): Expected {
   return {
     status: record.response_status,
     ...(errorMessage !== undefined && { errorMessage }),
-    texts: [told.text],
-    thinking: told.thinking,
-    tools: [...told.calls.values()].map(({ name, json }) => ({ name, args: parsed(json) })),
-    stop: [...stopOfOpenAi(told.stop, told.calls.size > 0), ...(told.more ? ['refusal'] : [])],
+    texts: [reported.text],
+    thinking: reported.thinking,
+    tools: [...reported.calls.values()].map(({ name, json }) => ({ name, args: parsed(json) })),
+    stop: [...stopOfOpenAi(reported.stop, reported.calls.size > 0), ...(reported.more ? ['refusal'] : [])],
     ...(usage && { usage: { input: [usage.prompt_tokens - cached], cached, output: [usage.completion_tokens] } }),
-    moreText: told.more,
+    moreText: reported.more,
   };
 }
 

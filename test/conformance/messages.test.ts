@@ -107,8 +107,9 @@ function sentFindings(record: Recording, sent: Json | null | undefined): object[
 }
 
 function errorFindings(record: Recording, { status, body }: { status: number; body: unknown }): object[] {
-  const told = body as { type?: unknown; error?: { message?: string } };
+  const reported = body as { type?: unknown; error?: { message?: string } };
   const { error } = record.response_body as { error: { message: string } };
-  const ok = status === record.response_status && told.type === 'error' && told.error?.message?.includes(error.message);
+  const ok =
+    status === record.response_status && reported.type === 'error' && reported.error?.message?.includes(error.message);
   return ok ? [] : [{ id: record.id, rule: 'error', expected: error, actual: body }];
 }

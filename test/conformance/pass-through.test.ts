@@ -55,8 +55,8 @@ function errorFindings(record: Recording, answer: Answer): object[] {
   if (refusesOwnKey(record)) return ownKeyFindings(record, answer);
   const { status, body } = answer;
   const { error: recorded } = record.response_body as { error: Record<string, unknown> };
-  const { error: told } = body as { error: Record<string, unknown> };
-  const same = ['message', 'param'].every((key) => (told[key] ?? null) === (recorded[key] ?? null));
-  const sameCode = recorded['code'] === null || recorded['code'] === undefined || told['code'] === recorded['code'];
-  return status === record.response_status && same && sameCode ? [] : [{ rule: 'error', recorded, told, status }];
+  const { error: reported } = body as { error: Record<string, unknown> };
+  const same = ['message', 'param'].every((key) => (reported[key] ?? null) === (recorded[key] ?? null));
+  const sameCode = recorded['code'] === null || recorded['code'] === undefined || reported['code'] === recorded['code'];
+  return status === record.response_status && same && sameCode ? [] : [{ rule: 'error', recorded, reported, status }];
 }

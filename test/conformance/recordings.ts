@@ -77,8 +77,8 @@ export const refusesOwnKey = ({ family, response_status: status }: Pick<Recordin
 
 /** Nothing where such a refusal came as the gateway's own 502, without the upstream's words: vendors quote parts of the key. */
 export function ownKeyFindings({ id }: Pick<Recording, 'id'>, { status, body }: Pick<Answer, 'status' | 'body'>) {
-  const told = JSON.stringify(body ?? null);
-  const isRight = status === 502 && told.includes('upstream_credentials_refused') && !told.includes('sk-');
+  const reported = JSON.stringify(body ?? null);
+  const isRight = status === 502 && reported.includes('upstream_credentials_refused') && !reported.includes('sk-');
   return isRight ? [] : [{ id, rule: 'own key refused', expected: 502, actual: { status, body } }];
 }
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGateway } from '../../src/process/gateway.ts';
-import type { Explanation, TargetTold } from '../../src/dry-run/explanation/explanation.ts';
-import { tellExplanation } from '../../src/dry-run/explain/describe/index.ts';
+import type { Explanation, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
+import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
 import { Agreement } from '../support/agreement.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { entriesFor, json, openaiReply, startUpstream, type Script } from '../support/upstream.ts';
@@ -28,7 +28,7 @@ export default definePlugin({
 const target = { provider: '@openai', override_params: { model: 'gpt-4o' } };
 const ATTEMPT = ['override', 'liar', 'transform', 'retry', 'send'];
 
-async function serveWith(level: 'request' | 'attempt', work: string, tell = tellExplanation): Promise<Agreement> {
+async function serveWith(level: 'request' | 'attempt', work: string, tell = describeRun): Promise<Agreement> {
   const upstream = await startUpstream(answer);
   onTestFinished(() => upstream.close());
   const chain = level === 'attempt' ? { attempt: ATTEMPT } : { request: ['metadata', 'liar', 'route'] };
@@ -92,13 +92,13 @@ describe('explain and what was served are compared', () => {
     await expect(agreement.check()).rejects.toThrow(/deeply equal/);
   });
 
-  const target = (lie: (told: TargetTold) => Partial<TargetTold>) => (told: Explanation) => ({
-    targets: told.targets.map((one) => ({ ...one, ...lie(one) })),
+  const target = (lie: (reported: TargetExplanation) => Partial<TargetExplanation>) => (reported: Explanation) => ({
+    targets: reported.targets.map((one) => ({ ...one, ...lie(one) })),
   });
-  const outbound = (lie: (told: NonNullable<TargetTold['outbound']>) => object) =>
-    target(({ outbound: told }) => ({ outbound: told && { ...told, ...lie(told) } }));
+  const outbound = (lie: (reported: NonNullable<TargetExplanation['outbound']>) => object) =>
+    target(({ outbound: reported }) => ({ outbound: reported && { ...reported, ...lie(reported) } }));
 
-  it.each<[string, (told: Explanation) => Partial<Explanation>]>([
+  it.each<[string, (reported: Explanation) => Partial<Explanation>]>([
     ['the URL', outbound(({ url }) => ({ url: `${url}/` }))],
     ['a header', outbound(({ headers }) => ({ headers: headers.filter(({ name }) => name !== 'content-type') }))],
     ['the body', outbound(({ body }) => ({ body: [body] }))],
@@ -130,8 +130,8 @@ describe('explain and what was served are compared', () => {
     ],
   ])('and so is what is told: %s', async (_, lie) => {
     const agreement = await serveWith('attempt', 'await next();', (seen) => {
-      const told = tellExplanation(seen);
-      return { ...told, ...lie(told) };
+      const reported = describeRun(seen);
+      return { ...reported, ...lie(reported) };
     });
     await expect(agreement.check()).rejects.toThrow(/expected/);
   });

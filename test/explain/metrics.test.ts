@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Explanation, TargetTold } from '../../src/dry-run/explanation/explanation.ts';
+import type { Explanation, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
 import { explain } from '../../src/dry-run/explain/explain.testkit.ts';
 import { KEY, until, type TestGateway } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
@@ -22,7 +22,7 @@ const gateway = {
   },
 };
 
-type Series = TargetTold['metrics'][number];
+type Series = TargetExplanation['metrics'][number];
 
 interface Case {
   readonly path?: string;
@@ -45,7 +45,7 @@ async function both(request: Case, target = 0) {
   const keys = { keys: [{ id: 'test', key: KEY }] };
   const { path = CHAT, body: json } = request;
   const { targets } = await explain({ catalog, keys, gateway }, { path, headers: headersOf(request), json });
-  return { told: linesOf(targets[target]!.metrics), ...(await send(served, request)) };
+  return { reported: linesOf(targets[target]!.metrics), ...(await send(served, request)) };
 }
 
 /** Sends it, and says which counters have moved when it has been recorded. */
@@ -76,7 +76,7 @@ const line = ({ name, labels }: Series): string =>
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`)
     .join(',')}}`;
 
-const linesOf = (metrics: TargetTold['metrics']): readonly string[] => metrics.map(line).toSorted();
+const linesOf = (metrics: TargetExplanation['metrics']): readonly string[] => metrics.map(line).toSorted();
 
 const vectors = (res: ServerResponse): void =>
   json(res, {
@@ -124,8 +124,8 @@ describe('the metrics that explain tells', () => {
       },
     ],
   ])('are those that have moved when the request was served: %s', async (_, request) => {
-    const { status, told, moved } = await both(request);
-    expect([status, told]).toEqual([200, moved]);
+    const { status, reported, moved } = await both(request);
+    expect([status, reported]).toEqual([200, moved]);
   });
 
   it('are those of a kept reply, where one is there by now', async () => {
@@ -141,10 +141,10 @@ describe('the metrics that explain tells', () => {
       return linesOf(((await response.json()) as Explanation).targets[0]!.metrics);
     };
     for (const cache of ['miss', 'hit']) {
-      const told = await tell();
+      const reported = await tell();
       const { status, moved } = await send(served, request);
-      expect([status, told]).toEqual([200, moved]);
-      expect(told).toContain(`gatehouse_cache_requests_total{mode="exact",result="${cache}"}`);
+      expect([status, reported]).toEqual([200, moved]);
+      expect(reported).toContain(`gatehouse_cache_requests_total{mode="exact",result="${cache}"}`);
     }
   });
 
@@ -152,9 +152,9 @@ describe('the metrics that explain tells', () => {
     const script: Script = (request, res, index) =>
       request.json['model'] === 'first' ? json(res, { error: { message: 'no' } }, 503) : plain(request, res, index);
     const request = { body: { model: 'x' }, headers: { 'x-gateway-config': 'second' }, script };
-    const { status, told, moved } = await both(request, 1);
-    expect([status, moved]).toEqual([200, expect.arrayContaining([...told])]);
-    const ofTheFirst = moved.filter((series) => !told.includes(series));
+    const { status, reported, moved } = await both(request, 1);
+    expect([status, moved]).toEqual([200, expect.arrayContaining([...reported])]);
+    const ofTheFirst = moved.filter((series) => !reported.includes(series));
     expect(ofTheFirst.map((series) => series.replace(/\{.*/, ''))).toEqual([
       'gatehouse_fallbacks_total',
       'gatehouse_upstream_attempts_total',

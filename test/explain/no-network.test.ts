@@ -42,12 +42,17 @@ describe('explain', () => {
       files: diskFiles,
       clock: systemClock,
       log,
-      standIns: true,
+      fakeMissing: true,
     });
     const headers = { 'content-type': 'application/json', ...(config !== 'none' && { 'x-gateway-config': config }) };
-    const told = await explainer.explain({ method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) });
+    const reported = await explainer.explain({
+      method: 'POST',
+      path,
+      headers,
+      body: Buffer.from(JSON.stringify(body)),
+    });
     await explainer.close();
-    expect(told.targets[0]?.outbound?.url).toMatch(/^https:/);
+    expect(reported.targets[0]?.outbound?.url).toMatch(/^https:/);
     expect(opened).toEqual([]);
   });
 

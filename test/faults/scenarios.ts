@@ -43,7 +43,7 @@ export interface Outcome {
 
 const primary = (tries = 1): Outcome => ({ end: 'primary', tries });
 const rescued = (tries = 1): Outcome => ({ end: 'fallback', tries });
-const told = (tries = 1): Outcome => ({ end: 'told', tries });
+const reported = (tries = 1): Outcome => ({ end: 'told', tries });
 const broken: Outcome = { end: 'broken', tries: 1 };
 
 export type Form = 'plain' | 'stream';
@@ -75,7 +75,7 @@ const everywhere = (outcome: Outcome): Row['outcome'] => ({
 });
 /** Passes: the second try is answered. */
 const PASSES: Row['outcome'] = {
-  alone: told(),
+  alone: reported(),
   retry: primary(2),
   fallback: rescued(),
   both: primary(2),
@@ -83,14 +83,14 @@ const PASSES: Row['outcome'] = {
 };
 /** Stays: all tries that there are go by. */
 const STAYS: Row['outcome'] = {
-  alone: told(),
-  retry: told(3),
+  alone: reported(),
+  retry: reported(3),
   fallback: rescued(),
   both: rescued(3),
   complete: rescued(),
 };
 /** No second try there would help. */
-const GOES_ON: Row['outcome'] = { ...STAYS, retry: told(), both: rescued() };
+const GOES_ON: Row['outcome'] = { ...STAYS, retry: reported(), both: rescued() };
 /** Tried again only where nobody else can be asked. */
 const NOT_TWICE: Row['outcome'] = { ...STAYS, both: rescued() };
 /** Too late for anybody else, but where nothing has left. */
@@ -168,7 +168,7 @@ export const REFUSALS: readonly Row[] = [
     code: 'content_filter',
     status: 400,
     dialects: ['openai'],
-    outcome: everywhere(told()),
+    outcome: everywhere(reported()),
   },
   { fault: 'content filter, as an answer', deed: blocked, outcome: everywhere(primary()) },
   {
@@ -176,7 +176,7 @@ export const REFUSALS: readonly Row[] = [
     deed: refuse({ status: 400, message: 'temperature is out of range' }),
     code: 'upstream_rejected',
     status: 400,
-    outcome: everywhere(told()),
+    outcome: everywhere(reported()),
   },
   {
     fault: '401, the entry’s own key is refused',
@@ -184,7 +184,7 @@ export const REFUSALS: readonly Row[] = [
     code: 'upstream_credentials_refused',
     status: 502,
     dialects: ['openai', 'anthropic'],
-    outcome: everywhere(told()),
+    outcome: everywhere(reported()),
   },
   {
     // The Gemini entry of the rig is sent the caller's token.
@@ -193,7 +193,7 @@ export const REFUSALS: readonly Row[] = [
     code: 'invalid_api_key',
     status: 401,
     dialects: ['gemini'],
-    outcome: everywhere(told()),
+    outcome: everywhere(reported()),
   },
 ];
 

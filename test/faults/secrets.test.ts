@@ -155,7 +155,7 @@ let upstreams: Readonly<Record<Dialect, ScriptedUpstream>>;
 let collector: ScriptedUpstream;
 let gateway: TestGateway;
 /** What clients were told. */
-const told: string[] = [];
+const reported: string[] = [];
 
 beforeAll(async () => {
   const start = (dialect: Dialect) => startUpstream((request, res) => void fault(request, res, dialect));
@@ -238,7 +238,7 @@ function ask(path: string, body: object, headers: Record<string, string>): Promi
     const sent = httpRequest(`${gateway.url}${path}`, { method: 'POST', headers }, (response) => {
       const pieces: Buffer[] = [];
       const done = (): void => {
-        told.push(inspect(response.headers), Buffer.concat(pieces).toString());
+        reported.push(inspect(response.headers), Buffer.concat(pieces).toString());
         resolve(response.statusCode ?? 0);
       };
       response.on('data', (piece: Buffer) => void pieces.push(piece)).on('close', done);
@@ -313,7 +313,7 @@ describe('what leaves the process', () => {
     await gateway.close();
     const spans = collector.seen.map(({ text }) => text);
     const leaving = {
-      told,
+      reported,
       log: [gateway.logText()],
       metrics: [metrics],
       health: [health],
@@ -365,7 +365,7 @@ export default definePlugin({
         drain: { timeout: '100ms' },
       },
     });
-    const told = (text: string): number => fleet.said.split(text).length - 1;
+    const reported = (text: string): number => fleet.said.split(text).length - 1;
     try {
       const { url } = await fleet.listens();
       const headers = {
@@ -383,12 +383,15 @@ export default definePlugin({
         );
       };
       await crash('throw');
-      await until(() => told('"msg":"a plugin failed"') === 1, 'the log names the plugin that failed');
+      await until(() => reported('"msg":"a plugin failed"') === 1, 'the log names the plugin that failed');
       await crash('rejection');
-      await until(() => told('a plugin left a rejection unhandled') === 1, 'the log names the plugin that rejected');
+      await until(
+        () => reported('a plugin left a rejection unhandled') === 1,
+        'the log names the plugin that rejected',
+      );
       await crash('later');
-      await until(() => told('a worker ended') === 1, 'a worker ended', 20_000);
-      expect([told('an error that no code handled'), told('crashed with [secret]') >= 3]).toEqual([1, true]);
+      await until(() => reported('a worker ended') === 1, 'a worker ended', 20_000);
+      expect([reported('an error that no code handled'), reported('crashed with [secret]') >= 3]).toEqual([1, true]);
       for (const mark of [KEY, MARKS.callerToken]) expect(fleet.said).not.toContain(mark);
     } finally {
       await fleet.end();

@@ -29,10 +29,10 @@ describe('a question', () => {
     const { gateway, upstream } = await startWith({
       gateway: { it: { strategy: { mode: 'fallback' }, targets: two } },
     });
-    const { status, headers, json: told } = await ask(gateway, { ...question, key: 'test' });
+    const { status, headers, json: reported } = await ask(gateway, { ...question, key: 'test' });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       caller: { key: 'test' },
       config: { id: 'it' },
       targets: [
@@ -64,8 +64,8 @@ describe('a question', () => {
   it('may say what is drawn', async () => {
     const { gateway } = await startWith({ gateway: { it: balance } });
     const firstOf = async (draw: number): Promise<unknown> => {
-      const { json: told } = await ask(gateway, { ...question, draws: [draw] });
-      return (told as unknown as Explanation).targets[0]!.target;
+      const { json: reported } = await ask(gateway, { ...question, draws: [draw] });
+      return (reported as unknown as Explanation).targets[0]!.target;
     };
     expect(await firstOf(0)).toBe('config.targets[0]');
     expect(await firstOf(0.5)).toBe('config.targets[1]');
@@ -75,8 +75,8 @@ describe('a question', () => {
   it('takes a body as it is written, numbers that no computer counts to among it', async () => {
     const { gateway } = await startWith({ gateway: { it: target('@openai', 'gpt-5') } });
     const body = '{"model":"m","messages":[],"seed":12345678901234567890123}';
-    const { json: told } = await ask(gateway, `{"headers":{"x-gateway-config":"it"},"body":${body}}`);
-    expect(told).toMatchObject({ request: { bytes: body.length } });
+    const { json: reported } = await ask(gateway, `{"headers":{"x-gateway-config":"it"},"body":${body}}`);
+    expect(reported).toMatchObject({ request: { bytes: body.length } });
   });
 
   it.each<[string, object | string, string, string]>([

@@ -167,12 +167,12 @@ describe('a conditional inside a fallback', () => {
       { held: 'conditions[0]', to: 'config.targets[0].targets[0]' },
     ],
     ['that none did', {}, { held: 'default', to: 'config.targets[0].targets[1]' }],
-  ])('leaves a record of %s', async (_, headers, told) => {
+  ])('leaves a record of %s', async (_, headers, reported) => {
     await start({ it: nested }, failing);
     await ask({ headers });
     const kept = (await gateway.gateway.records({ limit: 1 })) as { request_id: string }[];
     const record = await gateway.gateway.record(kept[0]!.request_id);
-    expect(record).toMatchObject({ conditions: [{ at: 'config.targets[0]', ...told }] });
+    expect(record).toMatchObject({ conditions: [{ at: 'config.targets[0]', ...reported }] });
   });
 
   it('may have a fallback of its own behind a condition', async () => {

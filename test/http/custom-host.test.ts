@@ -240,8 +240,8 @@ describe('the host of one caller', () => {
     const { port } = new URL(upstream.url);
     const kept = { 'x-gateway-config': 'kept' };
     const from = async (host: string, headers: Record<string, string> = {}) => {
-      const { text, headers: told } = await ask(host, { ...kept, ...headers });
-      return [text?.split(' ')[1], told.get('x-gateway-cache-status')];
+      const { text, headers: reported } = await ask(host, { ...kept, ...headers });
+      return [text?.split(' ')[1], reported.get('x-gateway-cache-status')];
     };
     expect(await from(`http://127.0.0.1:${port}/v1`)).toEqual([`127.0.0.1:${port}`, 'MISS']);
     expect(await from(`http://127.0.0.1:${port}/v1/`)).toEqual([`127.0.0.1:${port}`, 'HIT']);

@@ -212,8 +212,12 @@ describe('what a config and headers do to a request for embeddings', () => {
   it('tells what is lost, once however many calls it takes, or refuses it where the caller wants that', async () => {
     await start(predict);
     const asked = { model: ONE_BY_ONE, input: ['x', 'y'], user: 'u', title: 't', labels: { a: 'b' } };
-    const told = await post(asked);
-    expect(told.headers.get('x-gateway-dropped-params')?.split(',').toSorted()).toEqual(['labels', 'title', 'user']);
+    const reported = await post(asked);
+    expect(reported.headers.get('x-gateway-dropped-params')?.split(',').toSorted()).toEqual([
+      'labels',
+      'title',
+      'user',
+    ]);
     const refused = await post(asked, { 'x-gateway-strict-params': 'true' });
     expect([refused.status, upstream.seen.length]).toEqual([400, 2]);
   });
@@ -268,8 +272,8 @@ describe('the place of embeddings', () => {
     ['@vertex/text-embedding-005/../../x', 400, 'invalid_model'],
   ])('of %s is none', async (model, status, code) => {
     await start(predict);
-    const { status: told, json: body } = await post({ model, input: 'x' });
-    expect([told, body.error.code, upstream.seen.length]).toEqual([status, code, 0]);
+    const { status: reported, json: body } = await post({ model, input: 'x' });
+    expect([reported, body.error.code, upstream.seen.length]).toEqual([status, code, 0]);
   });
 });
 

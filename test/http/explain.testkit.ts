@@ -131,10 +131,10 @@ export function expectSame(
 ): void {
   expect(seen.length).toBeGreaterThan(0);
   for (const [index, sent] of seen.entries()) {
-    const told = targets[index]!;
-    const { method, url, body } = told.outbound!;
+    const reported = targets[index]!;
+    const { method, url, body } = reported.outbound!;
     expect({ method, url, body }).toEqual({ method: sent.method, url: upstream.url + sent.url, body: sent.json });
-    expect(headersTold(told)).toEqual(headersSeen(sent));
+    expect(headersTold(reported)).toEqual(headersSeen(sent));
   }
 }
 

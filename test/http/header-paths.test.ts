@@ -52,7 +52,7 @@ const CONFIGS: Readonly<Record<string, object>> = {
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-let told: HeaderPaths;
+let reported: HeaderPaths;
 
 const settings = (url: string) => ({
   server: { header_prefixes: ['gateway', 'acme'] },
@@ -99,7 +99,7 @@ beforeAll(async () => {
     env,
     files: memoryFiles(Object.fromEntries(files.map(([name, file]) => [`configs/${name}.yaml`, JSON.stringify(file)]))),
   });
-  told = (await headerPaths({ loaded, clock: systemClock }))!;
+  reported = (await headerPaths({ loaded, clock: systemClock }))!;
 });
 afterAll(async () => {
   await gateway.close();
@@ -165,7 +165,7 @@ describe('what explain says of headers', () => {
   it.each(CASES)('is what reaches $provider with the config $config, and no more', async ({ config, provider }) => {
     const seen = await seenBy(provider, config);
     expect(seen.length).toBeGreaterThan(0);
-    const paths = told.paths.filter((path) => path.config === config && path.provider === provider);
+    const paths = reported.paths.filter((path) => path.config === config && path.provider === provider);
     expect(reached(seen)).toEqual([...new Set(paths.map(({ header, as }) => `${header} → ${as}`))].toSorted());
   });
 
@@ -175,7 +175,7 @@ describe('what explain says of headers', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
     expect(await ask('/v1/chat/completions', body, headers)).toBe(200);
     expect(reached(upstream.seen.slice(before))).toEqual(['authorization → authorization']);
-    const paths = told.paths.filter((path) => path.config === undefined && path.provider === 'custom host');
+    const paths = reported.paths.filter((path) => path.config === undefined && path.provider === 'custom host');
     expect(paths.map(({ header, as }) => `${header} → ${as}`)).toEqual(['authorization → authorization']);
   });
 

@@ -187,7 +187,8 @@ describe('an upstream that answers as it likes', () => {
       await until(() => gateway.logs.some(({ request_id: logged }) => logged === id), 'it was logged');
       const record = await (await fetch(`${gateway.gateway.admin?.url}/admin/v1/requests/${id}`)).text();
       expect(record).toContain('"upstream_rejected"');
-      for (const told of [JSON.stringify(headers), text, gateway.logText(), record]) expect(told).not.toContain(SECRET);
+      for (const reported of [JSON.stringify(headers), text, gateway.logText(), record])
+        expect(reported).not.toContain(SECRET);
     },
   );
 });
@@ -272,7 +273,7 @@ describe('a caller', () => {
       await ask({ model: `@seen/a${sign}b`, headers: { 'x-request-id': id, 'user-agent': 'a\u0085b' } });
       await until(() => gateway.logs.some(({ request_id: logged }) => logged === id), 'it was logged');
       const record = await (await fetch(`${gateway.gateway.admin?.url}/admin/v1/requests/${id}`)).text();
-      for (const told of [gateway.logText(), record]) expect(told.includes(sign)).toBe(false);
+      for (const reported of [gateway.logText(), record]) expect(reported.includes(sign)).toBe(false);
     },
   );
 });

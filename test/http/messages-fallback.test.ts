@@ -179,7 +179,7 @@ describe('a request that is tried everywhere', () => {
     const seen = upstream.seen.length;
     script = (request, res) => json(res, errorOf(kindOf(request)), 503);
     await post('all', body, { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'interleaved-thinking-2025-05-14' });
-    const told = upstream.seen
+    const reported = upstream.seen
       .slice(seen)
       .map(({ headers }) => [
         headers['anthropic-version'],
@@ -188,7 +188,7 @@ describe('a request that is tried everywhere', () => {
         headers.authorization,
       ]);
     const beta = 'interleaved-thinking-2025-05-14';
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['2024-01-01', beta, 'upstream-secret-key', undefined],
       [undefined, beta, undefined, 'Bearer ya29.t'],
       [undefined, undefined, undefined, 'Bearer ya29.t'],

@@ -44,9 +44,9 @@ describe('the id that a caller gives', () => {
     ['authorization', HEX_KEY],
   ])('is not taken where it is the key that it sends in %s: %s', async (name, value) => {
     const { ask, gateway } = await start();
-    const told = await ask({ [name]: value, 'x-request-id': HEX_KEY, 'x-gateway-trace-id': HEX_KEY });
-    expect(told.id).toMatch(/^[0-9a-f]{8}-/);
-    expect(told.trace).toMatch(/^[0-9a-f]{32}$/);
-    for (const text of [told.headers, gateway.logText()]) expect(text).not.toContain(HEX_KEY);
+    const reported = await ask({ [name]: value, 'x-request-id': HEX_KEY, 'x-gateway-trace-id': HEX_KEY });
+    expect(reported.id).toMatch(/^[0-9a-f]{8}-/);
+    expect(reported.trace).toMatch(/^[0-9a-f]{32}$/);
+    for (const text of [reported.headers, gateway.logText()]) expect(text).not.toContain(HEX_KEY);
   });
 });

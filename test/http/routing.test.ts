@@ -276,10 +276,10 @@ describe('retry', () => {
     ['false', 1, 'false'],
     ['true', 3, 'false'],
     ['perhaps', 3, 'false'],
-  ])('heeds an upstream that says x-should-retry: %s', async (said, tries, told) => {
+  ])('heeds an upstream that says x-should-retry: %s', async (said, tries, reported) => {
     await start(busy(503, { 'x-should-retry': said }), twice({}));
     const answer = await chat({ model: 'm' }, useIt);
-    expect([answer.status, upstream.seen.length, answer.headers.get('x-should-retry')]).toEqual([503, tries, told]);
+    expect([answer.status, upstream.seen.length, answer.headers.get('x-should-retry')]).toEqual([503, tries, reported]);
   });
 
   it.each(['false', 'true'])('passes x-should-retry: %s on where nothing is repeated', async (said) => {

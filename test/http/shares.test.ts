@@ -87,8 +87,8 @@ describe('pipelined requests of one connection', () => {
     json(place.replies[1]!, openaiReply('answers b'));
     json(place.replies[0]!, openaiReply('answers a'));
     await wire.closed;
-    const told = [...wire.text.matchAll(/answers [ab]|malformed_request|headers_too_large/g)].map(([word]) => word);
-    expect(told).toEqual(['answers a', 'answers b', code]);
+    const reported = [...wire.text.matchAll(/answers [ab]|malformed_request|headers_too_large/g)].map(([word]) => word);
+    expect(reported).toEqual(['answers a', 'answers b', code]);
   });
 
   it('are given up with their connection, those that wait included', async () => {

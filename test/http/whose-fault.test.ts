@@ -130,8 +130,8 @@ describe('a token that a caller brings', () => {
     const health = await healthOf(running);
     expect(health).toHaveLength(2);
     for (const line of health) expect(line).toMatch(/ (?:ok|closed|well)/);
-    const told = [health.join('\n'), await read(`${running.gateway.statusUrl}/metrics`), running.gateway.logText()];
-    expect(told.join('\n')).not.toContain('canary');
+    const reported = [health.join('\n'), await read(`${running.gateway.statusUrl}/metrics`), running.gateway.logText()];
+    expect(reported.join('\n')).not.toContain('canary');
   });
 
   it('gets the upstream’s own 401 when the upstream refuses it', async () => {

@@ -4,7 +4,7 @@ import { PNG, TEXT, THOUGHT, type Feature } from './wires.ts';
 export interface Probe {
   readonly body: (model: string) => object;
   /** @param told the reply's body, or the text of its stream */
-  readonly shows: (told: string) => boolean;
+  readonly shows: (reported: string) => boolean;
   /** The models made for it, by slug, where the operation's usual ones are not; elsewhere there is none. */
   readonly models?: Readonly<Record<string, string>>;
 }
@@ -14,8 +14,8 @@ type Probes = Readonly<Partial<Record<Feature, Probe>>>;
 const says = (feature: Feature): string => `feature: ${feature}`;
 const holds =
   (...pieces: readonly string[]) =>
-  (told: string): boolean =>
-    pieces.every((piece) => told.includes(piece));
+  (reported: string): boolean =>
+    pieces.every((piece) => reported.includes(piece));
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } } };
 

@@ -26,23 +26,27 @@ const body = `ctx.exchange.metadata = { tier: 'gold' }; await next();`;
 describe('a plugin from outside, when a request is explained', () => {
   it('is run where it says that it is pure, and says what it does', async () => {
     const words = `explain: ({ exchange }) => ({ does: 'tier ' + exchange.metadata.tier, details: { tier: 1 } })`;
-    const told = await explained({ name: 'outside', body, more: `pure: true, ${words}` });
-    expect(own(told)).toMatchObject({ state: 'run', does: 'tier gold', details: { tier: 1 } });
-    expect(told.targets[0]!.outbound).toBeDefined();
+    const reported = await explained({ name: 'outside', body, more: `pure: true, ${words}` });
+    expect(own(reported)).toMatchObject({ state: 'run', does: 'tier gold', details: { tier: 1 } });
+    expect(reported.targets[0]!.outbound).toBeDefined();
   });
 
   it('is left out where it does not say so, and is not asked', async () => {
-    const told = await explained({ name: 'outside', body, more: `explain: () => ({ does: 'nothing I would tell' })` });
-    expect(own(told)).toMatchObject({ state: 'not run' });
-    expect(JSON.stringify(told)).not.toMatch(/gold|nothing I would tell/);
+    const reported = await explained({
+      name: 'outside',
+      body,
+      more: `explain: () => ({ does: 'nothing I would tell' })`,
+    });
+    expect(own(reported)).toMatchObject({ state: 'not run' });
+    expect(JSON.stringify(reported)).not.toMatch(/gold|nothing I would tell/);
   });
 
   it('spoils nothing when its words fail', async () => {
     const more = `pure: true, explain() { throw new Error('a secret'); }`;
-    const told = await explained({ name: 'outside', body, more });
-    expect(own(told)).toMatchObject({ state: 'run', does: 'cannot say: its `explain` has failed' });
-    expect(told.targets[0]!.outbound).toBeDefined();
-    expect(JSON.stringify(told)).not.toContain('a secret');
+    const reported = await explained({ name: 'outside', body, more });
+    expect(own(reported)).toMatchObject({ state: 'run', does: 'cannot say: its `explain` has failed' });
+    expect(reported.targets[0]!.outbound).toBeDefined();
+    expect(JSON.stringify(reported)).not.toContain('a secret');
   });
 
   it('has an example in src/plugin/README.md that says what it does', async () => {
@@ -60,7 +64,7 @@ describe('a plugin from outside, when a request is explained', () => {
     // As a process of its own: Vitest would load the module its own way.
     const args = ['explain', '--configs', dir, '--request', join(dir, 'request.json'), '--key', 'demo', '--json'];
     const { stdout } = await run(process.execPath, [packageFile('src/cli/main.ts'), ...args]);
-    const told = (JSON.parse(stdout) as Explanation).plugins.find(({ plugin }) => plugin === 'tenant-header');
-    expect(told).toMatchObject({ state: 'run', does: 'sets x-tenant to demo' });
+    const reported = (JSON.parse(stdout) as Explanation).plugins.find(({ plugin }) => plugin === 'tenant-header');
+    expect(reported).toMatchObject({ state: 'run', does: 'sets x-tenant to demo' });
   });
 });

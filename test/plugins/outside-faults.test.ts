@@ -153,10 +153,10 @@ describe('a middleware that throws', () => {
       const response = await started.chat();
       expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'internal_error' } }]);
       await until(() => linesOf(started, 'request failed').length > 0, 'the request has ended');
-      const told = linesOf(started, 'a plugin failed');
-      expect(told).toMatchObject([{ level: 'error', plugin: 'faulty', request_id: expect.any(String) }]);
-      expect((told[0]!['err'] as { readonly message?: string }).message ?? '').toContain(message);
-      expect(JSON.stringify(told).length).toBeLessThan(64 * 1024);
+      const reported = linesOf(started, 'a plugin failed');
+      expect(reported).toMatchObject([{ level: 'error', plugin: 'faulty', request_id: expect.any(String) }]);
+      expect((reported[0]!['err'] as { readonly message?: string }).message ?? '').toContain(message);
+      expect(JSON.stringify(reported).length).toBeLessThan(64 * 1024);
       expect(linesOf(started, 'request failed')).toMatchObject([{ plugin: 'faulty' }]);
       expect(linesOf(started, 'request failed inside the gateway')).toEqual([]);
       const id = response.headers.get('x-gateway-request-id')!;

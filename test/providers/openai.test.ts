@@ -282,7 +282,7 @@ describe('an azure-openai entry', () => {
   });
 
   it('has its numbers and names for codes told as OpenAI’s words', async () => {
-    for (const [status, code, told] of [
+    for (const [status, code, reported] of [
       [429, '429', 'rate_limit_exceeded'],
       [404, 'DeploymentNotFound', 'model_not_found'],
       [403, '403', 'upstream_permission'],
@@ -291,7 +291,7 @@ describe('an azure-openai entry', () => {
       const answer = await send(chat('@azure-dated/gpt-4o'));
       expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
         status,
-        { error: { message: 'As Azure says it.', code: told } },
+        { error: { message: 'As Azure says it.', code: reported } },
       ]);
     }
   });

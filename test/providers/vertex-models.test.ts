@@ -258,10 +258,10 @@ describe.each(KINDS)('$model', ({ model, paths, name, reply, call }) => {
       .chat.completions.create({ model, messages, max_tokens: 64, stream })
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PermissionDeniedError);
-    const told = (error as APIError).message;
-    expect(told).toContain(message);
+    const reported = (error as APIError).message;
+    expect(reported).toContain(message);
     // An API key has no role.
-    expect(told.includes('roles/aiplatform.user')).toBe(!model.startsWith('@express'));
+    expect(reported.includes('roles/aiplatform.user')).toBe(!model.startsWith('@express'));
   });
 
   it('sends the credential of its entry and nothing else of the caller’s', async () => {

@@ -46,11 +46,11 @@ describe('the tests of the sample configs', () => {
   });
 
   test.each(results)('pass: $name', ({ failures }) => {
-    const told = failures.map((one) => [
+    const reported = failures.map((one) => [
       `${placeOf(one)}: ${headOf(one)}`,
       ...diffOf(one).map((side) => side.join(' ')),
     ]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 

@@ -142,9 +142,9 @@ describe('configs/README.md', () => {
     const rows = [...generated.matchAll(/^\| `([^`]+)` \|.*\| `([^|]*)` \|$/gm)].map(
       ([, path, example]) => [path!, example!] as const,
     );
-    const told = places.filter(({ deprecated }) => !deprecated);
+    const reported = places.filter(({ deprecated }) => !deprecated);
     expect(
-      new Set(told.map(({ name }) => name)).difference(new Set(rows.map(([path]) => path.split('.').at(-1)))),
+      new Set(reported.map(({ name }) => name)).difference(new Set(rows.map(([path]) => path.split('.').at(-1)))),
     ).toEqual(new Set());
     for (const [path, example] of rows) {
       const name = path.split('.').at(-1)!;

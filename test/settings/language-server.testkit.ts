@@ -49,12 +49,12 @@ export class LanguageServer {
     // Each time another document: what is told of one may come late, and would be taken for the next one's.
     this.#opened += 1;
     const uri = pathToFileURL(`${path.replace(/\.yaml$/, '')}.${this.#opened}.yaml`).href;
-    const told = new Promise<string[]>((resolve) => this.#waiting.set(uri, resolve));
+    const reported = new Promise<string[]>((resolve) => this.#waiting.set(uri, resolve));
     this.#send({
       method: 'textDocument/didOpen',
       params: { textDocument: { uri, languageId: 'yaml', version: 1, text } },
     });
-    return told;
+    return reported;
   }
 
   async stop(): Promise<void> {

@@ -128,10 +128,10 @@ describe('the schemas', () => {
 
   test('describe every key', () => {
     const keys = parts.filter(([address]) => /\/properties\/[^/]+$/.test(address));
-    const untold = keys.filter(
+    const unreported = keys.filter(
       ([, { description, $ref: ref }]) => description === undefined && typeof ref !== 'string',
     );
-    expect(untold.map(([address]) => address)).toEqual([]);
+    expect(unreported.map(([address]) => address)).toEqual([]);
   });
 
   test('refuse unknown keys everywhere, but in a file that Google writes', () => {

@@ -215,14 +215,14 @@ describe('files that are never quiet', () => {
     writeFiles(folder, 'a');
     const clock = createFakeClock();
     let touch: () => void = () => {};
-    const told: number[] = [];
+    const reported: number[] = [];
     const watch = new SettingsWatch({
       clock,
       watchFolder(path, on) {
         if (path === folder) touch = () => on.change('keys.yaml');
         return { close: () => {} };
       },
-      onChange: () => void told.push(clock.now()),
+      onChange: () => void reported.push(clock.now()),
       onBlind: () => {},
     });
     stops.push(() => watch.stop());
@@ -232,9 +232,9 @@ describe('files that are never quiet', () => {
       await clock.advance(50);
     }
     // The change at 5000 comes just after the telling: the next ten debounces count from it.
-    expect(told).toEqual([5000, 10_000]);
+    expect(reported).toEqual([5000, 10_000]);
     await clock.advance(500);
-    expect(told).toEqual([5000, 10_000, 10_500]);
+    expect(reported).toEqual([5000, 10_000, 10_500]);
   });
 });
 
@@ -276,31 +276,31 @@ describe('a watcher that fails', () => {
   /** A system whose watchers the test holds. */
   function setup(open: WatchFolder) {
     const clock = createFakeClock();
-    const told = { changes: 0, blind: [] as unknown[] };
+    const reported = { changes: 0, blind: [] as unknown[] };
     const watch = new SettingsWatch({
       clock,
       watchFolder: open,
-      onChange: () => void (told.changes += 1),
-      onBlind: (_, error) => void told.blind.push(error),
+      onChange: () => void (reported.changes += 1),
+      onBlind: (_, error) => void reported.blind.push(error),
     });
-    return { clock, told, watch };
+    return { clock, reported, watch };
   }
 
   it('is told of once however often it is tried again, and the other folders are watched', async () => {
     const folder = join(top, 'configs');
     writeFiles(folder, 'a');
     let open = 0;
-    const { watch, told, clock } = setup((path, on) => {
+    const { watch, reported, clock } = setup((path, on) => {
       if (path.endsWith('secrets')) throw new Error('ENOSPC');
       open += 1;
       on.change(path.endsWith('configs') ? 'keys.yaml' : 'nothing');
       return { close: () => void (open -= 1) };
     });
     for (let n = 0; n < 3; n += 1) await watch.follow((await read(folder)).files, 500);
-    expect(told.blind).toEqual([new Error('ENOSPC')]);
+    expect(reported.blind).toEqual([new Error('ENOSPC')]);
     expect(open).toBe(3);
     await clock.advance(500);
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     watch.stop();
     expect(open).toBe(0);
   });
@@ -309,14 +309,14 @@ describe('a watcher that fails', () => {
     const folder = join(top, 'configs');
     writeFiles(folder, 'a');
     const fail: ((error: unknown) => void)[] = [];
-    const { watch, told, clock } = setup((_, on) => {
+    const { watch, reported, clock } = setup((_, on) => {
       fail.push(on.error);
       return { close: () => {} };
     });
     await watch.follow((await read(folder)).files, 500);
     fail[0]!(new Error('gone'));
     await clock.advance(500);
-    expect([told.changes, told.blind.length]).toEqual([1, 1]);
+    expect([reported.changes, reported.blind.length]).toEqual([1, 1]);
   });
 
   it('does not miss what changed after it was read and before it was watched', async () => {
@@ -324,23 +324,23 @@ describe('a watcher that fails', () => {
     writeFiles(folder, 'a');
     const { files } = await read(folder);
     appendFileSync(join(folder, 'catalog.yaml'), '#\n');
-    const { watch, told, clock } = setup(() => ({ close: () => {} }));
+    const { watch, reported, clock } = setup(() => ({ close: () => {} }));
     await watch.follow(files, 500);
     await clock.advance(500);
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
   });
 
   it('says nothing more once it is stopped', async () => {
     const folder = join(top, 'configs');
     writeFiles(folder, 'a');
-    const { watch, told, clock } = setup((_, on) => {
+    const { watch, reported, clock } = setup((_, on) => {
       on.change(null);
       return { close: () => {} };
     });
     await watch.follow((await read(folder)).files, 500);
     watch.stop();
     await clock.advance(5000);
-    expect(told.changes).toBe(0);
+    expect(reported.changes).toBe(0);
   });
 });
 

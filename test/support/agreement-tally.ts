@@ -5,7 +5,7 @@ export class Tally {
   compared = 0;
   attempts = 0;
   /** Their explanations compared too. */
-  told = 0;
+  reported = 0;
   ms = 0;
   readonly left = new Map<string, number>();
 
@@ -16,11 +16,11 @@ export class Tally {
 }
 
 /** Into the file that AGREEMENT_LOG names, one line for each gateway of a run: test/README.md says how it is read. */
-export function logTally({ compared, attempts, told, ms, left }: Tally): void {
+export function logTally({ compared, attempts, reported, ms, left }: Tally): void {
   const file = process.env['AGREEMENT_LOG'];
   if (file === undefined || file === '') return;
   appendFileSync(
     file,
-    `${JSON.stringify({ compared, attempts, told, ms: Math.round(ms), left: Object.fromEntries(left) })}\n`,
+    `${JSON.stringify({ compared, attempts, reported, ms: Math.round(ms), left: Object.fromEntries(left) })}\n`,
   );
 }

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Explanation, FieldSource, TargetTold } from '../../src/dry-run/explanation/explanation.ts';
+import type { Explanation, FieldSource, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
 import { isObject } from '../../src/dry-run/explanation/field-sources/leaves.ts';
 import type { Observation } from '../../src/dry-run/explain/observation.ts';
-import { STAND_IN_TOKEN } from '../../src/dry-run/explain/fakes.ts';
+import { FAKE_TOKEN } from '../../src/dry-run/explain/fakes.ts';
 import type { ReadPlaces } from '../../src/settings/source/files.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
 
@@ -24,7 +24,7 @@ export function isNews({ said, question }: Served, known: Set<string>): boolean 
   return true;
 }
 
-export interface ToldOf {
+export interface DescribedOf {
   readonly seen: Observation;
   readonly served: Served;
   /** The files that were explained from. */
@@ -32,9 +32,9 @@ export interface ToldOf {
 }
 
 /** What explain tells of a request that was served, against what was served. */
-export function expectTold(explanation: Explanation, { seen, served, places }: ToldOf): void {
+export function expectReported(explanation: Explanation, { seen, served, places }: DescribedOf): void {
   const { said } = served;
-  expectSame(toldOf(explanation, served), saidAs(served));
+  expectSame(reportOf(explanation, served), saidAs(served));
   explanation.targets.slice(0, said.attempts.length).forEach((target, number) => {
     const attempt = said.attempts[number]!;
     if (!attempt.unknown && !attempt.fetched) expectTarget(target, attempt);
@@ -48,7 +48,7 @@ const ranOf = ({ plugins }: Explanation, target: number | undefined): readonly s
     .filter((plugin) => plugin.target === target && plugin.state !== 'not reached')
     .map(({ chain, name }) => `${chain}:${name}`);
 
-function toldOf(explanation: Explanation, { said, reached }: Served) {
+function reportOf(explanation: Explanation, { said, reached }: Served) {
   const { request, caller, config, metadata, labels, deadline, rules, targets } = explanation;
   return {
     request: [request.id, request.method, request.path, request.operation, request.bytes],
@@ -71,7 +71,7 @@ function toldOf(explanation: Explanation, { said, reached }: Served) {
 const isWhole = (attempt: SaidAttempt | undefined, reached: readonly string[]): boolean =>
   !attempt?.unknown && !attempt?.fetched && reached.at(-1) !== 'attempt:cache';
 
-function saidAs({ said, question, reached }: Served): ReturnType<typeof toldOf> {
+function saidAs({ said, question, reached }: Served): ReturnType<typeof reportOf> {
   const { method, path, id = '', body } = question;
   return {
     request: [id, method, path.split('?')[0], said.operation, body.length],
@@ -88,10 +88,10 @@ function saidAs({ said, question, reached }: Served): ReturnType<typeof toldOf> 
   };
 }
 
-function expectTarget(told: TargetTold, { outbound, losses, refused }: SaidAttempt): void {
-  expectSame([told.losses, told.refused?.code], [losses, refused]);
+function expectTarget(reported: TargetExplanation, { outbound, losses, refused }: SaidAttempt): void {
+  expectSame([reported.losses, reported.refused?.code], [losses, refused]);
   if (!outbound) return;
-  const { method, url, headers, body, stream, calls, fields, fieldsUpTo = Infinity } = told.outbound!;
+  const { method, url, headers, body, stream, calls, fields, fieldsUpTo = Infinity } = reported.outbound!;
   const [first = ''] = outbound.bodies;
   const credentials = headers.filter(({ value }) => CREDENTIAL.test(value)).map(({ name }) => name);
   const open = (all: readonly (readonly [string, string])[]) => all.filter(([name]) => !credentials.includes(name));
@@ -99,9 +99,9 @@ function expectTarget(told: TargetTold, { outbound, losses, refused }: SaidAttem
     {
       call: [method, url, stream, calls],
       headers: open(headers.map(({ name, value }) => [name, value])),
-      timeouts: Object.values(told.timeouts).map(({ ms }) => ms),
+      timeouts: Object.values(reported.timeouts).map(({ ms }) => ms),
       body,
-      view: told.body,
+      view: reported.body,
     },
     {
       call: [outbound.method, outbound.url, outbound.stream, outbound.bodies.length],
@@ -122,22 +122,23 @@ const SECRET = '[secret]';
 const CREDENTIAL = /^(?:(?:Bearer|Basic) )?\[secret\]$/i;
 
 /** As JSON, where a text in which something is concealed is what it conceals. */
-function expectSame(told: unknown, served: unknown): void {
-  const plain = asJson(told);
+function expectSame(reported: unknown, served: unknown): void {
+  const plain = asJson(reported);
   expect(plain).toEqual(concealedAs(plain, asJson(served)));
 }
 
 /** Numbers of many digits are objects that only `JSON.stringify` reads. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify([value])) as unknown;
 
-function concealedAs(told: unknown, served: unknown): unknown {
-  if (typeof told === 'string' && typeof served === 'string' && told.includes(SECRET)) {
-    const pattern = told.split(SECRET).map((part) => RegExp.escape(part));
-    return new RegExp(`^${pattern.join('[^]+')}$`).test(served) ? told : served;
+function concealedAs(reported: unknown, served: unknown): unknown {
+  if (typeof reported === 'string' && typeof served === 'string' && reported.includes(SECRET)) {
+    const pattern = reported.split(SECRET).map((part) => RegExp.escape(part));
+    return new RegExp(`^${pattern.join('[^]+')}$`).test(served) ? reported : served;
   }
-  if (Array.isArray(told) && Array.isArray(served)) return served.map((one, index) => concealedAs(told[index], one));
-  if (!isObject(told) || !isObject(served)) return served;
-  return Object.fromEntries(Object.entries(served).map(([name, one]) => [name, concealedAs(told[name], one)]));
+  if (Array.isArray(reported) && Array.isArray(served))
+    return served.map((one, index) => concealedAs(reported[index], one));
+  if (!isObject(reported) || !isObject(served)) return served;
+  return Object.fromEntries(Object.entries(served).map(([name, one]) => [name, concealedAs(reported[name], one)]));
 }
 
 /** Paths of a body's ends, as they are told. */
@@ -156,12 +157,12 @@ function parsed(text: string): unknown {
 }
 
 /** Every place says what it is said to say. */
-function expectSources(told: unknown, places: ReadPlaces): void {
-  if (Array.isArray(told)) return told.forEach((one) => expectSources(one, places));
-  if (!isObject(told)) return;
-  if (told['kind'] === 'settings') expectPlace(told as unknown as SettingsSource, places);
+function expectSources(reported: unknown, places: ReadPlaces): void {
+  if (Array.isArray(reported)) return reported.forEach((one) => expectSources(one, places));
+  if (!isObject(reported)) return;
+  if (reported['kind'] === 'settings') expectPlace(reported as unknown as SettingsSource, places);
   // What a client or a config says may look like a source, too.
-  for (const [name, one] of Object.entries(told)) if (!FOREIGN.has(name)) expectSources(one, places);
+  for (const [name, one] of Object.entries(reported)) if (!FOREIGN.has(name)) expectSources(one, places);
 }
 
 type SettingsSource = Extract<FieldSource, { readonly kind: 'settings' }>;
@@ -193,8 +194,8 @@ function expectNoSecrets(explanation: Explanation, { exchange, attempts }: Obser
     Object.entries(whole?.headers ?? {}).flatMap(([name, value]) => (outbound?.headers[name] === value ? [] : value)),
   );
   const secrets = [...given, ...sent].map((value) => value?.replace(/^(?:Bearer|Basic) /i, '') ?? '');
-  const told = secrets.filter(
-    (secret) => secret.length >= SHORTEST && secret !== STAND_IN_TOKEN && text.includes(secret),
+  const reported = secrets.filter(
+    (secret) => secret.length >= SHORTEST && secret !== FAKE_TOKEN && text.includes(secret),
   );
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 }

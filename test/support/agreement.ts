@@ -10,13 +10,13 @@ import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../..
 import { createLogger } from '../../src/record/log/logger.ts';
 import { Explainer } from '../../src/dry-run/explain/explainer.ts';
 import { freezeHealth } from '../../src/dry-run/explain/frozen-health.ts';
-import { tellExplanation } from '../../src/dry-run/explain/describe/index.ts';
+import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 import type { GatewayOptions } from '../../src/process/gateway.ts';
 import type { Watch } from '../../src/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
-import { expectTold, isNews } from './agreement-told.ts';
+import { expectReported, isNews } from './agreement-told.ts';
 
 type Instantiate = NonNullable<Watch['instantiate']>;
 
@@ -39,14 +39,14 @@ type AgreementSetup = Pick<GatewayOptions, 'configs' | 'env' | 'clock' | 'files'
 export class Agreement {
   readonly tally = new Tally();
   readonly #setup: Omit<AgreementSetup, 'files'>;
-  readonly #tell: typeof tellExplanation;
+  readonly #tell: typeof describeRun;
   /** The gateway's, to be started with. */
   readonly files: LatestFiles;
   readonly #versions: Version[] = [];
   readonly #notes = new WeakMap<Exchange, Notes>();
 
   /** @param tell another than explain's own words, to see that they are compared */
-  constructor({ files = diskFiles, ...setup }: AgreementSetup, tell: typeof tellExplanation = tellExplanation) {
+  constructor({ files = diskFiles, ...setup }: AgreementSetup, tell: typeof describeRun = describeRun) {
     this.#setup = setup;
     this.#tell = tell;
     this.files = new LatestFiles(files);
@@ -115,8 +115,8 @@ export class Agreement {
         this.tally.compared += 1;
         this.tally.attempts += one.said.attempts.filter(({ outbound }) => outbound).length;
         if (isNews(one, known)) {
-          expectTold(this.#tell(seen), { seen, served: one, places });
-          this.tally.told += 1;
+          expectReported(this.#tell(seen), { seen, served: one, places });
+          this.tally.reported += 1;
         }
       }
     } finally {

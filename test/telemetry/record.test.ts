@@ -333,9 +333,9 @@ describe('the record of a request, the metrics and the access line say the same'
     await sendAndWait(url, one, one.before ? 2 : 1);
 
     const record = inside.record('req-1') as RecordJson;
-    const told = ofRecord(record);
+    const reported = ofRecord(record);
     const { state, code, ...expected } = one.expected;
-    expect({ ...told, state: record.state }).toMatchObject({ ...expected, state });
+    expect({ ...reported, state: record.state }).toMatchObject({ ...expected, state });
     if (code !== undefined) expect(record.error?.code).toBe(code);
 
     expectSame(linesOf().at(-1)!, record);
@@ -343,11 +343,11 @@ describe('the record of a request, the metrics and the access line say the same'
     const { text } = await inside.metrics.scrape(undefined);
     const measured = ofMetrics(one.before ? less(text, before) : text);
     expect({ ...measured, attempts: measured.attempts.toSorted() }).toEqual({
-      ...told,
+      ...reported,
       // Metrics have the class alone.
-      status: Math.trunc(told.status / 100) * 100,
+      status: Math.trunc(reported.status / 100) * 100,
       error: '',
-      attempts: told.attempts.toSorted(),
+      attempts: reported.attempts.toSorted(),
     });
   });
 });

@@ -32,14 +32,14 @@ export const readGolden = (one: WholeCase): GoldenFile | undefined =>
 export async function translate(one: WholeCase): Promise<GoldenFile> {
   const { title, client, request, models, strict, strictParams } = one;
   const asked = UPSTREAM_NAMES.filter((upstream) => models[upstream].length > 0);
-  const told = asked.map(async (upstream) => [upstream, await forModels(upstream, one)] as const);
+  const reported = asked.map(async (upstream) => [upstream, await forModels(upstream, one)] as const);
   return {
     title,
     ...(client !== 'chat' && { client }),
     ...(!strict && { strict }),
     ...(strictParams && { strictParams }),
     request,
-    ...Object.fromEntries(await Promise.all(told)),
+    ...Object.fromEntries(await Promise.all(reported)),
   };
 }
 

@@ -136,17 +136,17 @@ describe('a host that a caller has chosen', () => {
   it.each(inside)('and that leads to %s is told of as one that leads nowhere', async (_, address) => {
     const { lookup } = scriptedLookup([address]);
     await serve(lookup);
-    const told = await rejection(upstream.send(chosen(`https://name.test:${server.port}`)));
+    const reported = await rejection(upstream.send(chosen(`https://name.test:${server.port}`)));
     const nowhere = createUpstream({ clock: systemClock, lookup: () => Promise.reject(new Error('ENOTFOUND')) });
     const other = await rejection(nowhere.send(chosen(`https://name.test:${server.port}`)));
     await nowhere.close();
-    expect([told.code, told.message, told.status, told.retryable]).toEqual([
+    expect([reported.code, reported.message, reported.status, reported.retryable]).toEqual([
       'egress_refused',
       other.message,
       other.status,
       other.retryable,
     ]);
-    expect([server.connections, told.message.includes(address)]).toEqual([0, false]);
+    expect([server.connections, reported.message.includes(address)]).toEqual([0, false]);
   });
 
   it('is told of as it is where the caller may use the inside too, but for the metadata server', async () => {

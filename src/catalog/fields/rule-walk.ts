@@ -10,7 +10,7 @@ export interface FieldViolation {
 }
 
 /** Where the walk stands in the trees of the rules. */
-interface WalkPlace {
+interface RulePlace {
   readonly denied: FieldNode | undefined;
   /** Undefined: everything inside passes. */
   readonly allowed: FieldNode | undefined;
@@ -29,7 +29,7 @@ interface WalkPlace {
  */
 export function findViolation(bytes: Buffer, rules: CompiledRules): FieldViolation | undefined {
   try {
-    new RuleWalk(bytes, rules).run();
+    new RuleChecker(bytes, rules).run();
     return undefined;
   } catch (error) {
     if (error instanceof ViolationFound) return error.violation;
@@ -46,7 +46,7 @@ class ViolationFound extends Error {
   }
 }
 
-class RuleWalk {
+class RuleChecker {
   readonly #bytes: Buffer;
   readonly #rules: CompiledRules;
   /** Keys, and numbers of items. */
@@ -64,7 +64,7 @@ class RuleWalk {
     this.#value({ denied, allowed, free: freeMaps, inFree: false, key: '' });
   }
 
-  #value(place: WalkPlace): void {
+  #value(place: RulePlace): void {
     const byte = this.#bytes[this.#at];
     if (byte === OPEN_OBJECT) this.#members(place);
     else if (byte === OPEN_ARRAY) this.#items(place);
@@ -76,7 +76,7 @@ class RuleWalk {
     }
   }
 
-  #members(place: WalkPlace): void {
+  #members(place: RulePlace): void {
     this.#open();
     while (this.#bytes[this.#at] !== CLOSE_OBJECT) {
       const key = this.#string();
@@ -91,10 +91,10 @@ class RuleWalk {
     this.#at += 1;
   }
 
-  #items(place: WalkPlace): void {
+  #items(place: RulePlace): void {
     this.#open();
     const denied = itemOf(place.denied);
-    const inside: WalkPlace = { ...place, denied, allowed: allowedItem(place.allowed), free: itemOf(place.free) };
+    const inside: RulePlace = { ...place, denied, allowed: allowedItem(place.allowed), free: itemOf(place.free) };
     for (let index = 0; this.#bytes[this.#at] !== CLOSE_ARRAY; index += 1) {
       this.#path.push(index);
       if (denied !== place.denied && denied?.whole) this.#refuse();
@@ -106,7 +106,7 @@ class RuleWalk {
   }
 
   /** Throws Found where the key itself is refused. null is a way of leaving a field out. */
-  #inside({ denied, allowed, free, inFree }: WalkPlace, key: string): WalkPlace {
+  #inside({ denied, allowed, free, inFree }: RulePlace, key: string): RulePlace {
     const { deniedAnywhere, allowedAnywhere, exact } = this.#rules;
     const unset = this.#bytes[this.#at] === LETTER_N;
     const loose = looseName(key);
@@ -129,7 +129,7 @@ class RuleWalk {
     };
   }
 
-  #text({ inFree, key }: WalkPlace): void {
+  #text({ inFree, key }: RulePlace): void {
     const from = this.#at;
     this.#skipString();
     const { buckets } = this.#rules;

@@ -41,7 +41,7 @@ export async function readKeys(dir: string, options: ReadKeysOptions): Promise<R
   const path = join(dir, 'keys.yaml');
   const content = options.text === undefined ? await diskFiles.read(path) : { text: options.text };
   const text = 'text' in content ? content.text : undefined;
-  const { env, files } = withStandIns({ path, text }, options.env);
+  const { env, files } = withFakes({ path, text }, options.env);
   const { now } = options;
   const loaded = await loadSettings(dir, { env, files, now });
   const found = { kind: 'keys', name: 'keys.yaml', path, id: 'keys' } as const;
@@ -66,7 +66,7 @@ interface Source {
 }
 
 /** Variables and files that keys.yaml names and this shell does not have get a value of their own each. */
-function withStandIns({ path, text }: Source, env: Environment): { env: Environment; files: SettingsFiles } {
+function withFakes({ path, text }: Source, env: Environment): { env: Environment; files: SettingsFiles } {
   const references = text === undefined ? [] : referencesIn(YamlFile.parse(path, text));
   const variables = references.filter(
     ({ kind, name, fallback }) => kind === 'env' && fallback === undefined && env[name] === undefined,

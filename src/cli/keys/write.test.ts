@@ -109,10 +109,10 @@ describe('keys create --write', () => {
   test('gives way to somebody who writes at the same time', async () => {
     const keys = await readKeys(folder.path, { env: {}, now: NOW });
     folder.write('keys.yaml', '# theirs\nkeys: []\n');
-    const told = await run(async (options) =>
+    const reported = await run(async (options) =>
       'text' in keys && (await writeKeys(keys, { text: `${KEYS}# more\n` }, options)) ? 0 : 1,
     );
-    expect(told).toEqual({
+    expect(reported).toEqual({
       code: 1,
       out: '',
       err: 'DIR/keys.yaml was not changed: it was changed by somebody else meanwhile; try again\n',

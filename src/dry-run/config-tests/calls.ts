@@ -22,7 +22,7 @@ export interface PlacedCall {
   readonly request: OutboundRequest;
   readonly spoken: Spoken;
   /** What is told of it. */
-  readonly told: CaseCall;
+  readonly reported: CaseCall;
   /** Undefined: the case has none left. */
   readonly answer: TestAnswer | undefined;
   /** A connection is being made for it, or stands. */
@@ -48,7 +48,7 @@ export class Calls {
       attempt,
       request,
       spoken: spokenAt(exchange, attempt, request),
-      told: tell(attempt, request),
+      reported: describe(attempt, request),
       answer: this.#answers[this.placed.length],
       dialled: false,
       arrived: false,
@@ -94,9 +94,9 @@ export class Calls {
 
   #countedWrong(): readonly string[] {
     const { length } = this.#answers;
-    const unanswered = this.placed.slice(length, length + MOST_TOLD).map(({ told }, index) => {
+    const unanswered = this.placed.slice(length, length + MOST_TOLD).map(({ reported }, index) => {
       const number = length + index + 1;
-      return `call ${number} (${told.method} ${told.url}) has no answer: \`upstream\` has ${count(length)}`;
+      return `call ${number} (${reported.method} ${reported.url}) has no answer: \`upstream\` has ${count(length)}`;
     });
     const left = length - this.placed.length;
     const more = -left - MOST_TOLD;
@@ -130,7 +130,7 @@ function spokenAt(exchange: Exchange, { resolved, outbound }: Attempt, request: 
 const SECRET = '[secret]';
 
 /** Credentials are whatever `authorize` has added to what was written, and wherever else their text stands. */
-function tell({ outbound }: Attempt, { origin, method, path, headers, body, errors }: OutboundRequest): CaseCall {
+function describe({ outbound }: Attempt, { origin, method, path, headers, body, errors }: OutboundRequest): CaseCall {
   const secrets = (errors?.secrets ?? []).filter((secret) => secret !== '');
   const masked = (text: string): string => secrets.reduce((out, secret) => out.replaceAll(secret, SECRET), text);
   const written = outbound?.headers ?? {};

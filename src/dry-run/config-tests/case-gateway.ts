@@ -93,11 +93,11 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);
   inFlight.apply(settings.limits);
-  const lasting = createProcessState(parts);
+  const processState = createProcessState(parts);
   const watch = watchOf(setup, { upstream, settings, inFlight });
   // Turns rest in real time, and a config test runs one request at a time: it needs no turns.
-  const shared = { ...lasting.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
-  const snapshot = await started(compileWith({ ...lasting, shared }, loaded, configs, NOTHING_READ), time);
+  const shared = { ...processState.shared, inFlight, turns: undefined, tokens: new NoTokens(clock), watch };
+  const snapshot = await started(compileWith({ ...processState, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
   const live = new LiveSnapshot(snapshot, () => {});

@@ -137,12 +137,12 @@ function checkUntold({ headers, outbound }: TestExpectation): readonly CaseFindi
   const calls = [outbound ?? []].flat();
   const at = (index: number): JsonPath => (Array.isArray(outbound) ? ['outbound', index] : ['outbound']);
   return [
-    ...untold(headers, LEFT_OUT, []),
-    ...calls.flatMap((call, index) => untold(call.headers, NOT_SENT, at(index))),
+    ...unreported(headers, LEFT_OUT, []),
+    ...calls.flatMap((call, index) => unreported(call.headers, NOT_SENT, at(index))),
   ];
 }
 
-const untold = (headers: object | undefined, left: ReadonlySet<string>, path: JsonPath): readonly CaseFinding[] =>
+const unreported = (headers: object | undefined, left: ReadonlySet<string>, path: JsonPath): readonly CaseFinding[] =>
   Object.keys(headers ?? {})
     .filter((name) => left.has(name.toLowerCase()))
     .map((name) => ({

@@ -262,8 +262,8 @@ describe('what is not as expected is told', () => {
       { metrics: [{ name: 'gatehouse_tokens_total', value: 8 }] },
       { path: ['metrics', 0, 'value'], expected: '8' },
     ],
-  ])('%s', (_, expected, told, outcome = OUTCOME) => {
-    expect(compare(expected, outcome)).toMatchObject([told]);
+  ])('%s', (_, expected, reported, outcome = OUTCOME) => {
+    expect(compare(expected, outcome)).toMatchObject([reported]);
   });
 
   test('what a case got wrong, whatever it expects', () => {

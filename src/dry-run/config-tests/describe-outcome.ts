@@ -22,16 +22,16 @@ export interface ObservedCase {
   readonly faults: readonly string[];
 }
 
-export function tellOutcome(seen: ObservedCase): CaseOutcome {
+export function describeOutcome(seen: ObservedCase): CaseOutcome {
   const { calls, reply, served, counted, faults } = seen;
   const { status, headers, text } = reply;
   return {
-    attempts: served ? tellAttempts(seen, served) : [],
-    calls: calls.placed.map(({ told }) => told),
+    attempts: served ? describeAttempts(seen, served) : [],
+    calls: calls.placed.map(({ reported }) => reported),
     status,
     headers,
     text,
-    stream: tellStream(reply, served?.exchange),
+    stream: describeStream(reply, served?.exchange),
     dropped: [...new Set(lastLosses(served).map(({ param }) => param))],
     metrics: counted,
     faults: [...faults, ...calls.faults],
@@ -43,7 +43,10 @@ function lastLosses(served: Served | undefined): readonly Loss[] {
   return attempt ? lossesOf(attempt) : [];
 }
 
-function tellAttempts({ settings, calls, wall }: ObservedCase, { exchange, end, endedAt }: Served): AttemptOutcome[] {
+function describeAttempts(
+  { settings, calls, wall }: ObservedCase,
+  { exchange, end, endedAt }: Served,
+): AttemptOutcome[] {
   const record = recordOf(exchange, end ?? { state: 'running', status: 0, bytes: 0, error: undefined }, {
     endedAt,
     receivedAt: wall,
@@ -52,7 +55,7 @@ function tellAttempts({ settings, calls, wall }: ObservedCase, { exchange, end, 
     target: attempt.target.path,
     name: nameOf(attempt, exchange, settings),
     provider: attempt.resolved && `@${attempt.resolved.slug}`,
-    outbound: calls.placed.findLast((call: PlacedCall) => call.attempt === attempt)?.told,
+    outbound: calls.placed.findLast((call: PlacedCall) => call.attempt === attempt)?.reported,
     error: record.attempts[index]?.errorCode,
   }));
 }
@@ -67,7 +70,10 @@ function nameOf({ target }: Attempt, { config }: Exchange, { gateway }: Settings
   return typeof name === 'string' && value !== file ? name : undefined;
 }
 
-function tellStream({ headers, text, whole }: ClientReply, exchange: Exchange | undefined): StreamOutcome | undefined {
+function describeStream(
+  { headers, text, whole }: ClientReply,
+  exchange: Exchange | undefined,
+): StreamOutcome | undefined {
   if (!headers['content-type']?.startsWith('text/event-stream')) return undefined;
   const events = readSse(Buffer.from(text)).map(({ data }) => parsed(data));
   const { clientFormat, operation } = exchange ?? {};

@@ -6,7 +6,7 @@ const upstream = [{ answer: 'Hello' }];
 const expected = { expect: {} };
 const CACHED = { ...TARGETS.openai, cache: { mode: 'exact', max_age: 3600 } };
 
-const told = (outcomes: readonly CaseOutcome[]) =>
+const reported = (outcomes: readonly CaseOutcome[]) =>
   outcomes.map(({ status, headers, calls, faults }) => [
     status,
     headers['x-gateway-cache-status'],
@@ -17,7 +17,7 @@ const told = (outcomes: readonly CaseOutcome[]) =>
 describe('a further request', () => {
   it('is the first once more, where it says nothing else, and has what the cache has kept', async () => {
     const outcomes = await runAll(CACHED, { upstream, next: [expected, expected] });
-    expect(told(outcomes)).toEqual([
+    expect(reported(outcomes)).toEqual([
       [200, 'MISS', 1],
       [200, 'HIT', 0],
       [200, 'HIT', 0],
@@ -36,7 +36,7 @@ describe('a further request', () => {
         { request, upstream, ...expected },
       ],
     });
-    expect(told(outcomes)).toEqual([
+    expect(reported(outcomes)).toEqual([
       [200, 'MISS', 1],
       [200, 'REFRESH', 1],
       [200, 'MISS', 1],
@@ -51,7 +51,7 @@ describe('a further request', () => {
       // A week is longer than any request takes.
       { after: '168h', upstream, ...expected },
     ];
-    expect(told(await runAll(CACHED, { upstream, next }))).toEqual([
+    expect(reported(await runAll(CACHED, { upstream, next }))).toEqual([
       [200, 'MISS', 1],
       [200, 'HIT', 0],
       [200, 'MISS', 1],
@@ -128,7 +128,7 @@ describe('a further request', () => {
 
   it('that calls an upstream needs an answer of its own', async () => {
     const outcomes = await runAll(TARGETS.openai, { upstream: [...upstream], next: [expected] });
-    expect(told(outcomes)).toEqual([
+    expect(reported(outcomes)).toEqual([
       [200, undefined, 1],
       [502, undefined, 1, expect.stringMatching(/^call 1 \(POST https.*\) has no answer: `upstream` has no answers$/)],
     ]);

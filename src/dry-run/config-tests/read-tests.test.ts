@@ -172,8 +172,8 @@ group('mistakes in tests are told at their places', () => {
       `cases:\n${oneCase('a', 'headers: { x: sk-abcdefghijkl }\n    expect: { status: 200 }')}`,
       '4:19: warning: this looks like a secret in clear text; a test needs none that works',
     ],
-  ])('%s', async (_, text, told) => {
-    expect(await prod(text)).toEqual([`configs/gateway/prod.test.yaml:${told}`]);
+  ])('%s', async (_, text, reported) => {
+    expect(await prod(text)).toEqual([`configs/gateway/prod.test.yaml:${reported}`]);
   });
 
   test('names of nested targets, their paths and slugs are none', async () => {
@@ -203,10 +203,10 @@ group('a gateway config whose id would end in .test', () => {
       'the id of a gateway config does not end in `.test`; files of tests end in .test.yaml, in small letters',
     ],
     ['gateway/prod.test.yml', 'warning: this file is ignored; tests end in .test.yaml'],
-  ])('is no config as %s either', async (name, told) => {
+  ])('is no config as %s either', async (name, reported) => {
     const files = folderWith({ [name]: 'provider: "@sim"\n' });
     const { diagnostics } = await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files });
-    expect(diagnostics.map(describe)).toEqual([`configs/${name}:1:1: ${told}`]);
+    expect(diagnostics.map(describe)).toEqual([`configs/${name}:1:1: ${reported}`]);
   });
 
   test('cannot be the default', async () => {

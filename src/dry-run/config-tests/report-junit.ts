@@ -43,10 +43,10 @@ function caseOf({ name, file, place, failures, ms }: CaseResult): readonly strin
   const [first] = failures;
   if (!first) return [head, '</testcase>'];
   // One element for all: most servers show only the first.
-  return [head, failureOf({ message: headOf(first), text: failures.map(tell).join('\n') }), '</testcase>'];
+  return [head, failureOf({ message: headOf(first), text: failures.map(describeFailure).join('\n') }), '</testcase>'];
 }
 
-function tell(failure: Failure): string {
+function describeFailure(failure: Failure): string {
   const diff = diffOf(failure).map(([word, text]) => `\n  ${word} ${text}`);
   return `${placeOf(failure)}: ${headOf(failure)}${diff.join('')}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describe as tell } from '../../settings/problems/diagnostic.ts';
+import { describe as textOf } from '../../settings/problems/diagnostic.ts';
 import { headOf, placeOf } from './failure-text.ts';
 import { hasFailed, type CaseResult, type TestsEnd } from './results.ts';
 import { runTests, type TestRun } from './run-tests.ts';
@@ -19,19 +19,24 @@ async function run(texts: Readonly<Record<string, string>>, options: Partial<Tes
     clock: { now: () => (now += 5) },
     runCase: () => Promise.resolve([outcome(200)]),
     bail: false,
-    onRead: (told) => warnings.push(...told.map(tell)),
+    onRead: (reported) => warnings.push(...reported.map(textOf)),
     onResult: (result) => results.push(result),
     ...options,
   });
-  return { end, warnings, told: results.map((result) => `${hasFailed(result) ? '✗' : '✓'} ${result.name}`), results };
+  return {
+    end,
+    warnings,
+    reported: results.map((result) => `${hasFailed(result) ? '✗' : '✓'} ${result.name}`),
+    results,
+  };
 }
 
 const tests = (text: string): Readonly<Record<string, string>> => ({ 'gateway/prod.test.yaml': text });
 
 describe('the cases of a folder', () => {
   test('run one after the other, and each is told when it has ended', async () => {
-    const { end, told, results } = await run(tests(THREE));
-    expect(told).toEqual(['✓ one', '✗ two', '✓ three']);
+    const { end, reported, results } = await run(tests(THREE));
+    expect(reported).toEqual(['✓ one', '✗ two', '✓ three']);
     expect(end).toMatchObject({ kind: 'ran', notRun: 0, ms: 35 });
     expect(results[0]).toMatchObject({ file: 'configs/gateway/prod.test.yaml', place: { line: 2, column: 11 }, ms: 5 });
   });
@@ -94,27 +99,27 @@ describe('the cases of a folder', () => {
   test('that cannot be run fail, and the others run', async () => {
     const runCase: TestRun['runCase'] = ({ env: _ }, { name }) =>
       name === 'one' ? Promise.reject(new Error('no such thing')) : Promise.resolve([outcome(200)]);
-    const { told, results } = await run(tests(THREE), { runCase });
-    expect(told).toEqual(['✗ one', '✗ two', '✓ three']);
+    const { reported, results } = await run(tests(THREE), { runCase });
+    expect(reported).toEqual(['✗ one', '✗ two', '✓ three']);
     expect(results[0]?.failures[0]?.message).toBe('the case could not be run: no such thing');
   });
 
   test('end with the first that fails, when asked to', async () => {
-    const { end, told } = await run(tests(THREE), { bail: true });
-    expect([told, end]).toMatchObject([['✓ one', '✗ two'], { notRun: 1 }]);
+    const { end, reported } = await run(tests(THREE), { bail: true });
+    expect([reported, end]).toMatchObject([['✓ one', '✗ two'], { notRun: 1 }]);
   });
 
   test('end when there is no more reason to go on', async () => {
     let left = 1;
-    const { told } = await run(tests(THREE), { mayGoOn: () => (left -= 1) >= 0 });
-    expect(told).toEqual(['✓ one']);
+    const { reported } = await run(tests(THREE), { mayGoOn: () => (left -= 1) >= 0 });
+    expect(reported).toEqual(['✓ one']);
   });
 
   test.each([
     ['TWO', ['✗ two']],
     ['prod.test.yaml: t', ['✗ two', '✓ three']],
   ])('are those with %s in their file or name, when asked for', async (filter, expected) => {
-    expect((await run(tests(THREE), { filter })).told).toEqual(expected);
+    expect((await run(tests(THREE), { filter })).reported).toEqual(expected);
   });
 
   test('are none where none has the text that was asked for', async () => {
@@ -166,13 +171,13 @@ describe('nothing runs', () => {
   });
 
   test('when the settings or the tests have mistakes: all of them are told', async () => {
-    const { end, told } = await run({
+    const { end, reported } = await run({
       'gateway/prod.yaml': 'provider: "@smi"\n',
       'gateway/prod.test.yaml': `cases:\n${oneCase('a', 'key: tema\n    expect: { status: 200 }')}`,
       'gateway/other.test.yaml': 'cases: []\n',
     });
-    expect(told).toEqual([]);
-    expect(end.kind === 'broken' && end.diagnostics.map(tell)).toEqual([
+    expect(reported).toEqual([]);
+    expect(end.kind === 'broken' && end.diagnostics.map(textOf)).toEqual([
       'configs/gateway/other.test.yaml:1:8: `cases` must have at least one item',
       'configs/gateway/prod.test.yaml:4:10: there is no key with the id `tema`; did you mean "team"?',
       'configs/gateway/prod.yaml:1:11: there is no catalog entry @smi; did you mean "@sim"?',
@@ -194,7 +199,7 @@ describe('the settings of tests', () => {
   test('have the variables that the tests give', async () => {
     const catalog = 'providers: [{ slug: sim, provider: simulator, models: ["${env:MODEL}"] }]\n';
     const without = await run({ ...tests(THREE), 'catalog.yaml': catalog });
-    expect(without.end.kind === 'broken' && without.end.diagnostics.map(tell)).toEqual([
+    expect(without.end.kind === 'broken' && without.end.diagnostics.map(textOf)).toEqual([
       expect.stringContaining('the environment variable `MODEL` is not set'),
     ]);
     expect((await run({ ...tests(`env: { MODEL: m }\n${THREE}`), 'catalog.yaml': catalog })).end.kind).toBe('ran');

@@ -78,7 +78,7 @@ async function mistakesAround(
   const loads = new Map<string, LoadResult>();
   for (const env of envs) {
     const key = keyOf(env);
-    if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, standIns: true }));
+    if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, fakeMissing: true }));
   }
   // `gatehouse validate` tells the other warnings.
   const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>

@@ -16,7 +16,7 @@ import { passTime, startTime, type CaseTime } from './case-time.ts';
 import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
 import type { CaseOutcome } from './outcome.ts';
-import { countedBetween, countersOf, tellOutcome } from './describe-outcome.ts';
+import { countedBetween, countersOf, describeOutcome } from './describe-outcome.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 
 /** The settings of some cases. Read once for each setup: when they have changed, make another. */
@@ -101,7 +101,7 @@ async function askOne(
   const faults = [late, fault].filter((one) => one !== undefined);
   const served = gateway.served[earlier];
   return {
-    outcome: tellOutcome({ settings, calls, reply, served, wall, counted, faults }),
+    outcome: describeOutcome({ settings, calls, reply, served, wall, counted, faults }),
     isOver: fault === undefined,
   };
 }
@@ -153,7 +153,7 @@ function settingsOf(setup: RunnerSetup): Promise<Loaded> {
 }
 
 async function load({ configs, files, env }: RunnerSetup): Promise<Loaded> {
-  const loaded = await loadSettings(configs, { env, files, now: Date.parse(SOME_MOMENT), standIns: true });
+  const loaded = await loadSettings(configs, { env, files, now: Date.parse(SOME_MOMENT), fakeMissing: true });
   const { settings } = loaded;
   if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
   return { loaded, settings };

@@ -110,13 +110,13 @@ describe('what never ends', () => {
     let goesOn = true;
     const again = (): void => (goesOn ? traffic.carry(again) : undefined);
     again();
-    const told = await passTime(
+    const reported = await passTime(
       startTime(traffic, 0, () => false),
       () => false,
       { mostRealMs: 20 },
     );
     goesOn = false;
-    expect(told).toBe('it did not end within 0.02 s of real time');
+    expect(reported).toBe('it did not end within 0.02 s of real time');
   });
 
   it('is a plugin that does not start: it is told at its place, once its own time has been made to pass', async () => {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { mayHoldCredential } from '../../settings/checks/forward-headers.ts';
 
 /** In the place of a credential that a caller brought for the upstream, where a request is kept without it. */
-export const STAND_IN_CREDENTIAL = 'upstream-token-of-the-caller';
+export const FAKE_CREDENTIAL = 'upstream-token-of-the-caller';
 
 /** Shorter ones are part of many words; nothing that protects anything is as short. */
 export const SHORTEST = 8;

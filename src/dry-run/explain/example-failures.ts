@@ -1,6 +1,6 @@
 import {
   GatewayError,
-  letsOn,
+  fallsThroughTo,
   UpstreamError,
   type Attempt,
   type ErrorCode,
@@ -55,14 +55,14 @@ export const exampleOfStatus = (status: number): UpstreamError =>
 
 /** After which failures of an attempt another target would be asked, as far as anybody can say before it has begun. */
 export function nextAfterOf({ config }: Exchange, { choice }: Attempt): SeenAttempt['nextAfter'] {
-  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.givesWay(error) ? [kind] : []));
+  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.fallsThrough(error) ? [kind] : []));
   const statuses = config ? statusCodesIn(config.route) : [];
-  return { kinds, statusCodes: statuses.filter((status) => choice.givesWay(exampleOfStatus(status))) };
+  return { kinds, statusCodes: statuses.filter((status) => choice.fallsThrough(exampleOfStatus(status))) };
 }
 
 /** Every status that some group of the tree names. */
 function statusCodesIn(route: Route): readonly number[] {
-  const codes = new Set(groupsIn(route).flatMap(({ givesWay }) => [...givesWay.statusCodes]));
+  const codes = new Set(groupsIn(route).flatMap(({ fallsThrough }) => [...fallsThrough.statusCodes]));
   return [...codes].toSorted((a, b) => a - b);
 }
 
@@ -80,7 +80,7 @@ export function nearestFailure(
     isInUse(group, member) && targetsOf(member).every((each) => !met.has(each));
   for (const { around } of config ? wayTo(config.route, target).toReversed() : []) {
     if (around.kind !== 'group' || !around.members.some((member) => isOpen(around, member))) continue;
-    const found = failures.find((error) => letsOn(around.givesWay, error));
+    const found = failures.find((error) => fallsThroughTo(around.fallsThrough, error));
     if (found) return found;
   }
   return failures[0];

@@ -26,9 +26,9 @@ import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
 import type { Observation, PluginStep } from './observation.ts';
 import type { ExplainQuestion } from './question.ts';
-import { NO_RECORDER, NO_UPSTREAM, NoTokens, standIns } from './fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM, NoTokens, fakeMissing } from './fakes.ts';
 import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
-import { tellExplanation } from './describe/index.ts';
+import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
@@ -42,7 +42,7 @@ export interface ExplainerSetup {
   readonly clock: Clock;
   readonly log: Logger;
   /** Secrets that this machine does not have are stood in for, and told in a note. Default: they are errors. */
-  readonly standIns?: boolean;
+  readonly fakeMissing?: boolean;
   /** How the gateway's targets do. Default: all are well. */
   readonly health?: Pick<HealthStore, 'peek'>;
   /** The gateway's kept replies. Default: none. */
@@ -97,7 +97,7 @@ export class Explainer {
     return this.#inTurn(async () => {
       const seen = await this.#observe(question);
       await inSlices(findOrigins(seen), this.#setup.clock);
-      return tellExplanation(seen);
+      return describeRun(seen);
     });
   }
 
@@ -155,7 +155,7 @@ export class Explainer {
       listed,
       attempts: exchange.attempts.map((attempt) => run.seen(attempt)),
       notes: [
-        ...stoodIn(loaded),
+        ...fakedNames(loaded),
         ...expired(question, settings, clock.wall()),
         ...elsewhere(question, exchange),
         ...run.notes,
@@ -201,7 +201,7 @@ export class Explainer {
       env,
       files,
       now: wall,
-      standIns: this.#setup.standIns ?? false,
+      fakeMissing: this.#setup.fakeMissing ?? false,
     });
     const { settings } = loaded;
     if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
@@ -229,7 +229,7 @@ export class Explainer {
           (exchange) => this.#runOf(exchange),
           (place) => void listed.push(place),
         ),
-        grant: standIns({
+        grant: fakeMissing({
           clock,
           server: compileServerSettings(settings.server),
           runOf: (exchange) => this.#runOf(exchange),
@@ -272,5 +272,5 @@ const elsewhere = ({ remoteAddress }: ExplainQuestion, { error, request }: Excha
     : [];
 
 /** One line, however many there are. */
-const stoodIn = ({ stoodIn: names }: LoadResult): readonly string[] =>
+const fakedNames = ({ fakedNames: names }: LoadResult): readonly string[] =>
   names.length === 0 ? [] : [`not set here, so stood in for: ${names.join(', ')}`];

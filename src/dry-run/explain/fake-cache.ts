@@ -1,5 +1,5 @@
-import { cacheKey, tellParts, type CacheQuestion } from '../../../plugins/cache/key.ts';
-import { readWishes } from '../../../plugins/cache/client-options.ts';
+import { cacheKey, describeKey, type CacheQuestion } from '../../../plugins/cache/key.ts';
+import { readCacheOptions } from '../../../plugins/cache/client-options.ts';
 import { GatewayError, type CachedReply, type Clock, type Exchange, type ReplyCache } from '../../plugin/index.ts';
 import type { SeenCache } from './observation.ts';
 import type { RunNotes } from './run-notes.ts';
@@ -25,9 +25,9 @@ export function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup)
       refused = undefined;
       if (question) {
         const kept = young(cache, question, clock);
-        const telling = kept && tellingOf(cache, kept, question);
-        if (telling === 'refused') refused = kept;
-        runOf(exchange).seen(question.attempt).cache = seenOf(question, telling === 'told' ? kept : undefined);
+        const rendering = kept && renderingOf(cache, kept, question);
+        if (rendering === 'refused') refused = kept;
+        runOf(exchange).seen(question.attempt).cache = seenOf(question, rendering === 'told' ? kept : undefined);
       }
       return spoken;
     },
@@ -41,7 +41,7 @@ function questionOf(exchange: Exchange, spoken: CacheQuestion['spoken']): CacheQ
   const attempt = exchange.attempts.at(-1);
   const settings = attempt?.target.cache;
   if (!attempt?.resolved || !settings) return undefined;
-  const { namespace } = readWishes(exchange.request);
+  const { namespace } = readCacheOptions(exchange.request);
   return { exchange, attempt, resolved: attempt.resolved, settings, namespace, spoken };
 }
 
@@ -54,12 +54,12 @@ function young(cache: ReplyCache, question: CacheQuestion, clock: FakeCacheSetup
 
 const seenOf = (question: CacheQuestion, kept: CachedReply | undefined): SeenCache => ({
   key: cacheKey(question),
-  parts: tellParts(question),
-  refresh: readWishes(question.exchange.request).refresh,
+  parts: describeKey(question),
+  refresh: readCacheOptions(question.exchange.request).refresh,
   kept,
 });
 
-function tellingOf(
+function renderingOf(
   cache: ReplyCache,
   kept: CachedReply,
   { exchange, attempt }: CacheQuestion,

@@ -22,7 +22,7 @@ import { readOnlyHealth, type ReadHealth } from './frozen-health.ts';
 import type { SeenAttempt } from './observation.ts';
 import type { RunNotes } from './run-notes.ts';
 
-export interface StandInSetup {
+export interface FakesSetup {
   readonly clock: Clock;
   readonly server: ServerSettings;
   readonly runOf: (exchange: Exchange) => RunNotes;
@@ -32,7 +32,7 @@ export interface StandInSetup {
 }
 
 /** What plugins are granted in explain: everything as it is, but nothing that leaves the process, counts or remembers. */
-export function standIns(setup: StandInSetup): (granted: Partial<Capabilities>) => Partial<Capabilities> {
+export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>) => Partial<Capabilities> {
   return (granted) => ({
     ...granted,
     health: readOnlyHealth(setup.health),
@@ -43,12 +43,12 @@ export function standIns(setup: StandInSetup): (granted: Partial<Capabilities>) 
   });
 }
 
-const keysOf = (keys: KeyRing, { supposedCaller }: StandInSetup): KeyRing => ({
+const keysOf = (keys: KeyRing, { supposedCaller }: FakesSetup): KeyRing => ({
   find: (key, address) => supposedCaller(key) ?? keys.find(key, address),
 });
 
 /** For as long as it is written, a body holds the media that the gateway got for it. */
-const noteWritten = (translator: Translator, { runOf }: StandInSetup): Translator => ({
+const noteWritten = (translator: Translator, { runOf }: FakesSetup): Translator => ({
   check: (exchange, attempt, resolved) => translator.check(exchange, attempt, resolved),
   prepare(exchange, attempt, resolved) {
     runOf(exchange).seen(attempt).written = attempt.body;
@@ -64,7 +64,7 @@ const noteWritten = (translator: Translator, { runOf }: StandInSetup): Translato
  * Everything up to the connection: the request is written and authorised as ever, noted, and then supposed to fail, with a failure
  * that lets the chain go on where there is one. So `route` itself shows who would be next.
  */
-function sendNothing({ clock, server, runOf }: StandInSetup): Sender {
+function sendNothing({ clock, server, runOf }: FakesSetup): Sender {
   return {
     async send(exchange, attempt) {
       const run = runOf(exchange);
@@ -129,11 +129,11 @@ const PIXEL = Buffer.from(
 export const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };
 
 /** In the place of every access token. */
-export const STAND_IN_TOKEN = 'access-token';
+export const FAKE_TOKEN = 'access-token';
 
 /** Gives a token without asking anybody for one. */
 export class NoTokens extends TokenStore {
   override get(): string {
-    return STAND_IN_TOKEN;
+    return FAKE_TOKEN;
   }
 }

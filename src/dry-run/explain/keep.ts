@@ -4,7 +4,7 @@ import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { HealthStore } from '../../state/memory/target-health.ts';
 import type { OnConfig } from '../../compose/config-directory.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
-import { credentialsIn, STAND_IN_CREDENTIAL } from './credentials.ts';
+import { credentialsIn, FAKE_CREDENTIAL } from './credentials.ts';
 import { freezeHealth } from './frozen-health.ts';
 import type { KeptRequests } from './kept-requests.ts';
 import type { ExplainQuestion } from './question.ts';
@@ -71,6 +71,6 @@ function headersOf(
     for (const credential of credentials) text = text.replaceAll(credential, '[secret]');
     kept[name] = text;
   }
-  if (upstreamToken) kept['authorization'] = `Bearer ${STAND_IN_CREDENTIAL}`;
+  if (upstreamToken) kept['authorization'] = `Bearer ${FAKE_CREDENTIAL}`;
   return kept;
 }

@@ -1,4 +1,4 @@
-import type { FieldTold, FieldSource } from '../explanation/explanation.ts';
+import type { FieldExplanation, FieldSource } from '../explanation/explanation.ts';
 import type {
   Attempt,
   CachedReply,
@@ -75,7 +75,7 @@ export interface SeenAttempt {
 
 /** Where what would leave comes from. */
 export interface OutboundOrigins {
-  readonly fields: readonly FieldTold[];
+  readonly fields: readonly FieldExplanation[];
   /** Lists are told up to this length, because some are longer. */
   readonly fieldsUpTo: number | undefined;
   /** By the header's name; empty where nothing of the request has a say in it. */

@@ -27,26 +27,26 @@ export interface SettingPlace {
 /** What `gatehouse explain` tells of one request; the JSON of it is the same. Nothing in it is a secret. */
 export interface Explanation {
   readonly settings: { readonly folder: string; readonly hash: string };
-  readonly request: RequestTold;
+  readonly request: RequestExplanation;
   /** Undefined where the request was refused before. */
-  readonly caller: CallerTold | undefined;
-  readonly config: ConfigTold | undefined;
+  readonly caller: CallerExplanation | undefined;
+  readonly config: ConfigExplanation | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
-  readonly deadline: TimeTold;
-  readonly plugins: readonly PluginTold[];
-  readonly rules: readonly RulesTold[];
+  readonly deadline: TimeExplanation;
+  readonly plugins: readonly PluginExplanation[];
+  readonly rules: readonly RulesExplanation[];
   /** In the order they would be asked, each one if all before it failed. */
-  readonly targets: readonly TargetTold[];
+  readonly targets: readonly TargetExplanation[];
   /** Targets that would not be asked, whatever happens. */
-  readonly leftOut: readonly LeftOutTold[];
+  readonly leftOut: readonly LeftOutExplanation[];
   /** What the gateway itself would answer; undefined where a target would. */
-  readonly answer: AnswerTold | undefined;
+  readonly answer: AnswerExplanation | undefined;
   /** What explain could not know, or did not do. */
   readonly notes: readonly string[];
 }
 
-export interface RequestTold {
+export interface RequestExplanation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -59,7 +59,7 @@ export interface RequestTold {
   readonly strictParams: boolean;
 }
 
-export interface CallerTold {
+export interface CallerExplanation {
   readonly key: string;
   /** How it was found: `x-gateway-api-key`, `named`, `no key given: one without limits`. */
   readonly found: string;
@@ -75,7 +75,7 @@ export interface CallerTold {
   readonly ownUpstreamToken: boolean;
 }
 
-export interface ConfigTold {
+export interface ConfigExplanation {
   readonly id: string;
   readonly hash: string;
   readonly name: string | undefined;
@@ -84,12 +84,12 @@ export interface ConfigTold {
   readonly source: FieldSource;
 }
 
-export interface TimeTold {
+export interface TimeExplanation {
   readonly ms: number;
   readonly source: FieldSource;
 }
 
-export interface PluginTold {
+export interface PluginExplanation {
   readonly chain: 'entry' | 'request' | 'attempt';
   /** Of the attempt chain: number of the target in `targets`. */
   readonly target: number | undefined;
@@ -102,29 +102,29 @@ export interface PluginTold {
   readonly does: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** It refused the request. */
-  readonly refused: AnswerTold | undefined;
+  readonly refused: AnswerExplanation | undefined;
 }
 
-export interface RulesTold {
+export interface RulesExplanation {
   /** Path of the conditional in the config. */
   readonly conditional: string;
-  readonly conditions: readonly ConditionTold[];
+  readonly conditions: readonly ConditionExplanation[];
   /** Where it led. */
   readonly to: string;
   readonly otherwise: boolean;
 }
 
-export interface ConditionTold {
+export interface ConditionExplanation {
   readonly index: number;
   readonly at: SettingPlace | undefined;
   /** Undefined: one before it held, so this one was not asked. */
   readonly holds: boolean | undefined;
   readonly then: string;
-  readonly tests: readonly TestTold[];
+  readonly tests: readonly TestExplanation[];
 }
 
 /** One comparison, or several under `$and`, `$or`, `$not`. */
-export interface TestTold {
+export interface TestExplanation {
   /** `metadata.tier`, or `$and`. */
   readonly field: string;
   readonly operator: string | undefined;
@@ -135,10 +135,10 @@ export interface TestTold {
   /** Undefined: the text is too long for the pattern, and a request that comes to it is refused. */
   readonly holds: boolean | undefined;
   readonly at: SettingPlace | undefined;
-  readonly inner?: readonly TestTold[];
+  readonly inner?: readonly TestExplanation[];
 }
 
-export interface TargetTold {
+export interface TargetExplanation {
   readonly number: number;
   /** Path in the config: `config.targets[1]`. */
   readonly target: string;
@@ -159,8 +159,8 @@ export interface TargetTold {
   };
   /** Failures after which the next target would be asked; all others end the chain. */
   readonly nextAfter: { readonly kinds: readonly FailureKind[]; readonly statusCodes: readonly number[] };
-  readonly provider: ProviderTold | undefined;
-  readonly timeouts: Readonly<Record<string, TimeTold>>;
+  readonly provider: ProviderExplanation | undefined;
+  readonly timeouts: Readonly<Record<string, TimeExplanation>>;
   readonly retry: {
     readonly attempts: number;
     readonly onStatusCodes: readonly number[];
@@ -169,17 +169,17 @@ export interface TargetTold {
   readonly commit: string;
   /** The client's body as this target's settings leave it. */
   readonly body: unknown;
-  readonly changes: readonly ChangeTold[];
+  readonly changes: readonly ChangeExplanation[];
   /** Undefined where it would be refused before anything is sent. */
-  readonly outbound: OutboundTold | undefined;
+  readonly outbound: OutboundExplanation | undefined;
   readonly losses: readonly { readonly param: string; readonly action: string; readonly reason: string }[];
-  readonly cache: CacheTold | undefined;
-  readonly refused: AnswerTold | undefined;
+  readonly cache: CacheExplanation | undefined;
+  readonly refused: AnswerExplanation | undefined;
   /** Of the metrics a good answer would add to. */
   readonly metrics: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[];
 }
 
-export interface ProviderTold {
+export interface ProviderExplanation {
   readonly slug: string;
   readonly provider: string;
   readonly model: string;
@@ -191,7 +191,7 @@ export interface ProviderTold {
 }
 
 /** One field of the client's body that the settings changed. */
-export interface ChangeTold {
+export interface ChangeExplanation {
   readonly path: string;
   readonly action: 'set' | 'default' | 'removed';
   /** Left out where it was removed. */
@@ -201,12 +201,12 @@ export interface ChangeTold {
   readonly source: FieldSource;
 }
 
-export interface OutboundTold {
+export interface OutboundExplanation {
   readonly method: string;
   readonly url: string;
   readonly urlSources: readonly FieldSource[];
   /** Credentials are `[secret]`. */
-  readonly headers: readonly HeaderTold[];
+  readonly headers: readonly HeaderExplanation[];
   /** Parsed where it is JSON; of a batch the first call's. */
   readonly body: unknown;
   readonly bytes: number;
@@ -214,12 +214,12 @@ export interface OutboundTold {
   readonly calls: number;
   readonly stream: boolean;
   /** Where the leaves of `body` come from. */
-  readonly fields: readonly FieldTold[];
+  readonly fields: readonly FieldExplanation[];
   /** There where a list is longer than this: fields of the elements behind are not told. */
   readonly fieldsUpTo?: number;
 }
 
-export interface HeaderTold {
+export interface HeaderExplanation {
   readonly name: string;
   readonly value: string;
   readonly source: FieldSource;
@@ -229,14 +229,14 @@ export interface HeaderTold {
   readonly allowedBy?: FieldSource;
 }
 
-export interface FieldTold {
+export interface FieldExplanation {
   /** `generationConfig.maxOutputTokens` */
   readonly path: string;
   /** More than one where a field is made of several. */
   readonly sources: readonly FieldSource[];
 }
 
-export interface CacheTold {
+export interface CacheExplanation {
   /** Empty where it is not known. */
   readonly key: string;
   /** What went into it, by name. Credentials are told as `[secret]`. */
@@ -250,14 +250,14 @@ export interface CacheTold {
   readonly now: string;
 }
 
-export interface LeftOutTold {
+export interface LeftOutExplanation {
   readonly target: string;
   readonly name: string | undefined;
   readonly at: SettingPlace | undefined;
   readonly reason: string;
 }
 
-export interface AnswerTold {
+export interface AnswerExplanation {
   readonly status: number;
   readonly code: string | undefined;
   readonly message: string | undefined;

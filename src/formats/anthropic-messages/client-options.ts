@@ -1,11 +1,11 @@
-import type { BodyView, ClientAsked, ClientWishes } from '../format.ts';
+import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
 import { isObject } from './json.ts';
 
 /**
  * The compliance header is about OpenAI's fields, and a reply of this API has none: it is accepted, for clients that set it on
  * everything, and changes nothing. What the switch does there, asking for thoughts or not, is said in the body here.
  */
-export function readClient(body: BodyView, { id }: ClientAsked): ClientWishes {
+export function readClient(body: BodyView, { id }: ClientAsked): ClientOptions {
   const strict = !asksForThinking(body);
   return { id: `msg_${id}`, strict, hideThoughts: strict, ownId: true, includeUsage: false };
 }

@@ -15,7 +15,7 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(messages\[.*)\.function\.thought_signature$/, '$1.id'],
 ];
 
-export function respell(place: string): readonly string[] {
+export function clientPaths(place: string): readonly string[] {
   const known = NAMES.find(([pattern]) => pattern.test(place));
   if (!known) return [];
   const [pattern, ...spellings] = known;

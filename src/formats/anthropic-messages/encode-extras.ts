@@ -72,7 +72,7 @@ function serviceTier({ conversation, losses }: RequestContext): string | undefin
 /** Fields of the conversation that Claude has nothing for (wire.md D1). */
 export function reportUnknown(context: RequestContext): void {
   const { conversation, losses } = context;
-  refuseSound(context);
+  refuseAudio(context);
   const unknown: readonly (readonly [string, unknown])[] = [
     ['metadata', conversation.metadata],
     ['labels', conversation.labels],
@@ -84,7 +84,7 @@ export function reportUnknown(context: RequestContext): void {
 }
 
 /** Asking for sound or pictures and getting text would not be the answer asked for: a 400 (D1). */
-function refuseSound({ conversation }: RequestContext): void {
+function refuseAudio({ conversation }: RequestContext): void {
   const other = conversation.modalities?.find((modality) => modality !== 'text');
   if (other !== undefined) {
     throw new RequestFault('unsupported_parameter', `Claude answers in text, not in \`${other}\`.`, 'modalities');

@@ -36,11 +36,11 @@ interface Destination {
 }
 
 function encodeData(part: MediaPart, data: string, { path, context }: Destination): WireBlock {
-  const told = part.mime === undefined ? undefined : bareMime(part.mime);
-  if (told === undefined)
+  const reported = part.mime === undefined ? undefined : bareMime(part.mime);
+  if (reported === undefined)
     throw new RequestFault('invalid_value', `\`${String(path)}\` does not say its media type.`, path);
   // No registered type, but clients make it of the extension.
-  const mime = told === 'image/jpg' ? 'image/jpeg' : told;
+  const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
   if (IMAGE_TYPES.has(mime)) {
     if (part.name !== undefined)
       context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude takes no names of images');

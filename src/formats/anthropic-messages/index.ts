@@ -13,7 +13,7 @@ import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { toPortable } from './portable.ts';
 import { remoteMedia } from './remote-media.ts';
-import { respell } from './client-paths.ts';
+import { clientPaths } from './client-paths.ts';
 
 /** Anthropic's Messages API (wire.md B), spoken by Anthropic itself and by Claude on Vertex. */
 export const anthropicMessages: Format = {
@@ -31,7 +31,7 @@ export const anthropicMessages: Format = {
   versionHeader: 'anthropic-version',
   readClient,
   decodeRequest,
-  respell,
+  clientPaths,
   toPortable,
   encodeRequest,
   encodeInSteps,

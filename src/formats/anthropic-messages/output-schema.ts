@@ -30,7 +30,7 @@ function convert(schema: JsonObject, path: string, moved: string[]): JsonObject 
   const reference = stringOf(schema['$ref']);
   if (reference !== undefined) return referTo(reference, schema, path, moved);
   const clean: JsonObject = {};
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     const here = `${path}.${keyword}`;
     const list = LISTS.get(keyword);
@@ -43,11 +43,12 @@ function convert(schema: JsonObject, path: string, moved: string[]): JsonObject 
     else if (keyword === 'format' && FORMATS.has(String(value))) clean[keyword] = value;
     // Objects are always closed (D6): to say so again is no constraint lost, to say otherwise is.
     else if (!SILENT.has(keyword) && !(keyword === 'additionalProperties' && value === false)) {
-      told.push(`${keyword}: ${JSON.stringify(value)}`);
+      reported.push(`${keyword}: ${JSON.stringify(value)}`);
       moved.push(here);
     }
   }
-  if (told.length > 0) clean.description = [stringOf(clean.description), told.join(', ')].filter(Boolean).join('\n');
+  if (reported.length > 0)
+    clean.description = [stringOf(clean.description), reported.join(', ')].filter(Boolean).join('\n');
   if (clean.type === 'object' || isObject(clean.properties)) clean.additionalProperties = false;
   return clean;
 }

@@ -131,8 +131,8 @@ describe.skipIf(!hasCorpus)('passThrough of recorded replies', () => {
       expect(pass(reader, rechunk(Buffer.from(body), n + 1))).toBe(body);
       const signals = createSignals();
       observe(signals, decodeAll(format.decodeStream(replyContext()), [Buffer.from(body)]));
-      const { progress: _, ...told } = reader.signals;
-      expect(told).toEqual({ ...signals, progress: undefined });
+      const { progress: _, ...reported } = reader.signals;
+      expect(reported).toEqual({ ...signals, progress: undefined });
     }
     expect(seen).toBeGreaterThan(90);
   });

@@ -17,7 +17,7 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
   let at = 0;
   for (const turn of conversation.turns) {
     if (turn.parts.every(isPortable)) turns.push(turn);
-    else turns.push(...portableTurn(turn, at, { told: new Set(), losses, origins }));
+    else turns.push(...portableTurn(turn, at, { reported: new Set(), losses, origins }));
     at += messagesOf(turn);
   }
   const { responseFormat } = conversation;
@@ -41,7 +41,7 @@ function refuseTyped(tool: Tool, at: number): void {
 
 interface Notes {
   /** Texts that tell of other blocks. */
-  readonly told: Set<Part>;
+  readonly reported: Set<Part>;
   readonly losses: LossReport;
   readonly origins: Origins | undefined;
 }
@@ -84,17 +84,17 @@ function portablePart(part: Part, place: string, notes: Notes): Part {
   const text = textOf(part);
   if (text === undefined) return part;
   notes.losses.downgraded(place, `only Claude has \`${String(part.value.type)}\` blocks: sent as text`);
-  const told: Part = { type: 'text', text };
-  notes.told.add(told);
-  return told;
+  const reported: Part = { type: 'text', text };
+  notes.reported.add(reported);
+  return reported;
 }
 
 /** Other APIs take the texts of an answer for one (D13): what is told of other blocks stands on lines of its own there. */
-function setApart(parts: readonly Part[], { told, origins }: Notes): readonly Part[] {
-  if (told.size === 0) return parts;
+function setApart(parts: readonly Part[], { reported, origins }: Notes): readonly Part[] {
+  if (reported.size === 0) return parts;
   const [first, last] = [parts.findIndex(isText), parts.findLastIndex(isText)];
   return parts.map((part, at) => {
-    if (part.type !== 'text' || !told.has(part)) return part;
+    if (part.type !== 'text' || !reported.has(part)) return part;
     const apart = { ...part, text: `${at > first ? '\n' : ''}${part.text}${at < last ? '\n' : ''}` };
     origins?.carry(part, apart);
     return apart;

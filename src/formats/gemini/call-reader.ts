@@ -16,7 +16,7 @@ interface FunctionCall {
   signature: string | undefined;
   /** Signatures that came when the call had been told. */
   readonly late: string[];
-  told: boolean;
+  reported: boolean;
   /** More pieces of it are to come. */
   goesOn: boolean;
   pieces: number;
@@ -68,16 +68,16 @@ export class FunctionCallReader {
 
   /** A signature that came with nothing else: true where it belongs to the call before it. */
   sign(signature: string, events: GenerationEvent[]): boolean {
-    if (!this.#open || this.#open.signature !== undefined || this.#open.told) return false;
+    if (!this.#open || this.#open.signature !== undefined || this.#open.reported) return false;
     this.#open.signature = signature;
-    if (this.#open.goesOn) this.#tell(this.#open, events);
+    if (this.#open.goesOn) this.#emit(this.#open, events);
     else this.close(events);
     return true;
   }
 
   /** Another part follows: a call whose pieces are still to come has its place before it, and what is known of it is told. */
   settle(events: GenerationEvent[]): void {
-    if (this.#open?.goesOn) this.#tell(this.#open, events);
+    if (this.#open?.goesOn) this.#emit(this.#open, events);
     else this.close(events);
   }
 
@@ -86,7 +86,7 @@ export class FunctionCallReader {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    this.#tell(open, events);
+    this.#emit(open, events);
     events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: argumentsText(open) });
     for (const signature of open.late) this.#signAlone(signature, events);
   }
@@ -104,7 +104,7 @@ export class FunctionCallReader {
       partial: streamed ? new PartialArguments(call['args']) : undefined,
       signature: undefined,
       late: [],
-      told: false,
+      reported: false,
       goesOn: false,
       pieces: 0,
     };
@@ -118,22 +118,22 @@ export class FunctionCallReader {
     open.goesOn = call['willContinue'] === true;
     open.pieces += 1;
     if (signature !== undefined && signature !== open.signature) {
-      if (open.told || open.signature !== undefined) open.late.push(signature);
+      if (open.reported || open.signature !== undefined) open.late.push(signature);
       else open.signature = signature;
     }
     if (!open.goesOn) {
-      if (open.told || open.signature !== undefined || open.call > 0) this.close(events);
+      if (open.reported || open.signature !== undefined || open.call > 0) this.close(events);
       return;
     }
-    if (open.signature !== undefined || open.pieces > MAX_HELD_PIECES) this.#tell(open, events);
+    if (open.signature !== undefined || open.pieces > MAX_HELD_PIECES) this.#emit(open, events);
     // Nothing to show before the arguments are whole; the empty fragment, which clients never see, tells the idle timeout
     // that they move.
     events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: '' });
   }
 
-  #tell(open: FunctionCall, events: GenerationEvent[]): void {
-    if (open.told) return;
-    open.told = true;
+  #emit(open: FunctionCall, events: GenerationEvent[]): void {
+    if (open.reported) return;
+    open.reported = true;
     const { block, call, id, name, custom, signature } = open;
     const { choice } = this.#place;
     events.push({

@@ -40,7 +40,7 @@ const OTHERS: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(contents\[.*)\.mime_type$/, '$1.inlineData.mimeType', '$1.fileData.mimeType'],
 ];
 
-export function respell(place: string): readonly string[] {
+export function clientPaths(place: string): readonly string[] {
   const [name = ''] = /^\w+/.exec(place) ?? [];
   const field = CONFIG.get(name);
   const known = OTHERS.find(([pattern]) => pattern.test(place));

@@ -122,11 +122,11 @@ function blockOf(feedback: unknown): PromptBlock | undefined {
 
 /** Protobuf JSON may leave an index of 0 out: then the place in the list stands for it, unless another answer has that number. */
 function indexesOf(candidates: readonly JsonObject[]): number[] {
-  const told = candidates.map((candidate) => asNumber(candidate['index']));
-  const taken = new Set(told);
+  const reported = candidates.map((candidate) => asNumber(candidate['index']));
+  const taken = new Set(reported);
   // All below it are taken, and stay so.
   let lowest = 0;
-  return told.map((index, position) => {
+  return reported.map((index, position) => {
     if (index !== undefined) return index;
     while (taken.has(lowest)) lowest += 1;
     const free = taken.has(position) ? lowest : position;

@@ -86,7 +86,7 @@ describe('a stream', () => {
       segment: { startIndex: 0, endIndex: 1, text: name },
       groundingChunkIndices: [0],
     });
-    const told = (names: readonly string[], more = {}) =>
+    const reported = (names: readonly string[], more = {}) =>
       chunk([{ text: 'x' }], {
         groundingMetadata: {
           groundingChunks: [{ web: { uri: 'https://a' } }],
@@ -95,7 +95,7 @@ describe('a stream', () => {
         },
         ...more,
       });
-    const [choice] = fold(read(toSse([told(first), told(second, { finishReason: 'STOP' })]))).choices;
+    const [choice] = fold(read(toSse([reported(first), reported(second, { finishReason: 'STOP' })]))).choices;
     expect(choice!.citations).toHaveLength(whole.length);
     expect(choice!.parts.at(-1)).toMatchObject({
       value: {

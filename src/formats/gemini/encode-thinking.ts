@@ -11,21 +11,22 @@ interface ThinkingInputs {
 
 /** `thinkingConfig` (wire.md D8). A budget and a level together are a 400, so each generation gets its own only. */
 export function encodeThinking(reasoning: Reasoning | undefined, inputs: ThinkingInputs): JsonObject | undefined {
-  const wish = reasoning && wishOf(reasoning, inputs.losses);
-  if (!wish) return undefined;
+  const requested = reasoning && requestedThinking(reasoning, inputs.losses);
+  if (!requested) return undefined;
   const { control, losses } = inputs;
   if (!control) {
     // A model that cannot think does what "off" asks.
-    if (wish.amount !== 'off') losses.dropped(wish.param, 'this model has no thinking to control');
+    if (requested.amount !== 'off') losses.dropped(requested.param, 'this model has no thinking to control');
     return undefined;
   }
-  const amount = control.by === 'budget' ? budgetFor(wish, control, losses) : levelFor(wish, control.levels, losses);
-  const hidden = wish.amount === 'off' || !wish.visible;
+  const amount =
+    control.by === 'budget' ? budgetFor(requested, control, losses) : levelFor(requested, control.levels, losses);
+  const hidden = requested.amount === 'off' || !requested.visible;
   if (hidden || inputs.showThoughts) return { ...amount, includeThoughts: !hidden };
   return Object.keys(amount).length > 0 ? amount : undefined;
 }
 
-interface Wish {
+interface ThinkingRequest {
   /** `auto`: the model decides. A number is an explicit budget. */
   readonly amount: 'off' | 'auto' | number | Exclude<ReasoningEffort, 'none'>;
   readonly visible: boolean;
@@ -33,8 +34,8 @@ interface Wish {
 }
 
 /** Explicit thinking wins over effort; where it does not say how much, an effort beside it does. */
-function wishOf({ effort, thinking }: Reasoning, losses: LossReport): Wish | undefined {
-  const byEffort: Wish | undefined = effort && {
+function requestedThinking({ effort, thinking }: Reasoning, losses: LossReport): ThinkingRequest | undefined {
+  const byEffort: ThinkingRequest | undefined = effort && {
     amount: effort === 'none' ? 'off' : effort,
     visible: true,
     param: 'reasoning_effort',
@@ -63,7 +64,7 @@ type Budget = Extract<ThinkingControl, { by: 'budget' }>;
 /** Google's own OpenAI layer for low, medium and high; the others from the table of wire.md D8. */
 const BUDGETS = { minimal: 512, low: 1024, medium: 8192, high: 24576, xhigh: 32768, max: 32768 } as const;
 
-function budgetFor({ amount, param }: Wish, control: Budget, losses: LossReport): JsonObject {
+function budgetFor({ amount, param }: ThinkingRequest, control: Budget, losses: LossReport): JsonObject {
   // -1 is Google's word for automatic; clients of this format write it themselves.
   if (amount === 'auto' || amount === -1) return { thinkingBudget: -1 };
   if (amount === 'off') {
@@ -76,7 +77,11 @@ function budgetFor({ amount, param }: Wish, control: Budget, losses: LossReport)
   return { thinkingBudget: budget };
 }
 
-function levelFor({ amount, param }: Wish, levels: readonly ThinkingLevel[], losses: LossReport): JsonObject {
+function levelFor(
+  { amount, param }: ThinkingRequest,
+  levels: readonly ThinkingLevel[],
+  losses: LossReport,
+): JsonObject {
   if (amount === 'auto' || amount === -1) return {};
   const lowest = levels[0]!;
   if (amount === 'off') {

@@ -9,7 +9,7 @@ import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
-import { respell } from './client-paths.ts';
+import { clientPaths } from './client-paths.ts';
 
 /** Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API (wire.md C4–C6, C11, D). */
 export const gemini: Format = {
@@ -19,7 +19,7 @@ export const gemini: Format = {
   heartbeat: ': ping\n\n',
   readClient,
   decodeRequest,
-  respell,
+  clientPaths,
   encodeRequest,
   encodeInSteps,
   decodeReply,

@@ -54,7 +54,7 @@ export class MetadataReader {
   }
 
   #joined(before: unknown[], later: readonly unknown[]): readonly unknown[] {
-    if (this.#isToldAgain(before, later)) return later;
+    if (this.#isRepeated(before, later)) return later;
     const list = this.#own.has(before) ? before : [...before];
     if (list !== before) this.#adopt(before, list);
     for (const item of later) list.push(item);
@@ -67,7 +67,7 @@ export class MetadataReader {
     this.#texts.delete(before);
   }
 
-  #isToldAgain(before: readonly unknown[], later: readonly unknown[]): boolean {
+  #isRepeated(before: readonly unknown[], later: readonly unknown[]): boolean {
     const texts = this.#texts.get(before) ?? [];
     const again =
       before.length <= later.length &&

@@ -106,7 +106,7 @@ const SOUNDS: { readonly [format: string]: string } = {
   webm: 'audio/webm',
 };
 
-const sounds: readonly Golden[] = Object.entries(SOUNDS).map(([format, mimeType]) => ({
+const audios: readonly Golden[] = Object.entries(SOUNDS).map(([format, mimeType]) => ({
   title: `sound of the format ${format} is ${mimeType}`,
   model: 'gemini-2.5-flash',
   request: {
@@ -1732,7 +1732,7 @@ describe.each([
   ['signatures', signatures],
   ['media', media],
   ['media by address', addresses],
-  ['sound', sounds],
+  ['sound', audios],
   ['settings', settings],
   ['response format', responseFormat],
   ['tools', tools],

@@ -40,14 +40,14 @@ function decodeCounts(raw: JsonObject): Usage {
   const candidates = count('candidatesTokenCount');
   const thoughts = count('thoughtsTokenCount');
   const input = prompt + count('toolUsePromptTokenCount');
-  const told = asNumber(raw['totalTokenCount']);
+  const reported = asNumber(raw['totalTokenCount']);
   // Some replies count the thoughts into the candidates already; the total gives them away (wire.md C5).
-  const inclusive = thoughts > 0 && candidates >= thoughts && told === input + candidates;
+  const inclusive = thoughts > 0 && candidates >= thoughts && reported === input + candidates;
   const output = inclusive ? candidates : candidates + thoughts;
   return {
     input,
     output,
-    total: told ?? input + output,
+    total: reported ?? input + output,
     ...optional('cacheRead', asNumber(raw['cachedContentTokenCount'])),
     ...optional('reasoning', asNumber(raw['thoughtsTokenCount'])),
   };

@@ -48,7 +48,7 @@ export class JsonText {
   toJSON(): unknown {
     if (!texts) return JSON.parse(this.text);
     texts.push(this.text);
-    return STAND_IN;
+    return FAKE;
   }
 }
 
@@ -56,7 +56,7 @@ export class JsonText {
 let texts: string[] | undefined;
 
 /** A number in a form that JSON.stringify writes no other in. */
-const STAND_IN = JSON.rawJSON('1E+0000');
+const FAKE = JSON.rawJSON('1E+0000');
 const PLACE = '":1E+0000';
 
 /** JSON of a body that may hold `JsonText`. */

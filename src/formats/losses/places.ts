@@ -6,7 +6,7 @@ import type { Origins } from './origins.ts';
 
 /** A request as its caller wrote it, and the conversation it became. */
 export interface CallerBody {
-  readonly client: Pick<Format, 'respell'>;
+  readonly client: Pick<Format, 'clientPaths'>;
   readonly body: JsonObject;
   readonly conversation: Conversation;
   /** The conversation that places are in: the same one, or the one that other formats can say. */
@@ -121,7 +121,7 @@ class Places {
   }
 
   #respelled(place: string): PlaceSpellings {
-    const [first, ...others] = this.#caller.client.respell?.(place) ?? [];
+    const [first, ...others] = this.#caller.client.clientPaths?.(place) ?? [];
     return first === undefined ? [place] : [first, ...others];
   }
 }

@@ -42,7 +42,7 @@ const LOST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a part of Gemini': 'content_blocks',
   },
   'a Messages client': {
-    sound: 'audio',
+    audio: 'audio',
     'a film': 'video',
     'a file': 'document',
     'a part of Gemini': 'content_blocks',

@@ -149,7 +149,7 @@ export function parseDataUri(uri: string): DataUri | undefined {
   const base64 = head.slice(-BASE64_MARK.length).toLowerCase() === BASE64_MARK;
   const type = base64 ? head.slice(0, -BASE64_MARK.length) : head;
   const mime = bareMime(type);
-  const parameters = tellingParameters(type);
+  const parameters = statedParameters(type);
   const payload = uri.slice(comma + 1);
   const data = base64 ? payload : percentToBase64(payload);
   return data === undefined ? undefined : { mime: mime || undefined, data, ...(parameters && { parameters }) };
@@ -158,7 +158,7 @@ export function parseDataUri(uri: string): DataUri | undefined {
 /** A longer list is kept as it is: those of real types have some tens of characters. */
 const MAX_PARAMETERS = 1024;
 
-function tellingParameters(type: string): string {
+function statedParameters(type: string): string {
   const first = type.indexOf(';');
   if (first < 0) return '';
   if (type.length > MAX_PARAMETERS) return type.slice(first + 1).trim();

@@ -9,7 +9,7 @@ import { stringOf } from './read.ts';
  * `audio` of a message or a delta: `{id, data, expires_at, transcript}` (wire.md A5). The transcript is what was said, so it is
  * text; the sound itself is kept until it is whole.
  */
-export class SoundReader {
+export class AudioReader {
   readonly #choice: number;
   readonly #blocks: BlockNumbers;
   readonly #pieces: Buffer[] = [];
@@ -49,22 +49,22 @@ export class SoundReader {
  * Made sound is a field of OpenAI's own API, strict or not (wire.md D9). The id and expiry are the provider's; where it has
  * none, they are those of this reply: nothing is stored then, and the sound cannot be referred to later.
  */
-export function encodeSound(parts: readonly Part[], client: ClientContext): JsonObject | undefined {
-  const sounds = parts.filter(isSound);
+export function encodeAudio(parts: readonly Part[], client: ClientContext): JsonObject | undefined {
+  const audios = parts.filter(isAudio);
   const spoken = parts.flatMap((part) => (part.type === 'text' && part.spoken ? [part.text] : []));
-  if (sounds.length === 0 && spoken.length === 0) return undefined;
-  const pieces = sounds.flatMap(({ source }) => (source.kind === 'data' ? [Buffer.from(source.data, 'base64')] : []));
+  if (audios.length === 0 && spoken.length === 0) return undefined;
+  const pieces = audios.flatMap(({ source }) => (source.kind === 'data' ? [Buffer.from(source.data, 'base64')] : []));
   return {
-    ...soundName(sounds.find((sound) => sound.stored)?.stored, client),
+    ...audioName(audios.find((audio) => audio.stored)?.stored, client),
     data: Buffer.concat(pieces).toString('base64'),
     transcript: spoken.join(''),
   };
 }
 
-function isSound(part: Part): part is MediaPart {
+function isAudio(part: Part): part is MediaPart {
   return part.type === 'media' && part.media === 'audio';
 }
 
-export function soundName(stored: StoredMedia | undefined, client: ClientContext): JsonObject {
+export function audioName(stored: StoredMedia | undefined, client: ClientContext): JsonObject {
   return { id: stored?.id ?? `audio_${client.id}`, expires_at: stored?.expiresAt ?? client.created };
 }

@@ -13,7 +13,7 @@ export class BlockNumbers {
   #sender: number | undefined;
   readonly #known = new Map<number, number>();
   /** Texts that came without an index, oldest first: the sender may tell their indexes later. */
-  readonly #untold = new Queue<number>();
+  readonly #unreported = new Queue<number>();
 
   /** Block for a fragment of text or thinking: the open one if it goes on. */
   open(kind: BlockKind, sender?: number): number {
@@ -21,7 +21,7 @@ export class BlockNumbers {
     if (!same) {
       this.next();
       this.#kind = kind;
-      if (kind === 'text') this.#untold.push(this.#last);
+      if (kind === 'text') this.#unreported.push(this.#last);
     }
     this.#bind(sender);
     return this.#last;
@@ -29,7 +29,7 @@ export class BlockNumbers {
 
   /** Learns the sender's index of the oldest text that was read before its index was told. */
   learn(sender: number): void {
-    const block = this.#untold.shift();
+    const block = this.#unreported.shift();
     if (block === undefined) return;
     this.#known.set(sender, block);
     if (block === this.#last) this.#sender = sender;
@@ -56,6 +56,6 @@ export class BlockNumbers {
     if (sender === undefined || this.#sender !== undefined) return;
     this.#sender = sender;
     this.#known.set(sender, this.#last);
-    if (this.#untold.last() === this.#last) this.#untold.pop();
+    if (this.#unreported.last() === this.#last) this.#unreported.pop();
   }
 }

@@ -6,7 +6,7 @@ import { encodeCitation, encodeLogprobs } from './annotations.ts';
 import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem } from './content-blocks.ts';
 import { encodeFinish } from './finish.ts';
 import { CallWriter } from './reply-calls.ts';
-import { soundName } from './audio.ts';
+import { audioName } from './audio.ts';
 import { StreamedParts } from './streamed-parts.ts';
 
 /** What every chunk begins and ends with, around the choice. */
@@ -40,7 +40,7 @@ export class ChoiceWriter {
   #thoughtInline = false;
   #refused = false;
   /** The name of the sound has left: clients join the fields of its pieces. */
-  #sounding = false;
+  #audioOpen = false;
   #finish: Of<'finish'> | undefined;
   readonly #index: number;
 
@@ -185,8 +185,8 @@ export class ChoiceWriter {
 
   #media(event: Of<'media'>): string {
     if (mediaKind(event.mime) === 'audio') {
-      const name = this.#sounding ? {} : soundName(event.stored, this.#client);
-      this.#sounding = true;
+      const name = this.#audioOpen ? {} : audioName(event.stored, this.#client);
+      this.#audioOpen = true;
       return this.#delta({ audio: { ...name, data: event.data } });
     }
     if (this.#client.strict) return '';

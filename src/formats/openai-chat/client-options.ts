@@ -1,7 +1,7 @@
-import type { BodyView, ClientAsked, ClientWishes } from '../format.ts';
+import type { BodyView, ClientAsked, ClientOptions } from '../format.ts';
 import { isObject } from './read.ts';
 
-export function readClient(body: BodyView, { id, strict }: ClientAsked): ClientWishes {
+export function readClient(body: BodyView, { id, strict }: ClientAsked): ClientOptions {
   const options = body.has('stream_options') ? body.value('stream_options') : undefined;
   return {
     id: `chatcmpl-${id}`,

@@ -26,7 +26,7 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(messages\[.*)(?<!\.file)\.filename$/, '$1.file.filename'],
 ];
 
-export function respell(place: string): readonly string[] {
+export function clientPaths(place: string): readonly string[] {
   const known = NAMES.find(([pattern]) => pattern.test(place));
   if (!known) return [];
   const [pattern, ...spellings] = known;

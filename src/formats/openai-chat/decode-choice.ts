@@ -7,7 +7,7 @@ import { readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks
 import { decodeCitation, decodeLogprobs } from './annotations.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { mapFinish } from './finish.ts';
-import { SoundReader } from './audio.ts';
+import { AudioReader } from './audio.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**
@@ -18,7 +18,7 @@ export class ChoiceReader {
   readonly index: number;
   readonly #blocks = new BlockNumbers();
   readonly #calls: ToolCallReader;
-  readonly #sound: SoundReader;
+  readonly #audio: AudioReader;
   /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
   readonly #notes = new Map<string, unknown>();
   #finish: string | undefined;
@@ -27,7 +27,7 @@ export class ChoiceReader {
   constructor(index: number, reply: ReplyContext) {
     this.index = index;
     this.#calls = new ToolCallReader(index, reply, this.#blocks);
-    this.#sound = new SoundReader(index, this.#blocks);
+    this.#audio = new AudioReader(index, this.#blocks);
   }
 
   get finished(): boolean {
@@ -57,7 +57,7 @@ export class ChoiceReader {
     if (content && !textRead) out.push({ type: 'text', choice, block: this.#blocks.open('text'), text: content });
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal', choice, text: refusal });
-    if (isObject(delta.audio)) this.#sound.read(delta.audio, out);
+    if (isObject(delta.audio)) this.#audio.read(delta.audio, out);
     if (Array.isArray(delta.images)) readImages(delta.images, place);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     this.#calls.read(delta, out);
@@ -93,7 +93,7 @@ export class ChoiceReader {
 
   close(out: GenerationEvent[]): void {
     const choice = this.index;
-    this.#sound.close(out);
+    this.#audio.close(out);
     const notes = Object.fromEntries(this.#notes);
     if (this.#notes.size > 0) {
       out.push({ type: 'opaque', choice, block: this.#blocks.next(), format: 'openai-chat', value: notes });

@@ -17,13 +17,13 @@ export function encodeMedia(part: MediaPart, path: BodyPlace, report: LossReport
       BodyPlace.field(path, 'input_audio'),
       `OpenAI names formats of sound without parameters: ${part.parameters}.`,
     );
-  if (part.mime !== undefined && !tellsMime(part, part.mime))
+  if (part.mime !== undefined && !statesMime(part, part.mime))
     report.dropped(BodyPlace.field(path, 'mime_type'), 'OpenAI tells the type of media by its name.');
   return encoded;
 }
 
 /** A reader of the encoded part comes to the same type: it is in the data, or the name says it. */
-function tellsMime({ source, name }: MediaPart, mime: string): boolean {
+function statesMime({ source, name }: MediaPart, mime: string): boolean {
   if (source.kind === 'url') return mimeOfUrl(source.url) === mime;
   if (source.kind === 'file') return name !== undefined && mimeOfName(name) === mime;
   return true;

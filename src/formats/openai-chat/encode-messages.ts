@@ -116,12 +116,12 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
       continue;
     }
     const path = BodyPlace.itemOf(place.path, 'content', at);
-    const sound = audioOf(part);
-    const said = sound === undefined ? encodeSpoken(part, path, place) : undefined;
+    const partAudio = audioOf(part);
+    const said = partAudio === undefined ? encodeSpoken(part, path, place) : undefined;
     // What is not sent has no order to lose.
-    if (calls.length > 0 && (said ?? sound))
+    if (calls.length > 0 && (said ?? partAudio))
       place.report.downgraded(path, 'OpenAI chat puts tool calls after everything that was said.');
-    audio = sound ?? audio;
+    audio = partAudio ?? audio;
     if (said) spoken.push(said);
   }
   const { content, refusal } = splitRefusal(spoken);

@@ -9,7 +9,7 @@ import { encodeFinish } from './finish.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { compact } from './read.ts';
 import { encodeCalls, hasLegacy } from './reply-calls.ts';
-import { encodeSound } from './audio.ts';
+import { encodeAudio } from './audio.ts';
 import { encodeUsage } from './usage.ts';
 
 const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
@@ -49,7 +49,7 @@ function encodeMessage(choice: FoldedChoice, client: ClientContext): JsonObject 
   const { parts } = choice;
   const calls = encodeCalls(parts, client);
   const refusal = refusalOf(choice);
-  const audio = encodeSound(parts, client);
+  const audio = encodeAudio(parts, client);
   const text = answerText(parts, client.strict);
   const elsewhere =
     Object.keys(calls).length > 0 || refusal !== undefined || audio !== undefined || choice.finish === 'content_filter';

@@ -10,7 +10,7 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough } from './pass-through.ts';
 import { passThroughEdits } from './pass-through-edits.ts';
 import { remoteMedia } from './remote-media.ts';
-import { respell } from './client-paths.ts';
+import { clientPaths } from './client-paths.ts';
 import { unshown } from './unshown.ts';
 
 /** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */
@@ -21,7 +21,7 @@ export const openaiChat: Format = {
   heartbeat: ': ping\n\n',
   readClient,
   decodeRequest,
-  respell,
+  clientPaths,
   encodeRequest,
   encodeInSteps,
   decodeReply,

@@ -17,10 +17,10 @@ function joinTurn(turn: Turn): Turn {
 
 /** A refusal at the end, sound and calls have fields of their own. */
 function joinSpoken(parts: readonly Part[]): readonly Part[] {
-  const isSound = (part: Part): boolean => part.type === 'opaque' && 'audio' in part.value;
+  const isAudio = (part: Part): boolean => part.type === 'opaque' && 'audio' in part.value;
   const refusals = parts.filter(({ type }) => type === 'refusal').length;
   const aside = (part: Part): boolean =>
-    part.type === 'tool_call' || isSound(part) || (part.type === 'refusal' && refusals === 1);
+    part.type === 'tool_call' || isAudio(part) || (part.type === 'refusal' && refusals === 1);
   return [
     ...join(
       parts.filter((part) => !aside(part)),

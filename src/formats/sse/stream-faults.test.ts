@@ -11,28 +11,28 @@ function read(reader: PassThrough, pieces: readonly Buffer[]): string {
 }
 
 const TEXTS = ['Hé', 'llo 🙂', '.'];
-const told = ({ text }: Dialect): string[] => TEXTS.map(text);
-const whole = (wire: Dialect): string => [...wire.opening, ...told(wire), ...wire.closing].join('');
+const reported = ({ text }: Dialect): string[] => TEXTS.map(text);
+const whole = (wire: Dialect): string => [...wire.opening, ...reported(wire), ...wire.closing].join('');
 
 /** What an upstream does to a stream that has shown text, and the code its failure stands for. */
 const FAULTS: Readonly<Record<string, (wire: Dialect, at: number) => Buffer>> = {
   // Within the text, so neither its end nor a whole finish has come.
   'is cut anywhere': (wire, at) => {
     const before = Buffer.byteLength(wire.opening.join('') + wire.text(TEXTS[0]!));
-    const bytes = Buffer.from(wire.opening.join('') + told(wire).join(''));
+    const bytes = Buffer.from(wire.opening.join('') + reported(wire).join(''));
     return bytes.subarray(0, before + (at % (bytes.length - before)));
   },
   'is cut inside a character': (wire) => {
-    const bytes = Buffer.from(wire.opening.join('') + told(wire).join(''));
+    const bytes = Buffer.from(wire.opening.join('') + reported(wire).join(''));
     return bytes.subarray(0, bytes.indexOf(Buffer.from('🙂')) + 2);
   },
-  'closes without a word of an end': (wire) => Buffer.from(wire.opening.join('') + told(wire).join('')),
+  'closes without a word of an end': (wire) => Buffer.from(wire.opening.join('') + reported(wire).join('')),
   'sends what is no event': (wire, at) =>
     Buffer.from(
-      wire.opening.join('') + told(wire).join('') + wire.malformed[at % wire.malformed.length]! + whole(wire),
+      wire.opening.join('') + reported(wire).join('') + wire.malformed[at % wire.malformed.length]! + whole(wire),
     ),
   'tells of an error': (wire) =>
-    Buffer.from(wire.opening.join('') + told(wire).join('') + wire.error + wire.closing.join('')),
+    Buffer.from(wire.opening.join('') + reported(wire).join('') + wire.error + wire.closing.join('')),
 };
 
 /** What a stream that broke is told as, whatever its API: the end of it, or what cannot be read in it. */

@@ -10,8 +10,8 @@ const LIMITS = { inFlight: 20, inFlightPerKey: 5, inFlightBytes: 1000, inFlightB
 
 function open(limits = LIMITS) {
   const clock = createFakeClock();
-  const told: string[] = [];
-  const room = new Room({ clock, onFull: (limit, action) => told.push(`${action} ${limit}`) });
+  const reported: string[] = [];
+  const room = new Room({ clock, onFull: (limit, action) => reported.push(`${action} ${limit}`) });
   room.apply(limits);
   /** A request in both steps; `key` undefined: its plugin names no caller. */
   const arrive = (key?: string) => {
@@ -20,19 +20,19 @@ function open(limits = LIMITS) {
     const place = room.open({ exchange, res: new ServerResponse(new IncomingMessage(new Socket())) });
     return { place, exchange, refused: (room.enter(place) ?? room.admit(place))?.code };
   };
-  return { clock, room, told, arrive };
+  return { clock, room, reported, arrive };
 }
 
 const whole = (place: Admission): void => void (place.res.req.complete = true);
 
 describe('shares of requests', () => {
   it('leave a quarter to keys with less than theirs, callers without a key being one', () => {
-    const { arrive, told } = open();
+    const { arrive, reported } = open();
     const codes = (key: string | undefined, count: number) => Array.from({ length: count }, () => arrive(key).refused);
     expect(codes(undefined, 16).filter((code) => code === 'busy')).toHaveLength(1);
     expect(codes('a', 5)).toEqual([undefined, undefined, undefined, undefined, undefined]);
     expect(codes('b', 1)).toEqual(['busy']);
-    expect(told).toEqual(['refused in_flight_per_key', 'refused in_flight']);
+    expect(reported).toEqual(['refused in_flight_per_key', 'refused in_flight']);
   });
 
   it('are those of the caller that was found last', () => {
@@ -71,7 +71,7 @@ describe('shares of requests', () => {
 
 describe('slow uploads', () => {
   it('are dropped the oldest first, when a second has passed, and not when they are there', async () => {
-    const { clock, room, arrive, told } = open({ ...LIMITS, inFlight: 3, inFlightPerKey: 3 });
+    const { clock, room, arrive, reported } = open({ ...LIMITS, inFlight: 3, inFlightPerKey: 3 });
     const uploads = [arrive('a'), arrive('a'), arrive('b')];
     for (const { place } of uploads) room.reserve(place, 10);
     expect(arrive('c').refused).toBe('busy');
@@ -84,7 +84,7 @@ describe('slow uploads', () => {
       undefined,
     ]);
     expect(room.bytes).toBe(20);
-    expect(told).toEqual(['refused in_flight', 'dropped in_flight']);
+    expect(reported).toEqual(['refused in_flight', 'dropped in_flight']);
   });
 
   it('do not give way to themselves', async () => {

@@ -149,12 +149,12 @@ it('emptiness is told when the last has left, refused ones among them', async ()
   await inFlight.empty();
   const [one, other] = [arrive(), arrive(true)];
   let empty = false;
-  const told = inFlight.empty().then(() => (empty = true));
+  const reported = inFlight.empty().then(() => (empty = true));
   inFlight.leave(one.exchange);
   await Promise.resolve();
   expect(empty).toBe(false);
   inFlight.leave(other.exchange);
-  await told;
+  await reported;
 });
 
 it('a request is interrupted until its reply begins', () => {

@@ -6,15 +6,15 @@ import { HeavyTurns } from './large-body-turns.ts';
 function start(largeBodies = 64) {
   const clock = createFakeClock();
   const pending: (() => void)[] = [];
-  const told: (string | number)[] = [];
+  const reported: (string | number)[] = [];
   const turns = new HeavyTurns({
     clock,
     nextLoopTurn: (task) => void pending.push(task),
     underWay: () => Infinity,
-    told: {
-      waiting: (change) => void told.push(change),
-      waited: (ms) => void told.push(`${ms} ms`),
-      refused: () => void told.push('refused'),
+    reported: {
+      waiting: (change) => void reported.push(change),
+      waited: (ms) => void reported.push(`${ms} ms`),
+      refused: () => void reported.push('refused'),
     },
   });
   turns.apply({ largeBodies });
@@ -23,7 +23,7 @@ function start(largeBodies = 64) {
     turns,
     clock,
     done,
-    told,
+    reported,
     /** The loop has gone round, after so many ms. */
     async loop(ms: number) {
       await clock.advance(ms);
@@ -100,7 +100,7 @@ describe('turns for large bodies', () => {
   });
 
   it('tell how many steps wait, how long each waited, and of every refusal', async () => {
-    const { turns, told, loop } = start(2);
+    const { turns, reported, loop } = start(2);
     const cancellation = new Cancellation();
     const left = of('b', { cancellation });
     void turns.run(of('a'), () => {});
@@ -108,13 +108,13 @@ describe('turns for large bodies', () => {
     const leaving = Promise.resolve(turns.run(left, () => {}));
     const refused = Promise.resolve(turns.run(of('c'), () => {}));
     await expect(refused).rejects.toMatchObject({ code: 'busy' });
-    expect(told.splice(0)).toEqual([1, 1, 'refused']);
+    expect(reported.splice(0)).toEqual([1, 1, 'refused']);
     cancellation.cancel(new GatewayError('client_closed', 'The client left.'));
     await expect(leaving).rejects.toMatchObject({ code: 'client_closed' });
-    expect(told.splice(0)).toEqual(['0 ms', -1]);
+    expect(reported.splice(0)).toEqual(['0 ms', -1]);
     await loop(30);
     await waiting;
-    expect(told).toEqual([-1, '30 ms']);
+    expect(reported).toEqual([-1, '30 ms']);
   });
 
   it.each([

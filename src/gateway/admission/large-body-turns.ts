@@ -15,11 +15,11 @@ export interface HeavyTurnsSetup {
   readonly nextLoopTurn: (task: () => void) => void;
   /** Requests that this process has under way, those with large bodies among them. */
   readonly underWay: () => number;
-  readonly told?: TurnsTold;
+  readonly reported?: TurnsReports;
 }
 
 /** What the metrics hear of waiting steps. */
-export interface TurnsTold {
+export interface TurnsReports {
   /** So many more steps wait, or fewer. */
   waiting(change: 1 | -1): void;
   waited(ms: number): void;
@@ -82,7 +82,7 @@ export class HeavyTurns implements Turns {
       return this.#timed(exchange, work);
     }
     const refusal = this.#refusal(exchange);
-    if (refusal) this.#setup.told?.refused();
+    if (refusal) this.#setup.reported?.refused();
     return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
   }
 
@@ -106,13 +106,13 @@ export class HeavyTurns implements Turns {
   }
 
   #wait<T>(exchange: Exchange, work: () => T, { cancellation, deadline }: Limit): Promise<T> {
-    const { clock, told } = this.#setup;
+    const { clock, reported } = this.#setup;
     return new Promise((resolve, reject) => {
       const from = clock.now();
       const settled = (): void => {
         stopListening();
         stopWaiting();
-        told?.waited(clock.now() - from);
+        reported?.waited(clock.now() - from);
       };
       const step: Step = {
         exchange,
@@ -140,7 +140,7 @@ export class HeavyTurns implements Turns {
 
   #count(change: 1 | -1): void {
     this.#waiting += change;
-    this.#setup.told?.waiting(change);
+    this.#setup.reported?.waiting(change);
   }
 
   #add(step: Step): void {

@@ -71,9 +71,9 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
     ...rest,
     onEnd: (listener) => void listeners.push(listener),
     end(how = {}) {
-      const told = listeners;
+      const reported = listeners;
       listeners = [];
-      for (const listener of told) listener({ state: 'complete', status: 200, bytes: 0, error: undefined, ...how });
+      for (const listener of reported) listener({ state: 'complete', status: 200, bytes: 0, error: undefined, ...how });
     },
   });
 }
@@ -90,7 +90,7 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
   const attempt: Attempt = withReply({
     number: exchange.attempts.length,
     target: createTarget(target),
-    choice: { reason: 'only', givesWay: () => false },
+    choice: { reason: 'only', fallsThrough: () => false },
     startedAt,
     timeouts,
     deadline: Math.min(startedAt + timeouts.total, exchange.deadline),

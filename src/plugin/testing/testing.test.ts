@@ -71,7 +71,7 @@ describe('createAttempt', () => {
 
   it('makes one that a plugin may ask whether another target would be tried: none, unless the test says so', () => {
     const { choice } = createAttempt(createExchange());
-    expect(choice.givesWay(new GatewayError('overloaded', 'busy'))).toBe(false);
+    expect(choice.fallsThrough(new GatewayError('overloaded', 'busy'))).toBe(false);
   });
 });
 

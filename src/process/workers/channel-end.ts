@@ -7,15 +7,15 @@ import type { ChildProcess } from 'node:child_process';
  * behind it.
  */
 export function completeDisconnect(process: ChildProcess): void {
-  let isTold = false;
-  process.once('disconnect', () => (isTold = true));
+  let isReported = false;
+  process.once('disconnect', () => (isReported = true));
   const disconnect = process.disconnect.bind(process);
   // Node calls this method at the end of the channel, too.
   process.disconnect = () => {
     disconnect();
     // Node emits in the tick after. A channel that still sends what is queued is not null, and emits later.
     globalThis.process.nextTick(() => {
-      if (!isTold && !process.channel) process.emit('disconnect');
+      if (!isReported && !process.channel) process.emit('disconnect');
     });
   };
 }

@@ -40,17 +40,17 @@ export class EndedSeries {
 
   /** Forgets the series that nothing was recorded under since `then`, and that no worker has: all of it or nothing of it is in the sum. */
   forget(then: number, living: readonly FamilySnapshot[]): void {
-    const told = new Map<string, Set<string>>();
-    const toldOf = (name: string): Set<string> => {
-      let keys = told.get(name);
+    const reported = new Map<string, Set<string>>();
+    const reportOf = (name: string): Set<string> => {
+      let keys = reported.get(name);
       if (!keys) {
         keys = new Set(living.filter((family) => family.name === name).flatMap(({ values }) => values.map(seriesOf)));
-        told.set(name, keys);
+        reported.set(name, keys);
       }
       return keys;
     };
     for (const [name, { series }] of this.#families) {
-      for (const [key, { usedAt }] of series) if (usedAt <= then && !toldOf(name).has(key)) series.delete(key);
+      for (const [key, { usedAt }] of series) if (usedAt <= then && !reportOf(name).has(key)) series.delete(key);
     }
   }
 

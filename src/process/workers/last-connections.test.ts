@@ -31,8 +31,8 @@ function start({ blocked = false, handedOutAfterMs = 0 } = {}) {
     },
     stop: () => void events.push('no more connections'),
   };
-  const crew = { members: [memberOf(1), memberOf(2)], listener, connections, clock: systemClock };
-  return { events, crew, accept: () => (accepted += 1) };
+  const workers = { members: [memberOf(1), memberOf(2)], listener, connections, clock: systemClock };
+  return { events, workers, accept: () => (accepted += 1) };
 }
 
 const TIMES = { delayMs: 0, timeoutMs: 1000, lingerMs: 0 };
@@ -40,8 +40,8 @@ const STEPS = ['1 hold', '2 hold', 'port closed', '1 serve', '2 serve', '1 stop'
 
 describe('the end of the delay of a drain with workers', () => {
   it('closes the port once all hold new requests, and lets them stop once all connections are handed out', async () => {
-    const { events, crew } = start({ handedOutAfterMs: 60 });
-    const over = takeLastConnections(crew, TIMES);
+    const { events, workers } = start({ handedOutAfterMs: 60 });
+    const over = takeLastConnections(workers, TIMES);
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(events).toEqual(STEPS.slice(0, 2));
     await over;
@@ -49,9 +49,9 @@ describe('the end of the delay of a drain with workers', () => {
   });
 
   it('closes the port after connections have ceased to come', async () => {
-    const { events, crew, accept } = start();
+    const { events, workers, accept } = start();
     const coming = setInterval(accept, 5);
-    const over = takeLastConnections(crew, TIMES);
+    const over = takeLastConnections(workers, TIMES);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(events).not.toContain('port closed');
     clearInterval(coming);
@@ -60,22 +60,22 @@ describe('the end of the delay of a drain with workers', () => {
   });
 
   it('does not wait for ever where connections go on coming', async () => {
-    const { events, crew, accept } = start();
+    const { events, workers, accept } = start();
     const coming = setInterval(accept, 1);
-    await takeLastConnections(crew, TIMES);
+    await takeLastConnections(workers, TIMES);
     clearInterval(coming);
     expect(events).toEqual(STEPS);
   });
 
   it('does not wait for the word of a worker that is blocked', async () => {
-    const { events, crew } = start({ blocked: true });
-    await takeLastConnections(crew, TIMES);
+    const { events, workers } = start({ blocked: true });
+    await takeLastConnections(workers, TIMES);
     expect(events).toEqual(STEPS);
   });
 
   it('closes the port at once where nothing is waited for', async () => {
-    const { events, crew } = start();
-    await takeLastConnections(crew, { delayMs: 0, timeoutMs: 0, lingerMs: 0 });
+    const { events, workers } = start();
+    await takeLastConnections(workers, { delayMs: 0, timeoutMs: 0, lingerMs: 0 });
     expect(events).toEqual(STEPS.slice(2));
   });
 });

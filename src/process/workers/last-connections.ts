@@ -4,7 +4,7 @@ import type { DrainTimes } from '../drain.ts';
 import type { DrainStep } from '../drain-steps.ts';
 import { untilQuiet } from '../../compose/listener/listeners.ts';
 import type { Connections } from './connections.ts';
-import type { CrewListener } from './pool-listener.ts';
+import type { PoolListener } from './pool-listener.ts';
 import type { Member } from './pool-member.ts';
 
 /** A worker that does not confirm a step within this time is busy, or blocked: the others do not wait for it. */
@@ -15,7 +15,7 @@ const HANDED_OUT_CHECK_MS = 5;
 
 interface LastWorkers {
   readonly members: readonly Member[];
-  readonly listener: Pick<CrewListener, 'count' | 'close'>;
+  readonly listener: Pick<PoolListener, 'count' | 'close'>;
   readonly connections: Pick<Connections, 'areHandedOut' | 'stop'>;
   readonly clock: Clock;
 }
@@ -25,18 +25,18 @@ interface LastWorkers {
  * accepted, and only then lets the workers stop listening: a worker that decides by itself does not know what the kernel and the
  * primary still hold for it. See `takeLastConnections` in drain.ts for one process.
  */
-export async function takeLastConnections(crew: LastWorkers, { delayMs, timeoutMs }: DrainTimes): Promise<void> {
-  const { listener, connections, clock } = crew;
+export async function takeLastConnections(workers: LastWorkers, { delayMs, timeoutMs }: DrainTimes): Promise<void> {
+  const { listener, connections, clock } = workers;
   if (delayMs > 0) await clock.sleep(delayMs);
   if (timeoutMs > 0) {
-    await allTake(crew, 'hold');
+    await allTake(workers, 'hold');
     await untilQuiet(listener.count());
   }
   listener.close();
-  void allTake(crew, 'serve');
+  void allTake(workers, 'serve');
   const end = performance.now() + (timeoutMs > 0 ? HANDED_OUT_LIMIT_MS : 0);
   while (!connections.areHandedOut && performance.now() < end) await setTimeout(HANDED_OUT_CHECK_MS);
-  void allTake(crew, 'stop');
+  void allTake(workers, 'stop');
   connections.stop();
 }
 

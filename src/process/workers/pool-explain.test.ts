@@ -12,7 +12,7 @@ const REFUSED: ExplainOutcome = { refused: { status: 400, code: 'unknown_key', m
 const BUSY = { refused: { status: 503, code: 'busy' } };
 
 /** Workers 1, 2, … that answer so; an error is what there is instead of an answer. One that has none keeps no request. */
-function crewOf(...answers: readonly (ExplainOutcome | undefined | Error | Promise<never>)[]) {
+function workersOf(...answers: readonly (ExplainOutcome | undefined | Error | Promise<never>)[]) {
   const asked: number[] = [];
   const limits = new Map<string, number>();
   const source = explainedBy(() =>
@@ -34,28 +34,28 @@ function crewOf(...answers: readonly (ExplainOutcome | undefined | Error | Promi
 
 const pending = (): Promise<never> => new Promise(() => {});
 
-describe('a question to a crew', () => {
+describe('a question to a worker pool', () => {
   it('is answered by one worker, another one each time', async () => {
-    const { source, asked } = crewOf(outcome('a'), outcome('b'));
+    const { source, asked } = workersOf(outcome('a'), outcome('b'));
     const answers = [await source.explain(QUESTION), await source.explain(QUESTION)];
     expect(asked.toSorted((a, b) => a - b)).toEqual([1, 2]);
     expect(answers.map(({ explanation }) => explanation?.worker)).toEqual(asked);
   });
 
   it('has the worker’s refusal as its answer', async () => {
-    expect(await crewOf(REFUSED).source.explain(QUESTION)).toEqual(REFUSED);
+    expect(await workersOf(REFUSED).source.explain(QUESTION)).toEqual(REFUSED);
   });
 
   it('is refused while no worker serves', async () => {
-    expect(await crewOf().source.explain(QUESTION)).toMatchObject(BUSY);
+    expect(await workersOf().source.explain(QUESTION)).toMatchObject(BUSY);
   });
 
   it('is refused for now when the worker it was given to ends or hangs', async () => {
-    expect(await crewOf(new NoAnswer('the worker has ended')).source.explain(QUESTION)).toMatchObject(BUSY);
+    expect(await workersOf(new NoAnswer('the worker has ended')).source.explain(QUESTION)).toMatchObject(BUSY);
   });
 
   it('fails with the worker it was given to, and is asked of no other', async () => {
-    const { source, asked } = crewOf(new Error('a fault'));
+    const { source, asked } = workersOf(new Error('a fault'));
     await expect(source.explain(QUESTION)).rejects.toThrow('a fault');
     expect(asked).toEqual([1]);
   });
@@ -67,21 +67,21 @@ describe('a request that some worker served', () => {
     ['another one is gone', [new NoAnswer('died'), outcome('b')]],
     ['another one hangs', [pending(), outcome('b')]],
   ])('is explained by that one though %s', async (_, answers) => {
-    expect(await crewOf(...answers).source.explained('id')).toEqual({ explanation: { notes: ['b'], worker: 2 } });
+    expect(await workersOf(...answers).source.explained('id')).toEqual({ explanation: { notes: ['b'], worker: 2 } });
   });
 
   it('is said to be kept by none when all have said so', async () => {
-    expect(await crewOf(NONE, NONE).source.explained('id')).toBeUndefined();
-    expect(await crewOf().source.explained('id')).toBeUndefined();
+    expect(await workersOf(NONE, NONE).source.explained('id')).toBeUndefined();
+    expect(await workersOf().source.explained('id')).toBeUndefined();
   });
 
   it('is not said to be kept by none when one has said nothing', async () => {
-    expect(await crewOf(NONE, new NoAnswer('died')).source.explained('id')).toMatchObject(BUSY);
-    await expect(crewOf(NONE, new Error('a fault')).source.explained('id')).rejects.toThrow('a fault');
+    expect(await workersOf(NONE, new NoAnswer('died')).source.explained('id')).toMatchObject(BUSY);
+    await expect(workersOf(NONE, new Error('a fault')).source.explained('id')).rejects.toThrow('a fault');
   });
 
   it('is looked for as briefly as its record, however long it takes to explain', async () => {
-    const { source, limits } = crewOf(outcome('a'));
+    const { source, limits } = workersOf(outcome('a'));
     await source.explained('id');
     expect(limits.get('keeps')).toBe(1_000);
     expect(limits.get('explained')).toBeGreaterThan(5_000);

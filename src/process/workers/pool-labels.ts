@@ -3,7 +3,7 @@ import { ModelLabels } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 
 /** Decides for all workers which model names are labels of metrics. */
-export class CrewLabels {
+export class PoolLabels {
   readonly #labels: ModelLabels;
   readonly #spread: (names: readonly string[]) => void;
   #spreadVersion = 0;

@@ -22,7 +22,7 @@ interface Opened {
  * kernel may hold connections, and resets them. Node tells of every server that listens
  * (https://nodejs.org/api/diagnostics_channel.html#net), so the primary can close the socket when its queue is empty.
  */
-export class CrewListener {
+export class PoolListener {
   readonly #opened: Opened[] = [];
   #accepted = 0;
 

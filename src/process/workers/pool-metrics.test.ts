@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import { CounterFamily, SERIES_IDLE_MS } from '../../record/metrics/families.ts';
 import type { MetricSpec } from '../../record/metrics/metrics.ts';
-import { CrewMetrics } from './pool-metrics.ts';
+import { PoolMetrics } from './pool-metrics.ts';
 
 const family = (name: string, value: number, more: Partial<FamilySnapshot> = {}): FamilySnapshot => ({
   name,
@@ -13,9 +13,9 @@ const family = (name: string, value: number, more: Partial<FamilySnapshot> = {})
   values: [{ labels: {}, value }],
   ...more,
 });
-const crewOf = (own: readonly FamilySnapshot[] = []) => new CrewMetrics({ snapshot: () => Promise.resolve(own) });
-const valueOf = async (crew: CrewMetrics, name: string): Promise<number | undefined> => {
-  const { text } = await crew.scrape(undefined);
+const metricsOf = (own: readonly FamilySnapshot[] = []) => new PoolMetrics({ snapshot: () => Promise.resolve(own) });
+const valueOf = async (metrics: PoolMetrics, name: string): Promise<number | undefined> => {
+  const { text } = await metrics.scrape(undefined);
   const found = new RegExp(`^${name} (.+)$`, 'm').exec(text);
   return found ? Number(found[1]) : undefined;
 };
@@ -25,11 +25,11 @@ describe('the metrics of several processes', () => {
     const step = fc.record({
       worker: fc.integer({ min: 0, max: 3 }),
       add: fc.double({ min: 0, max: 1e6, noNaN: true }),
-      doing: fc.constantFrom('tell', 'answer', 'die'),
+      doing: fc.constantFrom('report', 'answer', 'die'),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        const crew = crewOf([family('m_total', 0)]);
+        const metrics = metricsOf([family('m_total', 0)]);
         const living = new Map([0, 1, 2, 3].map((place) => [place, { id: place, count: 0 }]));
         let nextId = 4;
         let last = 0;
@@ -37,14 +37,14 @@ describe('the metrics of several processes', () => {
           const one = living.get(worker)!;
           one.count += add;
           if (doing === 'die') {
-            crew.ended(one.id);
+            metrics.ended(one.id);
             living.set(worker, { id: (nextId += 1), count: 0 });
           } else
-            crew.heard(one.id, {
+            metrics.heard(one.id, {
               families: [family('m_total', one.count)],
-              which: doing === 'tell' ? 'cumulative' : 'all',
+              which: doing === 'report' ? 'cumulative' : 'all',
             });
-          const now = (await valueOf(crew, 'm_total'))!;
+          const now = (await valueOf(metrics, 'm_total'))!;
           expect(now).toBeGreaterThanOrEqual(last);
           last = now;
         }
@@ -53,23 +53,23 @@ describe('the metrics of several processes', () => {
   });
 
   it('have what a dead worker had told last, but not its gauges', async () => {
-    const crew = crewOf();
+    const metrics = metricsOf();
     const gauge = (value: number) => family('in_flight', value, { type: 'gauge' });
-    crew.heard(1, { families: [family('m_total', 5), gauge(3)], which: 'all' });
-    crew.heard(2, { families: [family('m_total', 1), gauge(2)], which: 'all' });
-    crew.heard(1, { families: [family('m_total', 7)], which: 'cumulative' });
-    expect([await valueOf(crew, 'm_total'), await valueOf(crew, 'in_flight')]).toEqual([8, 5]);
-    crew.ended(1);
-    expect([await valueOf(crew, 'm_total'), await valueOf(crew, 'in_flight')]).toEqual([8, 2]);
+    metrics.heard(1, { families: [family('m_total', 5), gauge(3)], which: 'all' });
+    metrics.heard(2, { families: [family('m_total', 1), gauge(2)], which: 'all' });
+    metrics.heard(1, { families: [family('m_total', 7)], which: 'cumulative' });
+    expect([await valueOf(metrics, 'm_total'), await valueOf(metrics, 'in_flight')]).toEqual([8, 5]);
+    metrics.ended(1);
+    expect([await valueOf(metrics, 'm_total'), await valueOf(metrics, 'in_flight')]).toEqual([8, 2]);
   });
 
   it('count once what every worker does because the primary says so', async () => {
-    const crew = crewOf([family('reloads_total', 1, { aggregator: 'primary' })]);
+    const metrics = metricsOf([family('reloads_total', 1, { aggregator: 'primary' })]);
     for (const worker of [1, 2])
-      crew.heard(worker, { families: [family('reloads_total', 1, { aggregator: 'primary' })], which: 'all' });
-    expect(await valueOf(crew, 'reloads_total')).toBe(1);
-    crew.ended(1);
-    expect(await valueOf(crew, 'reloads_total')).toBe(1);
+      metrics.heard(worker, { families: [family('reloads_total', 1, { aggregator: 'primary' })], which: 'all' });
+    expect(await valueOf(metrics, 'reloads_total')).toBe(1);
+    metrics.ended(1);
+    expect(await valueOf(metrics, 'reloads_total')).toBe(1);
   });
 });
 
@@ -77,10 +77,10 @@ describe('a series of several processes', () => {
   const DAY = SERIES_IDLE_MS;
   const SPEC: MetricSpec = { type: 'counter', name: 'm_total', help: 'help', labels: ['a'] };
 
-  /** Workers with counters of their own, which tell on request, and what the exposition says of the series `x`. */
+  /** Workers with counters of their own, which report on request, and what the exposition says of the series `x`. */
   function start() {
     let now = 0;
-    const crew = new CrewMetrics({ snapshot: async () => [] }, () => now);
+    const metrics = new PoolMetrics({ snapshot: async () => [] }, () => now);
     const open = () =>
       new CounterFamily<'a'>(
         SPEC,
@@ -88,25 +88,25 @@ describe('a series of several processes', () => {
         () => now,
       );
     const workers = new Map([1, 2].map((id) => [id, open()]));
-    const tell = async (id: number) => {
+    const report = async (id: number) => {
       // As Family tells it to the registry, whose type knows prom-client's classes only.
       const families = [(await workers.get(id)!.get()) as FamilySnapshot];
-      crew.heard(id, { families, which: 'all' });
+      metrics.heard(id, { families, which: 'all' });
     };
     return {
       add: (id: number, value: number) => workers.get(id)!.add({ a: 'x' }, value),
-      tell,
-      tellAll: async () => {
-        for (const id of workers.keys()) await tell(id);
+      report,
+      reportAll: async () => {
+        for (const id of workers.keys()) await report(id);
       },
       die(id: number, next: number) {
-        crew.ended(id);
+        metrics.ended(id);
         workers.delete(id);
         workers.set(next, open());
       },
       set: (moment: number) => void (now = moment),
       async value(): Promise<number | undefined> {
-        const { text } = await crew.scrape(undefined);
+        const { text } = await metrics.scrape(undefined);
         const [, found] = /^m_total\{a="x"\} (.+)$/m.exec(text) ?? [];
         return found === undefined ? undefined : Number(found);
       },
@@ -114,49 +114,49 @@ describe('a series of several processes', () => {
   }
 
   it('does not go back when one worker has not used it for a day and another has', async () => {
-    const { add, tellAll, set, value } = start();
+    const { add, reportAll, set, value } = start();
     add(1, 100);
     add(2, 5);
-    await tellAll();
+    await reportAll();
     set(DAY - 1);
     add(2, 1);
-    await tellAll();
+    await reportAll();
     set(DAY + 1);
-    await tellAll();
+    await reportAll();
     expect(await value()).toBe(106);
     add(1, 1);
-    await tellAll();
+    await reportAll();
     expect(await value()).toBe(107);
   });
 
   it('leaves when no worker has used it for a day, the dead included, and begins at 0 when it returns', async () => {
-    const { add, tellAll, die, set, value } = start();
+    const { add, reportAll, die, set, value } = start();
     add(1, 100);
     add(2, 5);
-    await tellAll();
+    await reportAll();
     die(1, 3);
-    await tellAll();
+    await reportAll();
     expect(await value()).toBe(105);
     set(DAY - 1);
-    await tellAll();
+    await reportAll();
     expect(await value()).toBe(105);
     set(DAY);
-    await tellAll();
+    await reportAll();
     expect(await value()).toBeUndefined();
     add(3, 2);
-    await tellAll();
+    await reportAll();
     expect(await value()).toBe(2);
   });
 
   it('is whole or gone: it never goes back but to its beginning', async () => {
     const step = fc.record({
-      doing: fc.constantFrom('add', 'add', 'tell', 'die', 'wait', 'long wait'),
+      doing: fc.constantFrom('add', 'add', 'report', 'die', 'wait', 'long wait'),
       worker: fc.integer({ min: 0, max: 1 }),
       amount: fc.integer({ min: 1, max: 9 }),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const { add, tell, tellAll, die, set, value } = start();
+        const { add, report, reportAll, die, set, value } = start();
         const ids = [1, 2];
         let [now, next] = [0, 3];
         // Of what has been told, since the series was last absent.
@@ -166,12 +166,12 @@ describe('a series of several processes', () => {
           const id = ids[worker]!;
           if (doing === 'add') {
             add(id, amount);
-            await tell(id);
+            await report(id);
             sinceGone += amount;
-          } else if (doing === 'tell') await tell(id);
+          } else if (doing === 'report') await report(id);
           else if (doing === 'die') die(id, (ids[worker] = next++));
           else set((now += doing === 'wait' ? DAY / 5 : DAY));
-          if (doing === 'long wait') await tellAll();
+          if (doing === 'long wait') await reportAll();
           const told = await value();
           if (told === undefined) sinceGone = 0;
           else {

@@ -8,9 +8,9 @@ import type { InForce } from '../reload.ts';
 import { pauseBefore } from './backoff.ts';
 import { Connections } from './connections.ts';
 import { explainedBy } from './pool-explain.ts';
-import { CrewLabels } from './pool-labels.ts';
-import { CrewListener } from './pool-listener.ts';
-import { CrewMetrics } from './pool-metrics.ts';
+import { PoolLabels } from './pool-labels.ts';
+import { PoolListener } from './pool-listener.ts';
+import { PoolMetrics } from './pool-metrics.ts';
 import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
 import { CannotFork, failureOf, forkWorker, setUpFork, WorkersFailed } from './fork.ts';
 import {
@@ -38,7 +38,7 @@ interface Death {
   readonly held: Load;
 }
 
-export interface CrewOptions {
+export interface PoolOptions {
   readonly size: number;
   /** Folder of the settings, as it was named. */
   readonly configs: string;
@@ -47,25 +47,25 @@ export interface CrewOptions {
 }
 
 /** The worker processes: forks them, asks them, puts others in the places of those that end. */
-export class WorkerCrew implements WorkerPool {
-  readonly #options: CrewOptions;
+export class WorkerProcessPool implements WorkerPool {
+  readonly #options: PoolOptions;
   readonly #tools: WorkerPoolTools;
-  readonly #metrics: CrewMetrics;
-  readonly #labels: CrewLabels;
+  readonly #metrics: PoolMetrics;
+  readonly #labels: PoolLabels;
   readonly #members = new Set<Member>();
   readonly #connections = new Connections();
-  readonly #listener = new CrewListener();
+  readonly #listener = new PoolListener();
   #inForce: InForce | undefined;
   /** What workers are told to listen on; undefined: what the settings say. */
   #port: number | undefined;
   #address: Address | undefined;
   #stopping = false;
 
-  constructor(options: CrewOptions, tools: WorkerPoolTools) {
+  constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
     this.#tools = tools;
-    this.#metrics = new CrewMetrics(tools.metrics, () => tools.clock.now());
-    this.#labels = new CrewLabels(tools.clock, (names) => void this.#askAll('labels', names));
+    this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
+    this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     setUpFork();
     // One that is blocked does not notice that its channel has ended.
     process.once('exit', () => {
@@ -180,8 +180,8 @@ export class WorkerCrew implements WorkerPool {
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     const silence = new Silence(this.#options.silenceMs);
     const connections = this.#connections.follow(worker);
-    const told = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false, ending: false };
-    const member: Member = { worker, channel, exited, silence, connections, ...told };
+    const reported = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false, ending: false };
+    const member: Member = { worker, channel, exited, silence, connections, ...reported };
     this.#members.add(member);
     worker.on('message', (message: ToPrimary) => this.#heard(member, message));
     worker.on('error', (err) => this.#tools.log.error({ err, worker: worker.id }, 'a worker could not be reached'));
@@ -230,8 +230,8 @@ export class WorkerCrew implements WorkerPool {
       connections.isSuspended = silence.isSuspect;
       connections.look();
       if (due === 'end') {
-        const told = { worker: worker.id, pid: worker.process.pid, silent_ms: silence.ms };
-        log.error(told, 'a worker hangs: it has said nothing for too long, and is killed');
+        const reported = { worker: worker.id, pid: worker.process.pid, silent_ms: silence.ms };
+        log.error(reported, 'a worker hangs: it has said nothing for too long, and is killed');
         return this.#kill(member, this.#stopping ? 'drain' : 'blocked');
       }
       if (due === 'ask') channel.ask('alive', undefined, LOOK_UP_LIMIT_MS).catch(() => {});
@@ -254,8 +254,14 @@ export class WorkerCrew implements WorkerPool {
     const pauseMs = pauseBefore(servedMs, member.pausedMs);
     const { id, process } = member.worker;
     const cut = { requests_cut: held.requests, connections_cut: held.connections };
-    const told = { worker: id, pid: process.pid, ...(signal ? { signal } : { code }), ...cut, again_in_ms: pauseMs };
-    log.error(told, 'a worker ended; another takes its place');
+    const reported = {
+      worker: id,
+      pid: process.pid,
+      ...(signal ? { signal } : { code }),
+      ...cut,
+      again_in_ms: pauseMs,
+    };
+    log.error(reported, 'a worker ended; another takes its place');
     this.#startLater(pauseMs);
   }
 

@@ -52,8 +52,8 @@ const answers: WorkerAnswers = {
         return started().fail();
       },
     });
-    void keepTelling(gateway);
-    keepTellingLoad(gateway);
+    void keepSending(gateway);
+    keepSendingLoad(gateway);
     return { address: gateway.data };
   },
   async reload({ files: sent }) {
@@ -62,7 +62,7 @@ const answers: WorkerAnswers = {
     return { hash: result.hash, refused: 'diagnostics' in result ? result.diagnostics : undefined };
   },
   async metrics() {
-    await tell(started(), 'all');
+    await sendMetrics(started(), 'all');
     return undefined;
   },
   record: async ({ id }) => started().record(id),
@@ -88,28 +88,28 @@ function started(): WorkerGateway {
   return gateway;
 }
 
-let telling: Promise<void> = Promise.resolve();
+let sending: Promise<void> = Promise.resolve();
 
 /** One at a time: of two under way the older could arrive last. */
-function tell({ metrics, load }: WorkerGateway, which: 'all' | 'cumulative'): Promise<void> {
-  const told = telling.then(async () => {
+function sendMetrics({ metrics, load }: WorkerGateway, which: 'all' | 'cumulative'): Promise<void> {
+  const reported = sending.then(async () => {
     const [families, held] = await Promise.all([metrics.snapshot(which), load()]);
     send({ type: 'metrics', which, families, load: held });
   });
-  telling = told.catch(() => {});
-  return told;
+  sending = reported.catch(() => {});
+  return reported;
 }
 
-async function keepTelling(gateway: WorkerGateway): Promise<void> {
+async function keepSending(gateway: WorkerGateway): Promise<void> {
   for (let pauseMs = TELL_EVERY_MS; ;) {
     await systemClock.sleep(pauseMs);
     const from = systemClock.now();
-    await tell(gateway, 'cumulative').catch(() => {});
+    await sendMetrics(gateway, 'cumulative').catch(() => {});
     pauseMs = Math.max(TELL_EVERY_MS, (systemClock.now() - from) / TELLING_SHARE);
   }
 }
 
-function keepTellingLoad({ load }: WorkerGateway): void {
+function keepSendingLoad({ load }: WorkerGateway): void {
   let last: Load = { requests: 0, connections: 0 };
   const look = async (): Promise<void> => {
     const now = await load();

@@ -143,14 +143,14 @@ describe('a credentials JSON that cannot be used', () => {
     fc.assert(
       fc.property(fc.oneof(json, fc.string()), (text) => {
         const { setup } = testSetup(noTokenCalls);
-        const told: string[] = [];
+        const reported: string[] = [];
         const refuse = (_: string | undefined, message: string) => {
-          told.push(message);
+          reported.push(message);
           return undefined;
         };
         const source = readCredentialsJson(text, { setup, refuse });
-        expect(source === undefined).toBe(told.length > 0);
-        expect(told.join()).not.toContain(CANARY);
+        expect(source === undefined).toBe(reported.length > 0);
+        expect(reported.join()).not.toContain(CANARY);
       }),
     );
   });

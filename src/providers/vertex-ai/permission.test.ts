@@ -11,11 +11,11 @@ test.each([
   ['Permission denied', 'PERMISSION_DENIED'],
   ['<html>Forbidden</html>', undefined],
 ])('a 403 keeps the words of Google and says which permission is needed: %s', (message, kind) => {
-  const told = explainPermission({ status: 403, message, ...(kind !== undefined && { kind }) });
-  expect(told.message.startsWith(message)).toBe(true);
-  expect(told.message.slice(message.length)).toContain(HINT);
-  expect(told.message.slice(message.length)).toMatch(/^(?<!\.)\.? Whoever /);
-  expect(told).toMatchObject({ status: 403, ...(kind !== undefined && { kind }) });
+  const reported = explainPermission({ status: 403, message, ...(kind !== undefined && { kind }) });
+  expect(reported.message.startsWith(message)).toBe(true);
+  expect(reported.message.slice(message.length)).toContain(HINT);
+  expect(reported.message.slice(message.length)).toMatch(/^(?<!\.)\.? Whoever /);
+  expect(reported).toMatchObject({ status: 403, ...(kind !== undefined && { kind }) });
 });
 
 test.each([

@@ -32,8 +32,8 @@ export function createAccessLog({ log, mode }: AccessLogOptions): AccessLog {
     if (record.rejection !== 'overload') return log[level](toLine(record, spanId), MESSAGES[record.outcome]);
     const without = overload.take(record.receivedAt);
     if (without === undefined) return;
-    const told = without > 0 ? { ...toLine(record, spanId), not_logged: without } : toLine(record, spanId);
-    log[level](told, MESSAGES[record.outcome]);
+    const reported = without > 0 ? { ...toLine(record, spanId), not_logged: without } : toLine(record, spanId);
+    log[level](reported, MESSAGES[record.outcome]);
   };
 }
 

@@ -22,11 +22,11 @@ export function openLogOutput({ shared, onDrop, onRecover }: LogOutputOptions): 
     onDrop,
     onRecover,
   });
-  process.once('exit', () => tellLost(writer.end()));
+  process.once('exit', () => reportLost(writer.end()));
   return writer;
 }
 
-function tellLost(lines: number): void {
+function reportLost(lines: number): void {
   if (lines === 0) return;
   try {
     writeSync(process.stderr.fd, `gatehouse: ${lines} log ${lines === 1 ? 'line' : 'lines'} could not be written\n`);

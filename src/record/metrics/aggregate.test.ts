@@ -24,8 +24,8 @@ describe('aggregate', () => {
     { aggregator: 'average', values: [1, 2], result: 1.5 },
     { aggregator: 'primary', values: [4], result: 4 },
   ])('takes the $aggregator of $values', ({ aggregator, values, result }) => {
-    const told = aggregate(values.map((value) => one(value, { aggregator })));
-    expect(valuesOf(told)).toEqual([{ labels: {}, value: result }]);
+    const reported = aggregate(values.map((value) => one(value, { aggregator })));
+    expect(valuesOf(reported)).toEqual([{ labels: {}, value: result }]);
   });
 
   it('leaves out what no process may tell for all', () => {

@@ -230,19 +230,19 @@ describe('a series that is not used', () => {
       () => {},
       () => now,
     );
-    const told = async () => samplesOf(await family.get()).map(({ labels, value }) => `${labels['a']} ${value}`);
+    const reported = async () => samplesOf(await family.get()).map(({ labels, value }) => `${labels['a']} ${value}`);
     family.add({ a: 'idle' }, 7);
     family.add({ a: 'used' }, 1);
-    expect(await told()).toEqual(['idle 7', 'used 1']);
+    expect(await reported()).toEqual(['idle 7', 'used 1']);
     now = DAY - 1;
     family.add({ a: 'used' }, 1);
-    expect(await told()).toEqual(['idle 7', 'used 2']);
+    expect(await reported()).toEqual(['idle 7', 'used 2']);
     now = DAY;
     const left = await family.get();
     expect(samplesOf(left)).toEqual([{ labels: { a: 'used' }, value: 2 }]);
     expect('retired' in left && left.retired).toEqual([{ labels: { a: 'idle' }, value: 7 }]);
     family.add({ a: 'idle' }, 1);
-    expect(await told()).toEqual(['used 2', 'idle 1']);
+    expect(await reported()).toEqual(['used 2', 'idle 1']);
   });
 
   it('leaves with all of its buckets, and gives its place to others', async () => {
@@ -281,15 +281,15 @@ describe('a series that is not used', () => {
       () => {},
       () => now,
     );
-    const told = async () => samplesOf(await family.get()).map(({ labels }) => labels['a']);
+    const reported = async () => samplesOf(await family.get()).map(({ labels }) => labels['a']);
     family.declareOnly([{ a: 'old' }, { a: 'both' }]);
-    await told();
+    await reported();
     now = 2 * DAY;
-    expect(await told()).toEqual(['old', 'both']);
+    expect(await reported()).toEqual(['old', 'both']);
     family.declareOnly([{ a: 'both' }, { a: 'new' }]);
-    await told();
+    await reported();
     now = 4 * DAY;
-    expect(await told()).toEqual(['both', 'new']);
+    expect(await reported()).toEqual(['both', 'new']);
   });
 
   it('is no gauge: those tell how things are', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkForwardHeaders } from './forward-headers.ts';
 
-function told(name: string, severity: 'error' | 'warning', fromCaller: boolean): boolean {
+function reported(name: string, severity: 'error' | 'warning', fromCaller: boolean): boolean {
   const messages: string[] = [];
   checkForwardHeaders([name], {
     path: [],
@@ -13,7 +13,7 @@ function told(name: string, severity: 'error' | 'warning', fromCaller: boolean):
   return messages.length > 0;
 }
 
-const refused = (name: string): boolean => told(name, 'error', false);
+const refused = (name: string): boolean => reported(name, 'error', false);
 
 describe('a header that a config forwards', () => {
   // As clients, clouds, proxies and identity providers name them.
@@ -42,7 +42,7 @@ describe('a header that a config forwards', () => {
 });
 
 describe('a header that a config of a caller forwards', () => {
-  const ofCaller = (name: string): boolean => told(name, 'error', true);
+  const ofCaller = (name: string): boolean => reported(name, 'error', true);
 
   it.each(
     `openai-organization OpenAI-Project openai_organization anthropic-organization-id anthropic-workspace-id
@@ -71,10 +71,10 @@ describe('a header that a config of a caller forwards', () => {
 
 describe('a header that steers an upstream, in an operator’s own config', () => {
   it.each(['x-http-method-override', 'x-original-url', 'X-Rewrite-URL'])('is allowed with a warning: %s', (name) => {
-    expect([refused(name), told(name, 'warning', false)]).toEqual([false, true]);
+    expect([refused(name), reported(name, 'warning', false)]).toEqual([false, true]);
   });
 
   it.each(['openai-organization', 'x-forwarded-for', 'x-authenticated-user', 'x-tenant'])('is allowed: %s', (name) => {
-    expect([refused(name), told(name, 'warning', false)]).toEqual([false, false]);
+    expect([refused(name), reported(name, 'warning', false)]).toEqual([false, false]);
   });
 });

@@ -24,7 +24,7 @@ export function checkStrategy(
   checkMode(strategy, targets, place);
   checkStrangers(strategy, place);
   if (strategy.mode === 'conditional') checkConditional(strategy, targets, { path, report, tally });
-  if (strategy.mode === 'fallback' || strategy.mode === 'loadbalance') checkGivingWay(strategy, place);
+  if (strategy.mode === 'fallback' || strategy.mode === 'loadbalance') checkFallThrough(strategy, place);
   checkSticky(strategy, place);
 }
 
@@ -134,7 +134,7 @@ const OUTAGES: readonly FailureKind[] = [
 ];
 
 /** What goes on to the next target must be something, and must not be what stops. */
-function checkGivingWay(
+function checkFallThrough(
   { on_status_codes, on_errors, stop_on_errors = [] }: Strategy,
   { path, report }: ReportPlace,
 ): void {
@@ -156,7 +156,7 @@ function checkGivingWay(
 }
 
 const BY_DEFAULT = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter(
-  (kind) => FAILURE_KINDS[kind].givesWay && kind !== 'unsupported',
+  (kind) => FAILURE_KINDS[kind].fallsThrough && kind !== 'unsupported',
 );
 
 function checkSticky({ sticky }: Strategy, { path, report }: ReportPlace): void {

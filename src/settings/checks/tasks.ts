@@ -14,11 +14,11 @@ const WORDS = { generate: 'answers', embeddings: 'embeddings', images: 'images' 
 
 /** Targets of one config stand in for one another: a model that is for something else never can. */
 export function checkTasks(targets: readonly Placed[], known: KnownNames, report: Report): void {
-  const told = targets.flatMap(({ route, path }) => {
+  const reported = targets.flatMap(({ route, path }) => {
     const tasks = tasksOf(route, known);
     return tasks ? [{ tasks, path, name: route.path.replace('config.', '') }] : [];
   });
-  const [first, ...others] = told;
+  const [first, ...others] = reported;
   const stranger = others.find(({ tasks }) => !wordsOf(tasks).some((word) => wordsOf(first!.tasks).includes(word)));
   if (!first || !stranger) return;
   const message = `this model is for ${wordsOf(stranger.tasks).join(' and ')}, that of \`${first.name}\` for ${wordsOf(first.tasks).join(' and ')}: no request can be for both`;

@@ -76,11 +76,11 @@ describe('compileGatewayConfig', () => {
       'config.targets[1].targets[1]',
     ]);
     if (route.kind !== 'group') throw new Error('not a group');
-    expect([route.path, route.mode, [...route.givesWay.statusCodes]]).toEqual(['config', 'fallback', [500]]);
+    expect([route.path, route.mode, [...route.fallsThrough.statusCodes]]).toEqual(['config', 'fallback', [500]]);
     const inner = route.members[1];
     if (inner?.kind !== 'group') throw new Error('not a group');
     // A strategy is of its own place: which failures give way is not inherited.
-    expect([inner.path, inner.givesWay.kinds.has('overloaded')]).toEqual(['config.targets[1]', true]);
+    expect([inner.path, inner.fallsThrough.kinds.has('overloaded')]).toEqual(['config.targets[1]', true]);
   });
 
   test('takes one target without a strategy as single', () => {

@@ -21,7 +21,7 @@ import {
   type CustomHostSettings,
   type FailureKind,
   type GatewayConfig,
-  type GiveWayRules,
+  type FallThroughRules,
   type HashField,
   type MetadataRules,
   type RemoteMediaSettings,
@@ -98,7 +98,7 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inhe
     kind: 'group',
     path,
     mode,
-    givesWay: compileRules(strategy),
+    fallsThrough: compileRules(strategy),
     members,
     weights: file.targets.map(({ weight = 1 }) => weight),
     sticky: sticky && compileSticky(sticky),
@@ -106,10 +106,10 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inhe
 }
 
 const FAILURE_KIND_NAMES = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
-const GIVES_WAY_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].givesWay);
+const GIVES_WAY_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].fallsThrough);
 
 /** What is said replaces what holds where nothing is; that a target cannot be asked at all is said by nobody, and always goes on. */
-function compileRules({ on_status_codes, on_errors, stop_on_errors }: Partial<StrategyFile>): GiveWayRules {
+function compileRules({ on_status_codes, on_errors, stop_on_errors }: Partial<StrategyFile>): FallThroughRules {
   const said = on_errors ?? (on_status_codes ? [] : (['default'] as const));
   return {
     kinds: new Set([...said.flatMap((kind) => (kind === 'default' ? GIVES_WAY_BY_DEFAULT : kind)), 'unsupported']),

@@ -9,7 +9,7 @@ function open(limit = 64 * 1024, server: ServerFile = {}) {
   const configs = new InlineConfigs({
     limit,
     server,
-    onWarnings: (told) => warnings.push(...told.map(describeDiagnostic)),
+    onWarnings: (reported) => warnings.push(...reported.map(describeDiagnostic)),
   });
   const get = (json: string): GatewayConfig => configs.get(json, 'x-gateway-config');
   return { get, configs, warnings };

@@ -66,7 +66,7 @@ export class InlineConfigs {
     if ('config' in outcome) return outcome.config;
     throw new GatewayError(
       'invalid_config',
-      told(outcome).replaceAll(NAME, () => header),
+      reported(outcome).replaceAll(NAME, () => header),
     );
   }
 
@@ -156,7 +156,7 @@ function remoteMediaIn({ remote_media: own, targets = [] }: GatewayFile | Target
   return own ? [[...path, 'remote_media'], ...inside] : inside;
 }
 
-function told({ mistakes, isCut = false }: Mistaken): string {
+function reported({ mistakes, isCut = false }: Mistaken): string {
   const shown = mistakes.slice(0, MAX_TOLD).map(describe);
   const more = mistakes.length - shown.length;
   const rest = more > 0 ? [`and ${isCut ? 'more than ' : ''}${more} more`] : [];

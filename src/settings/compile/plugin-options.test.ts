@@ -41,10 +41,10 @@ describe('readOptions', () => {
     [{ header: 'x', ratio: 1 }, '`ratio` must be less than 1, not 1'],
     [{ header: 'x', ratio: 0 }, '`ratio` must be more than 0, not 0'],
     [{ header: 'x', match: 'b' }, '`match` must match pattern "^a+$", which "b" does not'],
-  ])('tells what is wrong with %j', (options, told) => {
+  ])('tells what is wrong with %j', (options, reported) => {
     expect(
       problemsOf(options).map(({ message, suggestion }) => [message, suggestion].filter(Boolean).join('; ')),
-    ).toEqual([told]);
+    ).toEqual([reported]);
   });
 
   test('points into the options', () => {

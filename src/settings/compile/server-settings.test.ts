@@ -62,13 +62,13 @@ describe('compileServerSettings', () => {
   });
 
   test('has no default that the schema does not tell', () => {
-    const untold = ['limits', 'timeouts', 'chains', 'cache', 'reload', 'drain'].flatMap((name) =>
+    const unreported = ['limits', 'timeouts', 'chains', 'cache', 'reload', 'drain'].flatMap((name) =>
       Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
     );
     // Parts of another limit: their descriptions tell which.
-    expect(untold).toEqual(['limits.connections', 'limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
+    expect(unreported).toEqual(['limits.connections', 'limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
   });
 
   test.each([

@@ -14,7 +14,7 @@ const SERVER = `chains:
 `;
 const ENV = { TOKEN: 'canary"quoted\\text', HOST: 'canary.example', PIN: '90210', LEVEL: 'on' };
 
-async function told(message: string, suggestion?: string): Promise<string> {
+async function reported(message: string, suggestion?: string): Promise<string> {
   const files = memoryFiles({
     'c/server.yaml': SERVER,
     'c/keys.yaml': 'keys: []\n',
@@ -39,11 +39,11 @@ describe('a message of a later pass', () => {
     ['caller:canary@llm.example.com is no host', '[secret]llm.example.com is no host'],
     ['risk-assessment is no plugin', 'risk-assessment is no plugin'],
   ])('%j is told as %j', async (message, shown) => {
-    expect(await told(message)).toMatch(new RegExp(`:1:1: ${RegExp.escape(shown)}$`));
+    expect(await reported(message)).toMatch(new RegExp(`:1:1: ${RegExp.escape(shown)}$`));
   });
 
   test('gives no suggestion made of what must not be shown', async () => {
-    expect(await told('unknown', 'canary.example/32')).toMatch(/: unknown$/);
-    expect(await told('unknown', 'known')).toMatch(/: unknown; did you mean "known"\?$/);
+    expect(await reported('unknown', 'canary.example/32')).toMatch(/: unknown$/);
+    expect(await reported('unknown', 'known')).toMatch(/: unknown; did you mean "known"\?$/);
   });
 });

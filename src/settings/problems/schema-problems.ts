@@ -60,10 +60,10 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   type: wrongType,
   pattern: wrongForm,
   format: wrongForm,
-  minimum: told(({ params }) => `at least ${params['limit']}`),
-  maximum: told(({ params }) => `at most ${params['limit']}`),
-  exclusiveMinimum: told(({ params }) => `more than ${params['limit']}`),
-  exclusiveMaximum: told(({ params }) => `less than ${params['limit']}`),
+  minimum: reported(({ params }) => `at least ${params['limit']}`),
+  maximum: reported(({ params }) => `at most ${params['limit']}`),
+  exclusiveMinimum: reported(({ params }) => `more than ${params['limit']}`),
+  exclusiveMaximum: reported(({ params }) => `less than ${params['limit']}`),
   minLength: tooShort,
   maxLength({ params }, { path }) {
     return { path, message: `${nameOf(path)} must have at most ${params['limit']} characters` };
@@ -98,7 +98,7 @@ function shownOf({ data, parentSchema }: ErrorObject, place: ProblemContext): st
     : text;
 }
 
-function told(bound: (error: ErrorObject) => string): Mapping {
+function reported(bound: (error: ErrorObject) => string): Mapping {
   return (error, place) => ({
     path: place.path,
     message: `${nameOf(place.path)} must be ${bound(error)}, not ${shown(error.data, place)}`,

@@ -43,7 +43,7 @@ function requiredNames(union: ErrorObject): string[] | undefined {
 function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] {
   const names = requiredNames(union) ?? [];
   const several = names.filter((name) => Object.hasOwn(Object(union.data), name)).length > 1;
-  const told: ErrorObject = { ...union, keyword: several ? 'requireOnlyOne' : 'requireOneOf', params: { names } };
+  const reported: ErrorObject = { ...union, keyword: several ? 'requireOnlyOne' : 'requireOneOf', params: { names } };
   const isBranch = (error: ErrorObject) =>
     error.keyword === 'required' &&
     error.instancePath === union.instancePath &&
@@ -52,7 +52,7 @@ function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): Err
   const isObject = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
   return errors
     .filter((error) => !isBranch(error) && (isObject || error !== union))
-    .map((error) => (error === union ? told : error));
+    .map((error) => (error === union ? reported : error));
 }
 
 /** Branches of other types than the value's were not meant. When none fits, one error names all the types. */
@@ -68,6 +68,6 @@ function settleBranches(union: ErrorObject, errors: readonly ErrorObject[]): Err
     return errors.filter((error) => error !== union && !types.includes(error));
   if (types.length === 0) return [...errors];
   const wanted = types.flatMap((error): unknown[] => [error.params['type']].flat());
-  const told: ErrorObject = { ...union, keyword: 'type', params: { type: wanted } };
-  return errors.filter((error) => !types.includes(error)).map((error) => (error === union ? told : error));
+  const reported: ErrorObject = { ...union, keyword: 'type', params: { type: wanted } };
+  return errors.filter((error) => !types.includes(error)).map((error) => (error === union ? reported : error));
 }

@@ -10,9 +10,9 @@ const empty = (): Tally => ({ operators: 0, patterns: 0 });
 
 /** Messages, each with where in the query it is told. */
 function mistakesOf(query: unknown, tally = empty()): string[] {
-  const told: string[] = [];
-  readQuery(query, { report: ({ path, message }) => told.push(`${path.join('/')}: ${message}`), tally }, PREDICATE);
-  return told;
+  const reported: string[] = [];
+  readQuery(query, { report: ({ path, message }) => reported.push(`${path.join('/')}: ${message}`), tally }, PREDICATE);
+  return reported;
 }
 
 const questions = (count: number, test: unknown) => ({ $or: Array.from({ length: count }, () => ({ model: test })) });
@@ -89,9 +89,9 @@ describe('the queries of a config', () => {
 
   it('do not repeat what looks like a secret', () => {
     const secret = `sk-${'a1'.repeat(10)}`;
-    const told = mistakesOf({ model: { $regex: `(${secret}` }, operation: secret, [secret]: 1 });
-    expect(told).toHaveLength(3);
-    expect(told.map((line) => line.slice(line.indexOf(': '))).join(' ')).not.toContain('a1a1');
+    const reported = mistakesOf({ model: { $regex: `(${secret}` }, operation: secret, [secret]: 1 });
+    expect(reported).toHaveLength(3);
+    expect(reported.map((line) => line.slice(line.indexOf(': '))).join(' ')).not.toContain('a1a1');
   });
 });
 

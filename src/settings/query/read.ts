@@ -39,12 +39,17 @@ interface Level<T> extends QueryPlace {
 
 const within = <P extends QueryPlace>(place: P, ...path: JsonPath): P => ({ ...place, path: [...place.path, ...path] });
 
-function tell({ path, report }: QueryPlace, message: string, on: 'key' | 'value' = 'value', suggestion?: string): void {
+function reportAt(
+  { path, report }: QueryPlace,
+  message: string,
+  on: 'key' | 'value' = 'value',
+  suggestion?: string,
+): void {
   report?.({ path, on, message, ...(suggestion !== undefined && { suggestion }) });
 }
 
 function mistake<T>(level: Level<T>, message: string, on?: 'key' | 'value', suggestion?: string): T {
-  tell(level, message, on, suggestion);
+  reportAt(level, message, on, suggestion);
   return level.shape.never(level.path);
 }
 
@@ -89,7 +94,7 @@ function readTests(value: unknown, field: Field, level: QueryPlace): readonly Co
   if (!isObject(value) || !keys.some((key) => key.startsWith('$'))) {
     const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
     if (forgotten !== undefined && field.kind !== 'json') {
-      tell(within(level, forgotten), `${showName(forgotten)} is no operator`, 'key', `$${forgotten}`);
+      reportAt(within(level, forgotten), `${showName(forgotten)} is no operator`, 'key', `$${forgotten}`);
       return [{ operator: '$eq', wanted: value, test: noTest, path: level.path }];
     }
     if (forgotten !== undefined) adviseOnObject(forgotten, level);
@@ -143,7 +148,7 @@ function readOperator(name: string, operand: unknown, { field, level, bare }: As
   }
   const label = `\`${bare ? field.name : name}${wrong.path.map((index) => `[${index}]`).join('')}\``;
   const message = wrong.sentence ? wrong.message : `${label} ${wrong.message}`;
-  tell(within(level, ...wrong.path), message, 'value', wrong.suggestion);
+  reportAt(within(level, ...wrong.path), message, 'value', wrong.suggestion);
   return noTest;
 }
 
@@ -159,7 +164,7 @@ function adviseOnSlashes(pattern: unknown, { path, report }: QueryPlace): void {
 
 function notAnOperator(name: string, { name: field }: Field, level: QueryPlace): void {
   if (LOGICAL.includes(name)) {
-    tell(
+    reportAt(
       level,
       `\`${name}\` stands around whole queries: \`${name}: ${name === '$not' ? '' : '['}{ ${field}: … }${name === '$not' ? '' : ']'}\``,
       'key',
@@ -167,10 +172,10 @@ function notAnOperator(name: string, { name: field }: Field, level: QueryPlace):
     return;
   }
   if (name.startsWith('$')) {
-    tell(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
+    reportAt(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
     return;
   }
-  tell(level, `${showName(name)} stands among operators and is none`, 'key', nearest(`$${name}`, OPERATORS.keys()));
+  reportAt(level, `${showName(name)} stands among operators and is none`, 'key', nearest(`$${name}`, OPERATORS.keys()));
 }
 
 const MAX_OPERATORS = 256;
@@ -182,9 +187,9 @@ function count<P extends QueryPlace>(level: P, pattern = false): P {
   tally.operators += 1;
   if (pattern) tally.patterns += 1;
   if (tally.operators === MAX_OPERATORS + 1)
-    tell(level, `the queries of this config have more than ${MAX_OPERATORS} operators`);
+    reportAt(level, `the queries of this config have more than ${MAX_OPERATORS} operators`);
   if (pattern && tally.patterns === MAX_PATTERNS + 1)
-    tell(level, `the queries of this config have more than ${MAX_PATTERNS} \`$regex\``);
+    reportAt(level, `the queries of this config have more than ${MAX_PATTERNS} \`$regex\``);
   return level;
 }
 

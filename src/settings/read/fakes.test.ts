@@ -17,12 +17,12 @@ const FILES = {
 };
 
 const load = (options: Partial<LoadOptions> = {}, files: Record<string, string> = FILES) =>
-  loadSettings('c', { env: {}, files: memoryFiles(files), now: 0, standIns: true, ...options });
+  loadSettings('c', { env: {}, files: memoryFiles(files), now: 0, fakeMissing: true, ...options });
 
 test('settings without any of their secrets are sound with stand-ins, which are told by name, each once', async () => {
-  const { diagnostics, stoodIn, ok } = await load();
+  const { diagnostics, fakedNames, ok } = await load();
   expect([diagnostics.map(tell), ok]).toEqual([[], true]);
-  expect(stoodIn).toEqual([
+  expect(fakedNames).toEqual([
     'env:TOKEN',
     'env:CLAUDE',
     'env:GPT',
@@ -35,9 +35,9 @@ test('settings without any of their secrets are sound with stand-ins, which are 
 });
 
 test('a secret that is there is itself', async () => {
-  const { settings, stoodIn } = await load({ env: { KEY_A: 'canary-key' } });
+  const { settings, fakedNames } = await load({ env: { KEY_A: 'canary-key' } });
   expect(settings!.keys.keys.map(({ key }) => key!.reveal() === 'canary-key')).toEqual([true, false]);
-  expect(stoodIn).not.toContain('env:KEY_A');
+  expect(fakedNames).not.toContain('env:KEY_A');
 });
 
 test('a stand-in is a secret as ever, and the same each time; two are never the same', async () => {
@@ -61,12 +61,12 @@ test('Google’s credentials are stood in for by a service account with a key of
 
 test('what is no secret is an error as ever', async () => {
   const catalog = 'providers: [{ slug: gpt, provider: openai, base_url: "${env:URL}", api_key: "${env:GPT}" }]\n';
-  const { diagnostics, stoodIn } = await load({}, { ...FILES, 'c/catalog.yaml': catalog });
+  const { diagnostics, fakedNames } = await load({}, { ...FILES, 'c/catalog.yaml': catalog });
   expect(diagnostics.map(tell)).toEqual(['c/catalog.yaml:1:55: the environment variable `URL` is not set']);
-  expect(stoodIn).toContain('env:GPT');
+  expect(fakedNames).toContain('env:GPT');
 });
 
 test('nothing is stood in for unless asked', async () => {
-  const { ok, stoodIn } = await load({ standIns: false });
-  expect([ok, stoodIn]).toEqual([false, []]);
+  const { ok, fakedNames } = await load({ fakeMissing: false });
+  expect([ok, fakedNames]).toEqual([false, []]);
 });

@@ -6,7 +6,7 @@ import type { Reference } from './references.ts';
  * Secrets in the place of those that this machine does not have, for commands that read settings and send nothing: in CI nobody has
  * the credentials. A stand-in passes every check its secret would, and is the same whenever the same reference is read.
  */
-export class StandIns {
+export class Fakes {
   readonly #names = new Set<string>();
 
   /** Which secrets are stood in for: `env:NAME`, `file:PATH`. */
@@ -22,7 +22,7 @@ export class StandIns {
         const found = lookup.find(reference);
         if ('text' in found) return found;
         this.#names.add(sourceOf(reference));
-        return { text: standInFor(reference, field) };
+        return { text: fakeFor(reference, field) };
       },
     };
   }
@@ -31,7 +31,7 @@ export class StandIns {
 const sourceOf = ({ kind, name }: Reference): string => `${kind}:${name}`;
 
 /** Two secrets must not be the same: keys are told apart by what they are. */
-function standInFor(reference: Reference, field: string | number | undefined): string {
+function fakeFor(reference: Reference, field: string | number | undefined): string {
   const digest = createHash('sha256').update(sourceOf(reference)).digest('hex').slice(0, 16);
   if (field === 'private_key') return privateKey();
   if (field !== 'service_account' && field !== 'credentials_json') return `stand-in-${digest}`;

@@ -36,10 +36,10 @@ export interface LoadOptions {
   /** Milliseconds since 1970, for keys that have expired. Default: the system's clock. */
   readonly now?: number;
   /**
-   * Secrets whose reference leads nowhere are stood in for, and told in `stoodIn`; for commands that send nothing. Default: false, they
+   * Secrets whose reference leads nowhere are stood in for, and told in `fakedNames`; for commands that send nothing. Default: false, they
    * are errors.
    */
-  readonly standIns?: boolean;
+  readonly fakeMissing?: boolean;
 }
 
 interface FolderReading {
@@ -57,7 +57,7 @@ export class LoadResult {
   /** As it was named. */
   readonly folder: string;
   /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
-  readonly stoodIn: readonly string[];
+  readonly fakedNames: readonly string[];
   readonly #files: ReadonlyMap<string, ReadFile>;
   readonly #diagnostics: Diagnostic[];
 
@@ -65,7 +65,7 @@ export class LoadResult {
     this.settings = settings;
     this.folderExists = read.folderExists;
     this.folder = read.folder;
-    this.stoodIn = [...new Set(read.files.flatMap((file) => file.stoodIn))];
+    this.fakedNames = [...new Set(read.files.flatMap((file) => file.fakedNames))];
     this.#files = new Map(read.files.map((file) => [file.found.name, file]));
     this.#diagnostics = [...read.diagnostics, ...read.files.flatMap((file) => file.diagnostics)];
   }
@@ -115,10 +115,10 @@ const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => 
 
 /** Reads a folder of settings. Mistakes in it are diagnostics, all of them at once, never exceptions. */
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
-  const { env, files = diskFiles, now = Date.now(), standIns = false } = options;
+  const { env, files = diskFiles, now = Date.now(), fakeMissing = false } = options;
   const found = await findSettingsFiles(folder, files);
   const read = await Promise.all(
-    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), standIns })),
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
   );
   const { pieces, notes } = gather(read, env);
   const complete =

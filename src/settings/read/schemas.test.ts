@@ -63,8 +63,8 @@ describe('the schemas of the package', () => {
   ])('tell the same mistakes part by part as in one piece: %s', (name, wrong) => {
     const validate = whole().getSchema(name)!;
     expect(validate(wrong)).toBe(false);
-    const told = new Schemas().validate(name, wrong);
-    const plain = (errors: typeof told) =>
+    const reported = new Schemas().validate(name, wrong);
+    const plain = (errors: typeof reported) =>
       errors.map(({ instancePath, keyword, params, message, schema }) => ({
         instancePath,
         keyword,
@@ -72,7 +72,7 @@ describe('the schemas of the package', () => {
         message,
         schema,
       }));
-    expect(plain(told)).toEqual(plain(validate.errors!));
-    expect(told.length).toBeGreaterThan(3);
+    expect(plain(reported)).toEqual(plain(validate.errors!));
+    expect(reported.length).toBeGreaterThan(3);
   });
 });

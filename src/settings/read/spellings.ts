@@ -28,10 +28,10 @@ const NESTED: ReadonlySet<string> = new Set(['strategy', 'retry', 'cache']);
  */
 export function inOurSpelling(file: unknown, report: Report): GatewayFile {
   // The schema has both spellings of each key, the type only ours.
-  return respell(file, [], report) as GatewayFile;
+  return clientPaths(file, [], report) as GatewayFile;
 }
 
-function respell(value: unknown, path: JsonPath, report: Report): unknown {
+function clientPaths(value: unknown, path: JsonPath, report: Report): unknown {
   if (!isObject(value)) return value;
   const respelt = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     const at = [...path, key];
@@ -52,14 +52,14 @@ function respell(value: unknown, path: JsonPath, report: Report): unknown {
 
 function inside(key: string, value: unknown, path: JsonPath, report: Report): unknown {
   if (key === 'targets' && Array.isArray(value))
-    return value.map((target, index) => respell(target, [...path, index], report));
+    return value.map((target, index) => clientPaths(target, [...path, index], report));
   if (!NESTED.has(key)) return value;
   if (key === 'cache' && isObject(value) && value['mode'] === 'simple') {
     const at = [...path, 'mode'];
     report({ path: at, severity: 'warning', message: "`simple` is Portkey's word: write `exact` here" });
-    return respell({ ...value, mode: 'exact' }, path, report);
+    return clientPaths({ ...value, mode: 'exact' }, path, report);
   }
-  return respell(value, path, report);
+  return clientPaths(value, path, report);
 }
 
 const note = (report: Report, path: JsonPath, message: string): void =>

@@ -4,7 +4,7 @@ import { toPointer, type JsonPath } from './pointer.ts';
 import { offsetOf, resolveText, type ReferenceLookup } from './resolve-references.ts';
 import type { Schema } from './schema-files.ts';
 import type { SchemaTree } from './schema-tree.ts';
-import type { StandIns } from './fakes.ts';
+import type { Fakes } from './fakes.ts';
 import { looksSecret, type ValueOrigin } from '../problems/show.ts';
 import { keyText, type YamlFile } from '../source/yaml-file.ts';
 
@@ -25,7 +25,7 @@ export interface ReadTools {
   readonly tree: SchemaTree;
   readonly lookup: ReferenceLookup;
   /** For secrets that cannot be found. Default: they are errors, like all that cannot be found. */
-  readonly standIns?: StandIns | undefined;
+  readonly fakeMissing?: Fakes | undefined;
 }
 
 const NO_ORIGIN: ValueOrigin = { secret: false, sources: [], contents: [], unresolved: false };
@@ -36,17 +36,17 @@ class ValueReader {
   readonly #file: YamlFile;
   readonly #tree: SchemaTree;
   readonly #lookup: ReferenceLookup;
-  readonly #standIns: StandIns | undefined;
+  readonly #fakeMissing: Fakes | undefined;
   readonly #origins = new Map<string, ValueOrigin>();
   readonly #diagnostics: Diagnostic[] = [];
   /** Nodes being read, to notice an anchor that holds an alias of itself. */
   readonly #open = new Set<Node>();
 
-  constructor(file: YamlFile, { tree, lookup, standIns }: ReadTools) {
+  constructor(file: YamlFile, { tree, lookup, fakeMissing }: ReadTools) {
     this.#file = file;
     this.#tree = tree;
     this.#lookup = lookup;
-    this.#standIns = standIns;
+    this.#fakeMissing = fakeMissing;
   }
 
   read(root: readonly Schema[]): Values {
@@ -123,7 +123,7 @@ class ValueReader {
       this.#report(node.range?.[0], problem);
       return this.#hole(path);
     }
-    const lookup = (secret && this.#standIns?.around(this.#lookup, path.at(-1))) || this.#lookup;
+    const lookup = (secret && this.#fakeMissing?.around(this.#lookup, path.at(-1))) || this.#lookup;
     const resolved = resolveText(value, lookup);
     for (const problem of resolved.problems) this.#report(offsetOf(this.#file, node, problem), problem.message);
     const unresolved = resolved.problems.length > 0;

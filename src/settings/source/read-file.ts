@@ -7,7 +7,7 @@ import { toPointer, type JsonPath } from '../read/pointer.ts';
 import { PLAIN_TEXT, prepareReferences, type Environment } from '../read/resolve-references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import type { Schemas } from '../read/schemas.ts';
-import { StandIns } from '../read/fakes.ts';
+import { Fakes } from '../read/fakes.ts';
 import { readValues, type Values } from '../read/values.ts';
 import { YamlFile } from './yaml-file.ts';
 
@@ -25,14 +25,14 @@ export interface ReadFile {
   /** The file and those it refers to. */
   readonly paths: readonly string[];
   /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
-  readonly stoodIn: readonly string[];
+  readonly fakedNames: readonly string[];
 }
 
 interface Setup {
   readonly env: Environment;
   readonly files: SettingsFiles;
   readonly schemas: Schemas;
-  readonly standIns?: boolean;
+  readonly fakeMissing?: boolean;
 }
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
@@ -49,7 +49,7 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
       conceal: concealShapes,
       secrets: [],
       paths: [found.path],
-      stoodIn: [],
+      fakedNames: [],
     };
   }
   const yaml = YamlFile.parse(found.path, content.text);
@@ -62,16 +62,16 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
       conceal: concealShapes,
       secrets: [],
       paths: [found.path],
-      stoodIn: [],
+      fakedNames: [],
     };
   }
 
   // What a test says is what is sent and expected, to the letter.
   const lookup = found.kind === 'test' ? PLAIN_TEXT : await prepareReferences(yaml, setup.env, setup.files);
   const { tree } = setup.schemas;
-  const standIns = setup.standIns ? new StandIns() : undefined;
+  const fakeMissing = setup.fakeMissing ? new Fakes() : undefined;
   const root = setup.schemas.root(found.kind);
-  const values = emptyIsObject(readValues(yaml, root, { tree, lookup, standIns }));
+  const values = emptyIsObject(readValues(yaml, root, { tree, lookup, fakeMissing }));
   const problems = schemaProblems(setup.schemas.validate(found.kind, values.json), values, { tree, root });
   const misfits = problems.map(({ path, on, message, suggestion }): Diagnostic => {
     const position = yaml.locate(path, on);
@@ -94,7 +94,7 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
     conceal: createConceal(values),
     secrets: secretsIn(values),
     paths,
-    stoodIn: standIns?.names ?? [],
+    fakedNames: fakeMissing?.names ?? [],
   };
 }
 

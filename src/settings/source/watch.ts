@@ -36,7 +36,7 @@ export class SettingsWatch {
   #debounceMs = 0;
   #stopWaiting: (() => void) | undefined;
   /** When the first change came that has not been told. */
-  #untoldSince: number | undefined;
+  #pendingSince: number | undefined;
   /** Goes up with every `follow` and `stop`: what an older one still has under way is void. */
   #round = 0;
 
@@ -62,7 +62,7 @@ export class SettingsWatch {
     this.#round += 1;
     this.#stopWaiting?.();
     this.#stopWaiting = undefined;
-    this.#untoldSince = undefined;
+    this.#pendingSince = undefined;
     for (const watcher of this.#watchers.splice(0)) watcher.close();
   }
 
@@ -95,12 +95,12 @@ export class SettingsWatch {
   /** Deployments come as many events: the last one counts, unless there is no end of them. */
   #changed(): void {
     const { clock } = this.#setup;
-    this.#untoldSince ??= clock.now();
-    const latest = this.#untoldSince + MAX_DEBOUNCES * this.#debounceMs;
+    this.#pendingSince ??= clock.now();
+    const latest = this.#pendingSince + MAX_DEBOUNCES * this.#debounceMs;
     this.#stopWaiting?.();
     this.#stopWaiting = clock.after(Math.max(0, Math.min(this.#debounceMs, latest - clock.now())), () => {
       this.#stopWaiting = undefined;
-      this.#untoldSince = undefined;
+      this.#pendingSince = undefined;
       this.#setup.onChange();
     });
   }

@@ -10,7 +10,7 @@ interface Request {
   readonly began: number;
   readonly probe: boolean;
   /** Told already. */
-  told: 'nothing' | 'success' | 'all';
+  reported: 'nothing' | 'success' | 'all';
   /** When it was counted, and as what. */
   counted: { at: number; failed: boolean; since: number } | undefined;
 }
@@ -39,7 +39,7 @@ class Reference {
 
   begin(trial: HealthTrial, now: number): void {
     const probe = this.#settings.enforced && this.state !== 'closed' && this.admits(now);
-    const request: Request = { trial, began: (this.#step += 1), probe, told: 'nothing', counted: undefined };
+    const request: Request = { trial, began: (this.#step += 1), probe, reported: 'nothing', counted: undefined };
     this.requests.push(request);
     if (!probe) return;
     this.state = 'half_open';
@@ -47,9 +47,9 @@ class Reference {
   }
 
   end(request: Request, word: 'success' | 'failure' | 'nothing', now: number): void {
-    const again = request.told === 'success' && word === 'failure' && request.counted !== undefined;
-    if (request.told !== 'nothing' && !again) return;
-    request.told = word === 'success' ? 'success' : 'all';
+    const again = request.reported === 'success' && word === 'failure' && request.counted !== undefined;
+    if (request.reported !== 'nothing' && !again) return;
+    request.reported = word === 'success' ? 'success' : 'all';
     const wasProbe = this.probe === request;
     if (wasProbe) this.probe = undefined;
     const belongs = again ? request.counted!.since > this.changed : request.began > this.changed;
@@ -159,7 +159,7 @@ function expectSame(breaker: Breaker, reference: Reference, { enforced }: Breake
     requests: within.length,
     failures: within.filter(({ failed }) => failed).length,
   });
-  const probes = reference.requests.filter(({ trial, told }) => trial.probe && told === 'nothing');
+  const probes = reference.requests.filter(({ trial, reported }) => trial.probe && reported === 'nothing');
   if (breaker.state === 'half_open' && !breaker.admits) expect(probes.length).toBeGreaterThan(0);
   if (enforced && breaker.state === 'open' && now < breaker.retryAt) expect(breaker.admits).toBe(false);
   if (!enforced) expect([breaker.admits, probes.length]).toEqual([true, 0]);

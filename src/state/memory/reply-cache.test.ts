@@ -53,9 +53,9 @@ describe('the store of replies', () => {
     expect([store.peek('a')?.bytes.length, store.peek('c')]).toEqual([1000, undefined]);
     store.store('c', reply(Buffer.alloc(1000)), 1000);
     expect([store.peek('a'), store.peek('b')]).toEqual([undefined, expect.anything()]);
-    const told = sizes.length;
+    const reported = sizes.length;
     await clock.advance(1000);
-    expect([store.peek('b'), store.size.entries, sizes.length]).toEqual([undefined, 2, told]);
+    expect([store.peek('b'), store.size.entries, sizes.length]).toEqual([undefined, 2, reported]);
   });
 
   it('lets go of a reply when its time is over, from the moment it was made', async () => {

@@ -6,11 +6,11 @@ import { createHealthDirectory, HealthStore, targetsOf, type HealthStoreSetup } 
 type Told = Parameters<NonNullable<HealthStoreSetup['onTargets']>>[0];
 
 function create() {
-  const told: Told[] = [];
+  const reported: Told[] = [];
   const transitions: string[] = [];
   const store = new HealthStore({
     clock: createFakeClock(),
-    onTargets: (targets) => told.push(targets),
+    onTargets: (targets) => reported.push(targets),
     onTransition: ({ config, target }, { to }) => transitions.push(`${config} ${target} ${to}`),
   });
   /** As a snapshot that goes live. */
@@ -20,7 +20,7 @@ function create() {
     health.use();
     return health;
   };
-  return { store, told, transitions, load };
+  return { store, reported, transitions, load };
 }
 
 type Health = ReturnType<ReturnType<typeof create>['load']>;
@@ -85,9 +85,9 @@ describe('a target after a reload', () => {
   });
 
   it('is not there for settings that never went live', () => {
-    const { store, told } = create();
+    const { store, reported } = create();
     createHealthDirectory(store).prepare([config()]);
-    expect([told, store.reports()]).toEqual([[], []]);
+    expect([reported, store.reports()]).toEqual([[], []]);
   });
 });
 
@@ -126,14 +126,14 @@ describe('a look-up', () => {
 
 describe('what is told', () => {
   it('are the targets in force, with their health, and no inline ones', () => {
-    const { load, told, store } = create();
+    const { load, reported, store } = create();
     const group: GatewayConfig = {
       ...config(),
       route: {
         kind: 'group',
         path: 'config',
         mode: 'fallback',
-        givesWay: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
+        fallsThrough: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
         weights: [1, 1, 1],
         sticky: undefined,
         members: [
@@ -148,7 +148,7 @@ describe('what is told', () => {
     breakIt(health, group);
     load(group);
     const place = { config: 'it', provider: 'vertex', enforced: true };
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [
         { ...place, target: 'config.targets[0]', healthy: true },
         { ...place, target: 'config.targets[1]', healthy: true, provider: 'claude' },

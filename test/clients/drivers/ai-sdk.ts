@@ -120,9 +120,14 @@ function trouble(error: unknown): Trouble {
 }
 
 function streamTrouble(error: unknown): Trouble {
-  const told = error as { name?: string; type?: string; message?: string };
+  const reported = error as { name?: string; type?: string; message?: string };
   const nothing = { status: undefined, requestId: undefined, retryAfter: undefined };
-  return { ...nothing, name: told.name ?? 'object', type: told.type, message: told.message ?? String(error) };
+  return {
+    ...nothing,
+    name: reported.name ?? 'object',
+    type: reported.type,
+    message: reported.message ?? String(error),
+  };
 }
 
 interface Models {

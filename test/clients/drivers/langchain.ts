@@ -110,14 +110,14 @@ const thoughtsOf = ({ content }: AIMessage | AIMessageChunk): string[] =>
 
 /** Their SDKs' own errors pass through, some with more beside. */
 function trouble(error: unknown): Trouble {
-  const told = error as Partial<Trouble> & Error & { requestID?: string | null; headers?: Headers };
+  const reported = error as Partial<Trouble> & Error & { requestID?: string | null; headers?: Headers };
   return {
     name: error instanceof Error ? error.constructor.name : 'object',
-    status: told.status,
-    type: told.type,
-    message: told.message,
-    requestId: told.requestID ?? undefined,
-    retryAfter: told.headers?.get('retry-after') ?? undefined,
+    status: reported.status,
+    type: reported.type,
+    message: reported.message,
+    requestId: reported.requestID ?? undefined,
+    retryAfter: reported.headers?.get('retry-after') ?? undefined,
   };
 }
 

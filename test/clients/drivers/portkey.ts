@@ -52,7 +52,7 @@ function completionsOf({ chat: { completions } }: Portkey): Completions {
 }
 
 function portkeyTrouble(error: unknown): Trouble {
-  const told = error as Error & {
+  const reported = error as Error & {
     status?: number;
     type?: string;
     requestID?: string;
@@ -60,13 +60,13 @@ function portkeyTrouble(error: unknown): Trouble {
     headers?: Headers | Record<string, string>;
   };
   const header = (name: string): string | undefined =>
-    (told.headers instanceof Headers ? told.headers.get(name) : told.headers?.[name]) ?? undefined;
+    (reported.headers instanceof Headers ? reported.headers.get(name) : reported.headers?.[name]) ?? undefined;
   return {
-    name: told.constructor.name,
-    status: told.status,
-    type: told.type ?? told.error?.error?.type ?? told.error?.type,
-    message: told.message,
-    requestId: told.requestID ?? header('x-request-id') ?? header('x-gateway-request-id'),
+    name: reported.constructor.name,
+    status: reported.status,
+    type: reported.type ?? reported.error?.error?.type ?? reported.error?.type,
+    message: reported.message,
+    requestId: reported.requestID ?? header('x-request-id') ?? header('x-gateway-request-id'),
     retryAfter: header('retry-after'),
   };
 }

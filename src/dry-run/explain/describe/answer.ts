@@ -1,16 +1,16 @@
-import type { AnswerTold } from '../../explanation/explanation.ts';
+import type { AnswerExplanation } from '../../explanation/explanation.ts';
 import type { GatewayError } from '../../../plugin/index.ts';
 import type { Observation } from '../observation.ts';
 
 /** What the gateway itself would answer; undefined where some target would be asked. */
-export function tellAnswer({ exchange, attempts }: Observation): AnswerTold | undefined {
+export function describeAnswer({ exchange, attempts }: Observation): AnswerExplanation | undefined {
   if (attempts.some(({ supposed }) => supposed)) return undefined;
-  if (exchange.error) return tellError(exchange.error);
+  if (exchange.error) return describeError(exchange.error);
   const { reply } = exchange;
   return reply && { status: reply.status, code: undefined, message: undefined, param: null };
 }
 
-export const tellError = ({ clientStatus, code, message, param }: GatewayError): AnswerTold => ({
+export const describeError = ({ clientStatus, code, message, param }: GatewayError): AnswerExplanation => ({
   status: clientStatus,
   code,
   message,

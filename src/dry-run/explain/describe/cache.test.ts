@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { CacheTold, TargetTold } from '../../explanation/explanation.ts';
+import type { CacheExplanation, TargetExplanation } from '../../explanation/explanation.ts';
 import type { CachedReply } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { ReplyStores } from '../../../translate/cached-replies.ts';
-import { STAND_IN_CREDENTIAL } from '../credentials.ts';
+import { FAKE_CREDENTIAL } from '../credentials.ts';
 import { createExplainer, explain, questionOf, type AskParts } from '../explain.testkit.ts';
 
 const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };
@@ -24,7 +24,7 @@ const LIMITS = { maxBytes: 1024 * 1024, maxEntryBytes: 256 * 1024 };
 const settings = { catalog, server, gateway: { kept } };
 const ask = (parts: AskParts = {}): AskParts => ({ config: 'kept', json: { model: 'm', seed: 1 }, ...parts });
 
-async function cacheOf(parts: AskParts = {}, target = 0): Promise<CacheTold | undefined> {
+async function cacheOf(parts: AskParts = {}, target = 0): Promise<CacheExplanation | undefined> {
   const { targets } = await explain(settings, ask(parts));
   return targets[target]!.cache;
 }
@@ -46,7 +46,7 @@ async function besideStore(storedAt = 0, maxAgeMs = 60_000, parts: Partial<Cache
   const clock = createFakeClock();
   const replies = new ReplyStores({ clock });
   const explainer = createExplainer(settings, { clock, replies });
-  const tell = async (more: AskParts = {}): Promise<CacheTold> =>
+  const tell = async (more: AskParts = {}): Promise<CacheExplanation> =>
     (await explainer.explain(questionOf(ask(more)))).targets[0]!.cache!;
   const { key } = await tell();
   const store = replies.prepare(LIMITS);
@@ -111,7 +111,7 @@ describe('what explain tells of the cache', () => {
       { ...settings, gateway },
       { config: 'kept', headers, json: { model: 'm', user: key } },
     );
-    const [{ cache, changes }] = targets as [TargetTold];
+    const [{ cache, changes }] = targets as [TargetExplanation];
     expect(cache!.parts).toMatchObject({ upstreamToken: '[secret]', forwarded: { 'x-tenant': '[secret]' } });
     expect(changes).toMatchObject([{ path: 'user', action: 'removed', was: '[secret]' }]);
     expect(JSON.stringify({ cache, changes })).not.toMatch(/s3cret-of-the-caller|gatehouse-test-key/);
@@ -187,7 +187,7 @@ describe('a store that serves', () => {
 
   it('says that a key is not known which was made of a credential that is not kept', async () => {
     const headers = {
-      authorization: `Bearer ${STAND_IN_CREDENTIAL}`,
+      authorization: `Bearer ${FAKE_CREDENTIAL}`,
       'x-gateway-api-key': 'gatehouse-test-key-0123456789',
     };
     const cache = await cacheOf({ headers });

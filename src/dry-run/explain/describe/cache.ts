@@ -1,11 +1,11 @@
-import type { CacheTold } from '../../explanation/explanation.ts';
+import type { CacheExplanation } from '../../explanation/explanation.ts';
 import type { CachedReply } from '../../../plugin/index.ts';
-import { STAND_IN_CREDENTIAL } from '../credentials.ts';
+import { FAKE_CREDENTIAL } from '../credentials.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { configSource, DEFAULT } from './places.ts';
 
 /** Undefined where the target has no cache. */
-export function tellCache(seen: Observation, one: SeenAttempt): CacheTold | undefined {
+export function describeCache(seen: Observation, one: SeenAttempt): CacheExplanation | undefined {
   const { target } = one.attempt;
   if (!target.cache) return undefined;
   return {
@@ -19,11 +19,11 @@ export function tellCache(seen: Observation, one: SeenAttempt): CacheTold | unde
       one.attempt.cache !== 'bypass' &&
       one.cache?.refresh === false &&
       one.cache.kept !== undefined,
-    now: tellNow(seen, one),
+    now: describeNow(seen, one),
   };
 }
 
-function tellNow(seen: Observation, { attempt, cache }: SeenAttempt): string {
+function describeNow(seen: Observation, { attempt, cache }: SeenAttempt): string {
   if (attempt.cache === 'bypass') return 'bypass: this request asks for more than an answer';
   if (!cache) return 'not asked';
   if (cache.refresh) return 'refresh: the request wants a new answer';
@@ -33,7 +33,7 @@ function tellNow(seen: Observation, { attempt, cache }: SeenAttempt): string {
 
 /** A request that was served is kept without its credentials. */
 const isKeyKnown = ({ exchange: { upstreamToken } }: Observation): boolean =>
-  upstreamToken?.reveal() !== STAND_IN_CREDENTIAL;
+  upstreamToken?.reveal() !== FAKE_CREDENTIAL;
 
 /** As the header `age` says it. */
 const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedReply): number =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeTold } from '../../explanation/explanation.ts';
+import type { ChangeExplanation } from '../../explanation/explanation.ts';
 import { explain, type AskParts, type SettingsText } from '../explain.testkit.ts';
 
 const catalog = { providers: [{ slug: 'sim', provider: 'simulator' }] };
@@ -14,12 +14,12 @@ async function changes(
   return targets[target]!.changes.map(line);
 }
 
-function line({ path, action, value, was, source }: ChangeTold): string {
+function line({ path, action, value, was, source }: ChangeExplanation): string {
   const values = [was, value].map((one) => (one === undefined ? '' : JSON.stringify(one)));
   return `${path} ${action}: ${values.join(' → ')} ← ${from(source)}`;
 }
 
-function from(source: ChangeTold['source']): string {
+function from(source: ChangeExplanation['source']): string {
   if (source.kind === 'settings') return `${source.at.file}:${source.at.line}:${source.at.column} ${source.setting}`;
   if (source.kind === 'header') return source.name;
   return source.kind === 'gateway' ? source.what : source.path;

@@ -1,11 +1,11 @@
-import type { ChangeTold, FieldSource } from '../../explanation/explanation.ts';
+import type { ChangeExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { changesOf, type Edit, type Target } from '../../../plugin/index.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { configSource, levelsOf, ownSource, sourceAt } from './places.ts';
 
 /** What the settings changed in the client's body, field by field. */
-export function tellChanges(seen: Observation, one: SeenAttempt): readonly ChangeTold[] {
+export function describeChanges(seen: Observation, one: SeenAttempt): readonly ChangeExplanation[] {
   const { target } = one.attempt;
   return changesOf(one.body).map(({ edit, was }) => ({
     path: edit.path.join('.'),
@@ -16,7 +16,7 @@ export function tellChanges(seen: Observation, one: SeenAttempt): readonly Chang
   }));
 }
 
-const actionOf = ({ value, source }: Edit): ChangeTold['action'] => {
+const actionOf = ({ value, source }: Edit): ChangeExplanation['action'] => {
   if (value === undefined) return 'removed';
   return source.endsWith(' default_params') ? 'default' : 'set';
 };
@@ -25,12 +25,12 @@ const actionOf = ({ value, source }: Edit): ChangeTold['action'] => {
 function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): FieldSource {
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
-  const told = (): FieldSource | undefined => {
+  const reported = (): FieldSource | undefined => {
     if (setting === 'drop_params') return dropSource(seen, target, path);
     if (setting === 'override_params' && value === undefined) return nullSource(seen, target, path);
     return configSource(seen, target.path, [setting ?? '', ...path]);
   };
-  return told() ?? { kind: 'gateway', what: source };
+  return reported() ?? { kind: 'gateway', what: source };
 }
 
 /** A nearer level may write anew what one around it deletes. */

@@ -1,36 +1,36 @@
-import type { Explanation, TargetTold } from '../../explanation/explanation.ts';
+import type { Explanation, TargetExplanation } from '../../explanation/explanation.ts';
 import type { Observation } from '../observation.ts';
-import { tellAnswer } from './answer.ts';
-import { tellLeftOut } from './left-out.ts';
+import { describeAnswer } from './answer.ts';
+import { describeLeftOut } from './left-out.ts';
 import { withoutSecrets } from './masks.ts';
-import { tellPlugins } from './plugins.ts';
-import { tellCaller, tellConfig, tellDeadline, tellRequest } from './request.ts';
-import { tellRules } from './rules.ts';
-import { tellTarget } from './targets.ts';
+import { describePlugins } from './plugins.ts';
+import { describeCaller, describeConfig, describeDeadline, describeRequest } from './request.ts';
+import { describeRules } from './rules.ts';
+import { describeTarget } from './targets.ts';
 
 /** What was seen, as it is told: plain values, each with where it comes from, and no secret among them. */
-export function tellExplanation(seen: Observation): Explanation {
+export function describeRun(seen: Observation): Explanation {
   const { exchange, loaded, settings } = seen;
-  const targets = seen.attempts.map((attempt, number) => tellTarget(seen, attempt, number));
-  const told: Explanation = {
+  const targets = seen.attempts.map((attempt, number) => describeTarget(seen, attempt, number));
+  const reported: Explanation = {
     settings: { folder: loaded.folder, hash: settings.hash },
-    request: tellRequest(seen),
-    caller: tellCaller(seen),
-    config: tellConfig(seen),
+    request: describeRequest(seen),
+    caller: describeCaller(seen),
+    config: describeConfig(seen),
     metadata: { ...exchange.metadata },
     labels: { ...exchange.labels },
-    deadline: tellDeadline(seen),
-    plugins: tellPlugins(seen),
-    rules: tellRules(seen),
+    deadline: describeDeadline(seen),
+    plugins: describePlugins(seen),
+    rules: describeRules(seen),
     targets,
-    leftOut: tellLeftOut(seen),
-    answer: tellAnswer(seen),
+    leftOut: describeLeftOut(seen),
+    answer: describeAnswer(seen),
     notes: [...seen.notes, ...noteOfLists(targets)],
   };
-  return withoutSecrets(told, seen);
+  return withoutSecrets(reported, seen);
 }
 
-function noteOfLists(targets: readonly TargetTold[]): readonly string[] {
+function noteOfLists(targets: readonly TargetExplanation[]): readonly string[] {
   const upTo = targets.find(({ outbound }) => outbound?.fieldsUpTo !== undefined)?.outbound?.fieldsUpTo;
   return upTo === undefined ? [] : [`where fields come from is told of the first ${upTo} elements of long lists`];
 }

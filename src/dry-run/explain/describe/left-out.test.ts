@@ -146,8 +146,8 @@ describe('every target of a config', () => {
     await fc.assert(
       fc.asyncProperty(tree, fc.array(fc.double({ min: 0, max: 0.999, noNaN: true })), async (config, draws) => {
         const { targets, leftOut } = await ask(config, { draws });
-        const told = [...targets, ...leftOut].map((each) => each.target);
-        expect(told.toSorted()).toEqual(leaves(config).toSorted());
+        const reported = [...targets, ...leftOut].map((each) => each.target);
+        expect(reported.toSorted()).toEqual(leaves(config).toSorted());
         for (const { reason } of leftOut) expect(reason).not.toBe('');
       }),
       { numRuns: 25 },

@@ -1,4 +1,4 @@
-import type { LeftOutTold } from '../../explanation/explanation.ts';
+import type { LeftOutExplanation } from '../../explanation/explanation.ts';
 import type { Conditional, Group, Route, Target } from '../../../plugin/index.ts';
 import { targetsOf } from '../../../state/memory/target-health.ts';
 import type { Observation } from '../observation.ts';
@@ -6,7 +6,7 @@ import { targetName, targetPlace } from './places.ts';
 import { isInUse, wayTo } from '../way-to-target.ts';
 
 /** Every target of the config that would not be asked, in the order of the config. */
-export function tellLeftOut(seen: Observation): readonly LeftOutTold[] {
+export function describeLeftOut(seen: Observation): readonly LeftOutExplanation[] {
   const { config } = seen.exchange;
   if (!config) return [];
   const asked = new Set(seen.attempts.map(({ attempt }) => attempt.target));

@@ -1,7 +1,7 @@
 import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
 import { credentialsIn, partsOf, SHORTEST } from '../credentials.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
-import { STAND_IN_TOKEN } from '../fakes.ts';
+import { FAKE_TOKEN } from '../fakes.ts';
 
 export const SECRET = '[secret]';
 
@@ -21,16 +21,18 @@ export function credentialNames({ outbound, sent }: SeenAttempt): readonly strin
  * What is told, without anything secret in it, wherever it stands: callers quote keys in prompts, and settings put secrets into bodies.
  * Secrets of the settings, credentials of the request and of the providers that would be asked, and what has the shape of a key.
  */
-export function withoutSecrets<T>(told: T, seen: Observation): T {
-  const text = JSON.stringify(told);
+export function withoutSecrets<T>(reported: T, seen: Observation): T {
+  const text = JSON.stringify(reported);
   // Of hundreds of keys hardly one is ever quoted: what is not there need not be looked for everywhere.
   const forms = secretsOf(seen).flatMap(formsOf);
   const quoted = [...new Set(forms)].filter((form) => text.includes(inJson(form)));
   // The longer first: one may be a part of another.
   const secrets = quoted.toSorted((a, b) => b.length - a.length);
-  if (secrets.length === 0 && !HINT.test(text)) return told;
+  if (secrets.length === 0 && !HINT.test(text)) return reported;
   // A value of the same shape: texts have become texts.
-  return mapped(told, (one) => withoutShapes(secrets.reduce((rest, form) => rest.replaceAll(form, SECRET), one))) as T;
+  return mapped(reported, (one) =>
+    withoutShapes(secrets.reduce((rest, form) => rest.replaceAll(form, SECRET), one)),
+  ) as T;
 }
 
 /** As it is, in JSON inside a text and inside that, and in a URL. */
@@ -53,7 +55,7 @@ function secretsOf({ loaded, attempts, exchange, settings, question }: Observati
     ...credentialsIn(request.headers, (name) => name === own || named.has(name) || mayHoldCredential(name)),
     ...[upstreamToken?.reveal() ?? '', ...ofProviders].flatMap(partsOf),
     ...(question.secrets ?? []).map((secret) => secret.reveal()),
-  ].filter((text) => text.length >= SHORTEST && text !== STAND_IN_TOKEN);
+  ].filter((text) => text.length >= SHORTEST && text !== FAKE_TOKEN);
 }
 
 /** Credentials of a service account are JSON that holds what is secret. */

@@ -1,5 +1,5 @@
 import { ModelLabels } from '../../../catalog/model-labels.ts';
-import type { TargetTold } from '../../explanation/explanation.ts';
+import type { TargetExplanation } from '../../explanation/explanation.ts';
 import { createSignals, type Signals } from '../../../formats/events.ts';
 import type { Attempt, Exchange, ModelTask, Reply, TryRecord } from '../../../plugin/index.ts';
 import { recordOf } from '../../../record/make-record.ts';
@@ -7,7 +7,7 @@ import { countersOf } from '../../../record/metrics/record-metrics.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 
 /** The counters that a good answer of this target adds to: those of a record that is made of the attempt as if it had come. */
-export function tellMetrics({ exchange }: Observation, one: SeenAttempt): TargetTold['metrics'] {
+export function describeMetrics({ exchange }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
   const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
   if (!answered.reply || answered.error) return [];
   const { startedAt, request } = exchange;

@@ -1,5 +1,5 @@
 import { entryOf } from '../../../catalog/catalog-target.ts';
-import type { ChangeTold, FieldTold, FieldSource } from '../../explanation/explanation.ts';
+import type { ChangeExplanation, FieldExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { fieldSourcesInSteps, MAX_PROBES } from '../../explanation/field-sources/field-sources.ts';
 import {
   changed,
@@ -12,7 +12,7 @@ import {
 import type { Writing } from '../../explanation/field-sources/probes.ts';
 import { toTheEnd, type SlicedWork } from '../../explanation/field-sources/steps.ts';
 import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
-import { tellChanges } from './changes.ts';
+import { describeChanges } from './changes.ts';
 import { configSource } from './places.ts';
 import { parsed, writeAgain } from './write-again.ts';
 
@@ -25,24 +25,25 @@ export function* findOrigins(seen: Observation): SlicedWork<void> {
 }
 
 function* origins(seen: Observation, one: SeenAttempt): SlicedWork<OutboundOrigins> {
-  const changes = tellChanges(seen, one);
-  const told = (paths: readonly LeafPath[]) => unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
+  const changes = describeChanges(seen, one);
+  const reported = (paths: readonly LeafPath[]) =>
+    unique(paths.flatMap((path) => sourcesOf(path, { seen, one, changes })));
   const { from, upTo } = yield* dependences(seen, one);
   yield;
-  const fields: FieldTold[] = [];
+  const fields: FieldExplanation[] = [];
   for (const { path } of leavesOf(parsed(one.outbound?.body.toString() ?? '')).values()) {
     const found = from.get(keyOf(['body', ...path]));
     if (!found && upTo !== undefined) continue;
-    fields.push({ path: path.join('.'), sources: withOwn(path, told(found ?? []), seen, one) });
+    fields.push({ path: path.join('.'), sources: withOwn(path, reported(found ?? []), seen, one) });
     yield;
   }
   const names = Object.keys(one.outbound?.headers ?? {});
   return {
     fields,
     fieldsUpTo: upTo,
-    headers: new Map(names.map((name) => [name, told(from.get(keyOf(['headers', name])) ?? [])])),
-    model: told([['model']]),
-    stream: told([['body', 'stream']]),
+    headers: new Map(names.map((name) => [name, reported(from.get(keyOf(['headers', name])) ?? [])])),
+    model: reported([['model']]),
+    stream: reported([['body', 'stream']]),
   };
 }
 
@@ -60,9 +61,12 @@ function* dependences(seen: Observation, one: SeenAttempt): SlicedWork<Dependenc
   const first = ofFirst(whole);
   yield;
   const short = shortened(first ?? whole);
-  const told = yield* fieldSourcesInSteps(short, probesFor(JSON.stringify(short.input).length, seen.attempts.length));
+  const reported = yield* fieldSourcesInSteps(
+    short,
+    probesFor(JSON.stringify(short.input).length, seen.attempts.length),
+  );
   return {
-    from: new Map(told.fields.map(({ path, from }) => [keyOf(path), from])),
+    from: new Map(reported.fields.map(({ path, from }) => [keyOf(path), from])),
     upTo: first && LONGEST_LIST,
   };
 }
@@ -129,7 +133,7 @@ function cut(text: string): string {
 interface AttemptSeen {
   readonly seen: Observation;
   readonly one: SeenAttempt;
-  readonly changes: readonly ChangeTold[];
+  readonly changes: readonly ChangeExplanation[];
 }
 
 function sourcesOf([part, ...path]: LeafPath, { seen, one, changes }: AttemptSeen): readonly FieldSource[] {
@@ -146,7 +150,7 @@ function sourcesOf([part, ...path]: LeafPath, { seen, one, changes }: AttemptSee
 }
 
 /** What the settings have put there, or around it; the client's otherwise. */
-function fieldSource(field: string, changes: readonly ChangeTold[]): FieldSource {
+function fieldSource(field: string, changes: readonly ChangeExplanation[]): FieldSource {
   const change = changes.findLast(
     ({ path, action }) => action !== 'removed' && (field === path || field.startsWith(`${path}.`)),
   );

@@ -1,18 +1,18 @@
-import type { HeaderTold, FieldSource } from '../../explanation/explanation.ts';
+import type { HeaderExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
 import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
 import { credentialNames, maskedHeader, SECRET } from './masks.ts';
 import { catalogSlug } from './outbound-fields.ts';
 import { catalogSource, configSource } from './places.ts';
 
-type Told = Pick<HeaderTold, 'source' | 'also' | 'allowedBy'>;
+type Described = Pick<HeaderExplanation, 'source' | 'also' | 'allowedBy'>;
 
 /** In the order they are written: what the request says, then what gives access. */
-export function tellHeaders(
+export function describeHeaders(
   seen: Observation,
   one: SeenAttempt,
   { headers: origins }: OutboundOrigins,
-): readonly HeaderTold[] {
+): readonly HeaderExplanation[] {
   const { outbound, sent } = one;
   if (!outbound) return [];
   const credentials = credentialNames(one);
@@ -33,7 +33,7 @@ export function tellHeaders(
   ];
 }
 
-function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly FieldSource[]): Told {
+function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly FieldSource[]): Described {
   const { attempt, resolved } = one;
   if (name === 'content-type') return { source: { kind: 'gateway', what: 'the body is JSON' } };
   const [first, ...others] = [...origins, ...providerSource(seen, one, name)];
@@ -92,7 +92,7 @@ function credentialSource(seen: Observation, one: SeenAttempt, name: string): Fi
 }
 
 /** It came as far as being sent, and only a gateway that has begun to serve knows what gives access. */
-function unknownCredential(seen: Observation, one: SeenAttempt): readonly HeaderTold[] {
+function unknownCredential(seen: Observation, one: SeenAttempt): readonly HeaderExplanation[] {
   if (one.sent || !one.supposed) return [];
   return [{ name: 'authorization', value: `Bearer ${SECRET}`, source: credentialSource(seen, one, 'authorization') }];
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { OutboundTold, FieldSource } from '../../explanation/explanation.ts';
+import type { OutboundExplanation, FieldSource } from '../../explanation/explanation.ts';
 import type { Explainer } from '../explainer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
-import { outboundBytes, tellOutbound } from './outbound.ts';
+import { outboundBytes, describeOutbound } from './outbound.ts';
 import { writeAgain } from './write-again.ts';
 
 const GATEWAY_KEY = 'gatehouse-test-key-0123456789';
@@ -181,7 +181,7 @@ const chat = (json: object, parts: AskParts = {}): AskParts => ({
 });
 const messages = (json: object, parts: AskParts = {}): AskParts => chat(json, { path: '/v1/messages', ...parts });
 
-async function outbounds(parts: AskParts): Promise<readonly OutboundTold[]> {
+async function outbounds(parts: AskParts): Promise<readonly OutboundExplanation[]> {
   const { targets, answer } = await explainer.explain(questionOf(parts));
   expect(answer).toBeUndefined();
   return targets.map(({ outbound }) => outbound!);
@@ -196,7 +196,7 @@ const shortly = (source: FieldSource): string => {
 };
 const line = (what: string, sources: readonly FieldSource[]): string => `${what} ← ${sources.map(shortly).join(' + ')}`;
 
-function page({ method, url, urlSources, headers, body, stream, calls, fields }: OutboundTold): string {
+function page({ method, url, urlSources, headers, body, stream, calls, fields }: OutboundExplanation): string {
   const said = headers.map(({ name, value, source, also = [], allowedBy }) =>
     line(`${name}: ${value}`, [source, ...also, ...(allowedBy ? [allowedBy] : [])]),
   );
@@ -210,7 +210,7 @@ function page({ method, url, urlSources, headers, body, stream, calls, fields }:
 const valueAt = (body: unknown, path: string): unknown =>
   path.split('.').reduce((at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : at), body);
 
-const sourcesIn = ({ fields }: OutboundTold): Record<string, string> =>
+const sourcesIn = ({ fields }: OutboundExplanation): Record<string, string> =>
   Object.fromEntries(fields.map(({ path, sources }) => [path, sources.map(shortly).join(' + ')]));
 
 describe('what would leave', () => {
@@ -244,7 +244,7 @@ const bare = (path: string, json: object, headers: Record<string, string> = {}):
   chat({ messages: undefined, ...json }, { path, headers });
 
 /** Said of itself by every field of a body that goes out as it came. */
-const isItself = ({ fields }: OutboundTold): boolean =>
+const isItself = ({ fields }: OutboundExplanation): boolean =>
   fields.every(({ path, sources }) => sources.some((source) => source.kind === 'client' && source.path === path));
 
 describe('where each field comes from, by operation', () => {
@@ -344,9 +344,9 @@ describe('where each field comes from, by operation', () => {
     const parts = bare('/v1/embeddings', { model: '@adc/gemini-embedding-001', input });
     const observation = await explainer.observe(questionOf(parts));
     const [seen] = observation.attempts;
-    const told = tellOutbound(observation, seen!);
+    const reported = describeOutbound(observation, seen!);
     const bodies = outboundBytes(seen!);
-    expect(told).toMatchObject({ calls: bodies.length, bytes: bodies[0]!.length });
+    expect(reported).toMatchObject({ calls: bodies.length, bytes: bodies[0]!.length });
     expect(bodies.map((body) => JSON.parse(body.toString()).instances)).toEqual(input.map((content) => [{ content }]));
   });
 });
@@ -413,10 +413,10 @@ describe('credentials', () => {
     const [outbound] = await outbounds(
       chat({ model, max_tokens: 100, user: CALLERS_TOKEN, messages: [{ role: 'user', content }] }),
     );
-    const told = JSON.stringify(outbound);
+    const reported = JSON.stringify(outbound);
     const ofThisRequest = [GATEWAY_KEY, CALLERS_TOKEN, ...ofSlug(model)];
-    expect(ofThisRequest.filter((secret) => told.includes(secret))).toEqual([]);
-    expect(told).toContain('[secret]');
+    expect(ofThisRequest.filter((secret) => reported.includes(secret))).toEqual([]);
+    expect(reported).toContain('[secret]');
   });
 
   const ofSlug = (model: string): readonly string[] => {
@@ -480,7 +480,7 @@ describe('bodies', () => {
     const observation = await explainer.observe(questionOf(chat(BIG_CHAT, { config: 'prod' })));
     for (const seen of observation.attempts) {
       const before = [Buffer.from(seen.body.encode()), ...outboundBytes(seen).map((body) => Buffer.from(body))];
-      tellOutbound(observation, seen);
+      describeOutbound(observation, seen);
       expect([seen.body.encode(), ...outboundBytes(seen)]).toEqual(before);
     }
   });
@@ -529,9 +529,9 @@ describe('headers', () => {
       { headers: { 'anthropic-beta': 'from-the-header' } },
     );
     const [outbound] = await outbounds(parts);
-    const told = outbound!.headers.find(({ name }) => name === 'anthropic-beta');
-    expect(told?.value.split(',').toSorted()).toEqual(['from-the-body', 'from-the-header']);
-    expect([told!.source, ...(told!.also ?? [])].map(shortly).toSorted()).toEqual([
+    const reported = outbound!.headers.find(({ name }) => name === 'anthropic-beta');
+    expect(reported?.value.split(',').toSorted()).toEqual(['from-the-body', 'from-the-header']);
+    expect([reported!.source, ...(reported!.also ?? [])].map(shortly).toSorted()).toEqual([
       'anthropic_beta.0',
       'header anthropic-beta',
     ]);

@@ -1,12 +1,12 @@
-import type { OutboundTold } from '../../explanation/explanation.ts';
+import type { OutboundExplanation } from '../../explanation/explanation.ts';
 import { parseReplyText } from '../../../formats/json/rounding.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { originsOf } from './outbound-fields.ts';
-import { tellHeaders } from './outbound-headers.ts';
+import { describeHeaders } from './outbound-headers.ts';
 import { urlSources } from './outbound-url.ts';
 
 /** What would leave, and where each part of it comes from. */
-export function tellOutbound(seen: Observation, one: SeenAttempt): OutboundTold | undefined {
+export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
   const { outbound, sent } = one;
   if (!outbound) return undefined;
   const origins = originsOf(seen, one);
@@ -14,8 +14,8 @@ export function tellOutbound(seen: Observation, one: SeenAttempt): OutboundTold 
     method: sent?.method ?? 'POST',
     url: outbound.origin + outbound.path,
     urlSources: urlSources(seen, one, origins),
-    headers: tellHeaders(seen, one, origins),
-    body: tellBody(outbound.body.toString()),
+    headers: describeHeaders(seen, one, origins),
+    body: describeBody(outbound.body.toString()),
     bytes: Buffer.byteLength(outbound.body),
     calls: outbound.batch?.bodies.length ?? 1,
     stream: outbound.stream,
@@ -33,7 +33,7 @@ export function outboundBytes({ outbound }: SeenAttempt): readonly Buffer[] {
 }
 
 /** Numbers of many digits stay as they are: such a one is an object that only `JSON.stringify` reads. Text where it is no JSON. */
-function tellBody(text: string): unknown {
+function describeBody(text: string): unknown {
   try {
     return parseReplyText(text);
   } catch {

@@ -60,7 +60,7 @@ async function observe(parts: AskParts): Promise<Observation> {
   return createExplainer(settings).observe(questionOf({ json: { model: 'm' }, ...parts }));
 }
 
-const told = (source: FieldSource | undefined): string | undefined => {
+const reported = (source: FieldSource | undefined): string | undefined => {
   if (source?.kind === 'header') return `header ${source.name}`;
   if (source?.kind !== 'settings') return source?.kind;
   const { file, line, column } = source.at;
@@ -113,7 +113,7 @@ describe('configSource', () => {
     ['nobody, for a target there is not', 'config.targets[7]', [['request_timeout']], undefined],
   ])('finds %s', async (_, target, keys, expected) => {
     const seen = await observe({ config: 'nested' });
-    expect(told(configSource(seen, target, ...keys))).toBe(expected && `gateway/nested.yaml:${expected}`);
+    expect(reported(configSource(seen, target, ...keys))).toBe(expected && `gateway/nested.yaml:${expected}`);
   });
 
   it.each<[JsonPath, string]>([
@@ -123,7 +123,7 @@ describe('configSource', () => {
     [['provider'], '3:5 targets.0.provider'],
   ])('finds %j where the file writes it as Portkey does', async (keys, expected) => {
     const seen = await observe({ config: 'portkey' });
-    expect(told(configSource(seen, FIRST, keys))).toBe(`gateway/portkey.yaml:${expected}`);
+    expect(reported(configSource(seen, FIRST, keys))).toBe(`gateway/portkey.yaml:${expected}`);
   });
 
   const inline = (config: object) => observe({ headers: { 'x-gateway-config': JSON.stringify(config) } });
@@ -133,8 +133,8 @@ describe('configSource', () => {
       requestTimeout: 100,
       targets: [{ name: 'a', provider: '@sim', retry: { attempts: 1 } }],
     });
-    expect(told(configSource(seen, FIRST, ['retry', 'attempts']))).toBe('header x-gateway-config');
-    expect(told(configSource(seen, FIRST, ['request_timeout']))).toBe('header x-gateway-config');
+    expect(reported(configSource(seen, FIRST, ['retry', 'attempts']))).toBe('header x-gateway-config');
+    expect(reported(configSource(seen, FIRST, ['request_timeout']))).toBe('header x-gateway-config');
     expect(configSource(seen, FIRST, ['commit'])).toBeUndefined();
     expect(targetPlace(seen, FIRST)).toBeUndefined();
     expect(targetName(seen, FIRST)).toBe('a');
@@ -160,18 +160,18 @@ describe('places', () => {
   it('has what is not inherited at its own level only', async () => {
     const seen = await observe({ config: 'nested' });
     const path = 'config.targets[1].targets[0]';
-    expect(told(ownSource(seen, path, ['weight']))).toBe('gateway/nested.yaml:24:9 targets.1.targets.0.weight');
+    expect(reported(ownSource(seen, path, ['weight']))).toBe('gateway/nested.yaml:24:9 targets.1.targets.0.weight');
     expect(ownSource(seen, path, ['retry'])).toBeUndefined();
   });
 
   it('has catalog entries by slug, keys by id, and the server’s settings', async () => {
     const seen = await observe({ config: 'nested' });
-    expect(told(catalogSource(seen, 'other', ['timeouts', 'total']))).toBe(
+    expect(reported(catalogSource(seen, 'other', ['timeouts', 'total']))).toBe(
       'catalog.yaml:7:7 providers.1.timeouts.total',
     );
-    expect(told(catalogSource(seen, 'other', []))).toBe('catalog.yaml:4:5 providers.1');
-    expect(told(serverSource(seen, ['timeouts', 'idle']))).toBe('server.yaml:3:3 timeouts.idle');
-    expect(told(keySource(seen, 'team', ['id']))).toBe('keys.yaml:1:11 keys.0.id');
+    expect(reported(catalogSource(seen, 'other', []))).toBe('catalog.yaml:4:5 providers.1');
+    expect(reported(serverSource(seen, ['timeouts', 'idle']))).toBe('server.yaml:3:3 timeouts.idle');
+    expect(reported(keySource(seen, 'team', ['id']))).toBe('keys.yaml:1:11 keys.0.id');
   });
 
   it('has nothing of what nobody says', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PluginTold } from '../../explanation/explanation.ts';
+import type { PluginExplanation } from '../../explanation/explanation.ts';
 import { explain, type AskParts } from '../explain.testkit.ts';
 
 const API = pathToFileURL(join(import.meta.dirname, '../../../plugin/index.ts')).href;
@@ -62,13 +62,13 @@ interface Setup extends AskParts {
 
 const ask = ({ chains, ...parts }: Setup) => explain(settings(chains), { json: { model: '@sim/m' }, ...parts });
 
-const chain = (plugins: readonly PluginTold[], name: string) =>
+const chain = (plugins: readonly PluginExplanation[], name: string) =>
   plugins.flatMap((each) => (each.chain === name ? [each.name] : []));
 
-const states = (plugins: readonly PluginTold[]) =>
+const states = (plugins: readonly PluginExplanation[]) =>
   Object.fromEntries(plugins.filter(({ target = 0 }) => target === 0).map(({ name, state }) => [name, state]));
 
-const refusals = (plugins: readonly PluginTold[]) =>
+const refusals = (plugins: readonly PluginExplanation[]) =>
   plugins.flatMap(({ name, target, refused }) => (refused ? [[name, target, refused.code]] : []));
 
 const REQUEST = (...names: readonly string[]) => ({ request: ['metadata', ...names] });

@@ -1,19 +1,19 @@
-import type { AnswerTold, PluginTold, FieldSource } from '../../explanation/explanation.ts';
+import type { AnswerExplanation, PluginExplanation, FieldSource } from '../../explanation/explanation.ts';
 import type { Attempt, GatewayError, PluginLevel } from '../../../plugin/index.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { tellError } from './answer.ts';
+import { describeError } from './answer.ts';
 import { isInline, ownSource, serverSource } from './places.ts';
 
 /** The chains of this request in their order, those plugins too that it did not come to; the attempt chain once for each target. */
-export function tellPlugins(seen: Observation): readonly PluginTold[] {
+export function describePlugins(seen: Observation): readonly PluginExplanation[] {
   const { attempts, exchange } = seen;
   const outer = [...chainOf(seen, 'entry'), ...(exchange.config ? chainOf(seen, 'request') : [])];
   const ofTargets = chainOf(seen, 'attempt');
   return [
-    ...outer.map((place) => tellPlugin(seen, place, undefined)),
+    ...outer.map((place) => describePlugin(seen, place, undefined)),
     ...attempts.flatMap(({ attempt }, target) =>
-      ofTargets.map((place) => ({ ...tellPlugin(seen, place, attempt), target })),
+      ofTargets.map((place) => ({ ...describePlugin(seen, place, attempt), target })),
     ),
   ];
 }
@@ -29,7 +29,7 @@ function fileWithPlugins(seen: Observation): string | undefined {
   return !isInline(seen) && seen.settings.gateway.get(id)?.plugins ? `gateway/${id}.yaml` : undefined;
 }
 
-function tellPlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | undefined): PluginTold {
+function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt | undefined): PluginExplanation {
   const step = seen.steps.findLast((each) => each.place === place && each.attempt === attempt);
   return {
     chain: place.plugin.level,
@@ -53,14 +53,14 @@ const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
  * What this plugin itself has refused the request with. A plugin that runs another chain throws what was refused there, and what
  * reaches the outer chains of a failure that was only supposed is nobody's refusal.
  */
-function refusalOf({ steps, attempts }: Observation, step: PluginStep): AnswerTold | undefined {
+function refusalOf({ steps, attempts }: Observation, step: PluginStep): AnswerExplanation | undefined {
   const { refused, attempt } = step;
   if (!refused) return undefined;
   const supposed = attempts.flatMap((seen) => seen.supposed ?? []);
   if (attempt ? supposed.includes(refused) : supposed.length > 0) return undefined;
   const behind = steps.slice(steps.indexOf(step) + 1);
   const passedOn = behind.some((later) => later.refused && originOf(later.refused) === originOf(refused));
-  return passedOn ? undefined : tellError(refused);
+  return passedOn ? undefined : describeError(refused);
 }
 
 /** What is no GatewayError is wrapped anew wherever it is seen. */

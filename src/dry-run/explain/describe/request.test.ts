@@ -34,7 +34,7 @@ const settings = (server = '{}') => ({
 const ask = (parts: AskParts, server?: string): Promise<Explanation> =>
   explain(settings(server), { json: { model: 'm' }, ...parts });
 
-const told = (source: FieldSource | undefined): string => {
+const reported = (source: FieldSource | undefined): string => {
   if (source?.kind === 'header') return source.name;
   if (source?.kind === 'gateway') return `gateway ${source.what}`;
   if (source?.kind !== 'settings') return 'nowhere';
@@ -107,7 +107,7 @@ describe('the caller', () => {
       'header_prefixes: [gateway, portkey]\n',
     );
     expect(caller?.found).toBe('x-portkey-api-key');
-    expect(told(config?.source)).toBe('x-portkey-config');
+    expect(reported(config?.source)).toBe('x-portkey-config');
   });
 
   it('has its place and its limits', async () => {
@@ -225,7 +225,7 @@ describe('the config', () => {
   ])('is found by %s', async (_, parts, server, expected, source) => {
     const { config } = await ask(parts, server);
     expect(config).toMatchObject(expected);
-    expect(told(config?.source)).toBe(source);
+    expect(reported(config?.source)).toBe(source);
   });
 
   it.each<[string, AskParts, object]>([
@@ -278,7 +278,7 @@ describe('the deadline', () => {
     ],
   ])('is %s', async (_, parts, server, ms, source) => {
     const { deadline } = await ask(parts, server);
-    expect([deadline.ms, told(deadline.source)]).toEqual([ms, source]);
+    expect([deadline.ms, reported(deadline.source)]).toEqual([ms, source]);
   });
 
   it('is the same at any moment', async () => {

@@ -1,9 +1,15 @@
-import type { CallerTold, ConfigTold, RequestTold, FieldSource, TimeTold } from '../../explanation/explanation.ts';
+import type {
+  CallerExplanation,
+  ConfigExplanation,
+  RequestExplanation,
+  FieldSource,
+  TimeExplanation,
+} from '../../explanation/explanation.ts';
 import { digestOf, keyDigest } from '../../../settings/compile/key-digest.ts';
 import type { Observation } from '../observation.ts';
 import { DEFAULT, isInline, keySource, ownSource, placeOf, serverSource } from './places.ts';
 
-export function tellRequest({ exchange, question }: Observation): RequestTold {
+export function describeRequest({ exchange, question }: Observation): RequestExplanation {
   const { id, request, operation, strict, strictParams } = exchange;
   const { body } = request;
   return {
@@ -19,7 +25,7 @@ export function tellRequest({ exchange, question }: Observation): RequestTold {
   };
 }
 
-export function tellCaller(seen: Observation): CallerTold | undefined {
+export function describeCaller(seen: Observation): CallerExplanation | undefined {
   const { caller, upstreamToken } = seen.exchange;
   if (!caller) return undefined;
   const { keyId, providers, models, configs, defaultConfig, inlineConfigs, fields } = caller;
@@ -56,7 +62,7 @@ function headerOfKey({ exchange: { request }, settings }: Observation, keyId: st
   return places.find(([, value]) => typeof value === 'string' && digestOf(value) === digest)?.[0];
 }
 
-export function tellConfig(seen: Observation): ConfigTold | undefined {
+export function describeConfig(seen: Observation): ConfigExplanation | undefined {
   const { config } = seen.exchange;
   if (!config) return undefined;
   const { id, hash, name } = config;
@@ -64,7 +70,7 @@ export function tellConfig(seen: Observation): ConfigTold | undefined {
 }
 
 /** The request's own choice stands over the key's default, and that over the server's. */
-function whyConfig(seen: Observation, id: string): Pick<ConfigTold, 'found' | 'source'> {
+function whyConfig(seen: Observation, id: string): Pick<ConfigExplanation, 'found' | 'source'> {
   const { request, caller } = seen.exchange;
   if (request.header('config') !== undefined)
     return {
@@ -80,7 +86,7 @@ function whyConfig(seen: Observation, id: string): Pick<ConfigTold, 'found' | 's
 const OF_THE_KEY: FieldSource = { kind: 'gateway', what: 'the default of the key' };
 
 /** Of the whole request. What the caller asks for can only make it less, so whoever says the time it has, has said it. */
-export function tellDeadline(seen: Observation): TimeTold {
+export function describeDeadline(seen: Observation): TimeExplanation {
   const { startedAt, deadline } = seen.exchange;
   // The difference of two fractions of milliseconds.
   const ms = Math.round(deadline - startedAt);

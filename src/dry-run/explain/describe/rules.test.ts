@@ -141,9 +141,9 @@ describe('the rules of a config', () => {
 
   it('show 200 characters of a long value', async () => {
     const [rule] = await rulesOf({ json: { model: `small-${'x'.repeat(300)}` } });
-    const told = JSON.stringify(rule);
-    expect(told).toContain(`small-${'x'.repeat(194)}…`);
-    expect(told).not.toContain('x'.repeat(195));
+    const reported = JSON.stringify(rule);
+    expect(reported).toContain(`small-${'x'.repeat(194)}…`);
+    expect(reported).not.toContain('x'.repeat(195));
   });
 
   it('show nothing that a file has by reference, and no key of the gateway, whoever sends it', async () => {

@@ -1,4 +1,4 @@
-import type { ConditionTold, RulesTold, TestTold } from '../../explanation/explanation.ts';
+import type { ConditionExplanation, RulesExplanation, TestExplanation } from '../../explanation/explanation.ts';
 import type { Branch, ChosenBranch, Conditional, Route } from '../../../plugin/index.ts';
 import { explainQuery } from '../../../settings/compile/conditions.ts';
 import type { ComparisonAnswer } from '../../../settings/query/answers.ts';
@@ -6,13 +6,14 @@ import type { Observation } from '../observation.ts';
 import { ownSource, placeOf } from './places.ts';
 
 /** Every condition that was asked, in the order of the conditionals the request came to. */
-export function tellRules(seen: Observation): readonly RulesTold[] {
+export function describeRules(seen: Observation): readonly RulesExplanation[] {
   const { conditions, config } = seen.exchange;
   return conditions.map((chosen) => {
     const conditional = config && conditionalAt(config.route, chosen.at);
     return {
       conditional: chosen.at,
-      conditions: conditional?.branches.map((branch, index) => tellCondition(seen, chosen, { branch, index })) ?? [],
+      conditions:
+        conditional?.branches.map((branch, index) => describeCondition(seen, chosen, { branch, index })) ?? [],
       to: chosen.to,
       otherwise: chosen.condition === undefined,
     };
@@ -34,7 +35,7 @@ interface Numbered {
   readonly index: number;
 }
 
-function tellCondition(seen: Observation, chosen: ChosenBranch, { branch, index }: Numbered): ConditionTold {
+function describeCondition(seen: Observation, chosen: ChosenBranch, { branch, index }: Numbered): ConditionExplanation {
   const last = chosen.condition ?? Infinity;
   const here = ['strategy', 'conditions', index];
   const at = placeOf(ownSource(seen, chosen.at, here));
@@ -46,10 +47,10 @@ function tellCondition(seen: Observation, chosen: ChosenBranch, { branch, index 
     holds: index > last ? undefined : index === last,
     // oxlint-disable-next-line unicorn/no-thenable -- the config's own word
     then: branch.member.path,
-    tests: answers.map((answer) => tellTest(answer)),
+    tests: answers.map((answer) => describeTest(answer)),
   };
 
-  function tellTest({ path, field, operator, wanted, found, holds, inner }: ComparisonAnswer): TestTold {
+  function describeTest({ path, field, operator, wanted, found, holds, inner }: ComparisonAnswer): TestExplanation {
     return {
       field,
       operator,
@@ -57,7 +58,7 @@ function tellCondition(seen: Observation, chosen: ChosenBranch, { branch, index 
       ...(found !== undefined && { found: shown(found, seen) }),
       holds,
       at: placeOf(ownSource(seen, chosen.at, [...here, 'query', ...path])),
-      ...(inner && { inner: inner.map((one) => tellTest(one)) }),
+      ...(inner && { inner: inner.map((one) => describeTest(one)) }),
     };
   }
 }

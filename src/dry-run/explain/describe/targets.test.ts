@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FieldSource, TargetTold } from '../../explanation/explanation.ts';
+import type { FieldSource, TargetExplanation } from '../../explanation/explanation.ts';
 import { explain, type AskParts } from '../explain.testkit.ts';
 
 const CATALOG = `providers:
@@ -91,16 +91,16 @@ targets:
 const ask = ({ json, ...parts }: AskParts) =>
   explain({ server: SERVER, catalog: CATALOG, gateway: GATEWAY }, { json: { model: 'm', ...json }, ...parts });
 
-const order = (targets: readonly TargetTold[]) => targets.map(({ target, why }) => `${target.slice(7)} ${why}`);
+const order = (targets: readonly TargetExplanation[]) => targets.map(({ target, why }) => `${target.slice(7)} ${why}`);
 
-const told = (source: FieldSource): string => {
+const reported = (source: FieldSource): string => {
   if (source.kind !== 'settings')
     return source.kind === 'header' ? source.name : source.kind === 'gateway' ? source.what : '';
   return `${source.at.file.slice(8)}:${source.at.line}`;
 };
 
-const timesOf = ({ timeouts }: TargetTold) =>
-  Object.entries(timeouts).map(([name, { ms, source }]) => `${name} ${ms} ${told(source)}`);
+const timesOf = ({ timeouts }: TargetExplanation) =>
+  Object.entries(timeouts).map(([name, { ms, source }]) => `${name} ${ms} ${reported(source)}`);
 
 describe('the targets', () => {
   it.each<[string, AskParts, readonly string[]]>([
@@ -229,7 +229,7 @@ describe('the targets', () => {
 
   it('have their retries, and who says so', async () => {
     const { targets } = await ask({ config: 'chain' });
-    expect(targets.map(({ retry }) => [retry.attempts, retry.onStatusCodes, told(retry.source)])).toEqual([
+    expect(targets.map(({ retry }) => [retry.attempts, retry.onStatusCodes, reported(retry.source)])).toEqual([
       [2, [503], 'gateway/chain.yaml:4'],
       [0, [503], 'gateway/chain.yaml:11'],
     ]);

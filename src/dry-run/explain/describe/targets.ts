@@ -1,13 +1,18 @@
-import type { ProviderTold, FieldSource, TargetTold, TimeTold } from '../../explanation/explanation.ts';
+import type {
+  ProviderExplanation,
+  FieldSource,
+  TargetExplanation,
+  TimeExplanation,
+} from '../../explanation/explanation.ts';
 import { compileFields } from '../../../catalog/fields/field-settings.ts';
 import { TIMEOUT_NAMES, type ResolvedTarget, type Target } from '../../../plugin/index.ts';
 import type { HealthThen } from '../frozen-health.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
-import { tellError } from './answer.ts';
-import { tellCache } from './cache.ts';
-import { tellChanges } from './changes.ts';
-import { tellMetrics } from './metrics.ts';
-import { tellOutbound } from './outbound.ts';
+import { describeError } from './answer.ts';
+import { describeCache } from './cache.ts';
+import { describeChanges } from './changes.ts';
+import { describeMetrics } from './metrics.ts';
+import { describeOutbound } from './outbound.ts';
 import {
   catalogSource,
   configSource,
@@ -21,7 +26,7 @@ import {
 } from './places.ts';
 import { wayTo } from '../way-to-target.ts';
 
-export function tellTarget(seen: Observation, one: SeenAttempt, number: number): TargetTold {
+export function describeTarget(seen: Observation, one: SeenAttempt, number: number): TargetExplanation {
   const { attempt, resolved, body } = one;
   const { target } = attempt;
   return {
@@ -30,24 +35,24 @@ export function tellTarget(seen: Observation, one: SeenAttempt, number: number):
     name: targetName(seen, target.path),
     at: targetPlace(seen, target.path),
     why: attempt.choice.reason,
-    shares: tellShares(seen, one),
-    health: tellHealth(seen, one.health, target),
+    shares: describeShares(seen, one),
+    health: describeHealth(seen, one.health, target),
     nextAfter: one.nextAfter,
-    provider: resolved && tellProvider(seen, resolved),
-    timeouts: tellTimeouts(seen, one),
-    retry: tellRetry(seen, target),
+    provider: resolved && describeProvider(seen, resolved),
+    timeouts: describeTimeouts(seen, one),
+    retry: describeRetry(seen, target),
     commit: target.commit,
     body: body.json(),
-    changes: tellChanges(seen, one),
-    outbound: tellOutbound(seen, one),
+    changes: describeChanges(seen, one),
+    outbound: describeOutbound(seen, one),
     losses: attempt.losses.map(({ param, action, reason }) => ({ param, action, reason })),
-    cache: tellCache(seen, one),
-    refused: one.supposed || !attempt.error ? undefined : tellError(attempt.error),
-    metrics: tellMetrics(seen, one),
+    cache: describeCache(seen, one),
+    refused: one.supposed || !attempt.error ? undefined : describeError(attempt.error),
+    metrics: describeMetrics(seen, one),
   };
 }
 
-function tellShares(seen: Observation, { attempt, config }: SeenAttempt): TargetTold['shares'] {
+function describeShares(seen: Observation, { attempt, config }: SeenAttempt): TargetExplanation['shares'] {
   return wayTo(config.route, attempt.target).flatMap(({ around, member }) => {
     if (around.kind !== 'group' || around.mode !== 'loadbalance') return [];
     return {
@@ -59,13 +64,17 @@ function tellShares(seen: Observation, { attempt, config }: SeenAttempt): Target
   });
 }
 
-function tellHealth({ exchange }: Observation, health: HealthThen, { breaker }: Target): TargetTold['health'] {
+function describeHealth(
+  { exchange }: Observation,
+  health: HealthThen,
+  { breaker }: Target,
+): TargetExplanation['health'] {
   const { state, retryAt } = health;
   const retryInMs = state === 'open' ? Math.max(0, Math.round(retryAt - exchange.startedAt)) : undefined;
   return { state, retryInMs, enforced: breaker.enforced };
 }
 
-const tellProvider = (seen: Observation, resolved: ResolvedTarget): ProviderTold => {
+const describeProvider = (seen: Observation, resolved: ResolvedTarget): ProviderExplanation => {
   const { slug, provider, model, format } = resolved;
   const listed = listedSlug(resolved);
   const entry = seen.settings.catalog.providers.find((one) => one.slug === listed);
@@ -79,7 +88,10 @@ const tellProvider = (seen: Observation, resolved: ResolvedTarget): ProviderTold
   };
 };
 
-function tellTimeouts(seen: Observation, { attempt, resolved }: SeenAttempt): Readonly<Record<string, TimeTold>> {
+function describeTimeouts(
+  seen: Observation,
+  { attempt, resolved }: SeenAttempt,
+): Readonly<Record<string, TimeExplanation>> {
   const { target, timeouts } = attempt;
   const sourceOf = (key: string): FieldSource => {
     const names = [['timeouts', key], ...(key === 'total' ? [['request_timeout']] : [])];
@@ -93,7 +105,7 @@ function tellTimeouts(seen: Observation, { attempt, resolved }: SeenAttempt): Re
   return Object.fromEntries(TIMEOUT_NAMES.map(([name, key]) => [key, { ms: timeouts[name], source: sourceOf(key) }]));
 }
 
-function tellRetry(seen: Observation, { path, retry }: Target): TargetTold['retry'] {
+function describeRetry(seen: Observation, { path, retry }: Target): TargetExplanation['retry'] {
   const source = configSource(seen, path, ['retry', 'attempts']) ?? configSource(seen, path, ['retry']);
   return { attempts: retry.attempts, onStatusCodes: [...retry.onStatusCodes], source: source ?? DEFAULT };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
 import type { HeaderPath } from '../../explanation/header-paths.ts';
 import { systemClock } from '../../../plugin/index.ts';
-import { describe as told } from '../../../settings/problems/diagnostic.ts';
+import { describe as reported } from '../../../settings/problems/diagnostic.ts';
 import { memoryFiles } from '../../../settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../settings/read/load.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
@@ -166,7 +166,7 @@ describe('the self-test', () => {
     const settings = { ...loaded.settings!, ...(gateway && { gateway: new Map(Object.entries(gateway)) }) };
     const server = compileServerSettings(settings.server);
     await checkCrossing({ loaded, settings, server, clock: systemClock, log: createLogger({ level: 'silent' }) });
-    return loaded.diagnostics.filter(({ severity }) => severity === 'error').map(told);
+    return loaded.diagnostics.filter(({ severity }) => severity === 'error').map(reported);
   };
 
   it('asks the same settings once: tests of configs compile them for every case', async () => {

@@ -127,11 +127,11 @@ function neverSent({ settings, server: { headerPrefixes: prefixes } }: UpstreamI
     ...rules.credentials.keys(),
     ...CONNECTION_HEADERS,
   ];
-  const told = [...new Set(names)].flatMap((header) => {
+  const reported = [...new Set(names)].flatMap((header) => {
     const why = neverForwarded(header, rules);
     return why === undefined ? [] : [{ header, why }];
   });
-  return [{ header: 'authorization', why: 'is never forwarded; a gateway key in it stays here' }, ...told];
+  return [{ header: 'authorization', why: 'is never forwarded; a gateway key in it stays here' }, ...reported];
 }
 
 function notesOn({ keys }: Settings): readonly string[] {

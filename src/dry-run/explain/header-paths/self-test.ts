@@ -146,7 +146,7 @@ async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | und
   if (!listed) return [callers];
   const key = mark(GATEWAY_KEY);
   const keys: KeyRing = { find: (given) => (given === key ? KEY_HOLDER : undefined) };
-  const workshop = new ChainBuilder(loaded, {
+  const chainBuilder = new ChainBuilder(loaded, {
     clock,
     log,
     random: () => 0,
@@ -154,7 +154,7 @@ async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | und
     pluginMs: server.limits.pluginMs,
     pluginFault: ignorePluginFaults,
   });
-  const auth = await workshop.chain(
+  const auth = await chainBuilder.chain(
     { level: 'entry', file: 'server.yaml', path: ['chains'], items: ['auth'] },
     { keys },
   );
@@ -169,7 +169,7 @@ async function tokensLeftByAuth(setup: SelfTest): Promise<readonly (string | und
       tokens.add(exchange.upstreamToken?.reveal());
     }
   }
-  await workshop.close();
+  await chainBuilder.close();
   return [...tokens];
 }
 

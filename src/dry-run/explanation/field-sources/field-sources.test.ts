@@ -68,8 +68,8 @@ describe('fieldSources', () => {
             writes += 1;
             return writer(body, random.next().value ?? 0);
           });
-          const told = fieldSources({ input, write: counting }, most);
-          expect(told.probes).toBeLessThanOrEqual(most);
+          const reported = fieldSources({ input, write: counting }, most);
+          expect(reported.probes).toBeLessThanOrEqual(most);
           expect(writes).toBeLessThanOrEqual(most + 1);
         },
       ),
@@ -172,10 +172,10 @@ describe('fieldSources', () => {
   });
 
   it('tells of each item by that item, although a change in one moves all behind it', () => {
-    const told = dotted({ input: { messages: turns(60) }, write: merging });
+    const reported = dotted({ input: { messages: turns(60) }, write: merging });
     for (const index of turns(60).keys()) {
-      expect(told[`contents.${index}.who`]).toEqual([`messages.${index}.role`]);
-      expect(told[`contents.${index}.parts.0`]).toEqual([`messages.${index}.content`]);
+      expect(reported[`contents.${index}.who`]).toEqual([`messages.${index}.role`]);
+      expect(reported[`contents.${index}.parts.0`]).toEqual([`messages.${index}.content`]);
     }
   });
 

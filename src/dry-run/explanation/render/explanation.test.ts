@@ -8,7 +8,7 @@ import { explanationJson, renderExplanation } from './explanation.ts';
 import { createTarget, gemini } from './targets.testkit.ts';
 
 const golden = (name: string): string => join(import.meta.dirname, 'goldens', `${name}.txt`);
-const render = (told: Explanation, width = 110): string => renderExplanation(told, { width, colour: false });
+const render = (reported: Explanation, width = 110): string => renderExplanation(reported, { width, colour: false });
 
 /** The part under a heading, up to the next one. */
 const part = (text: string, from: string): string => text.split('\n\n').find((block) => block.startsWith(from)) ?? '';
@@ -41,8 +41,8 @@ describe('the text of an explanation', () => {
       }),
       110,
     ],
-  ])('is as in goldens/%s.txt', async (name, told, width) => {
-    await expect(render(told, width)).toMatchFileSnapshot(golden(name));
+  ])('is as in goldens/%s.txt', async (name, reported, width) => {
+    await expect(render(reported, width)).toMatchFileSnapshot(golden(name));
   });
 
   it('says first where the request goes, or what the gateway answers itself', () => {
@@ -188,7 +188,7 @@ describe('the text of an explanation', () => {
   it('lets no control character of a caller reach the terminal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const told = createExplanation({
+        const reported = createExplanation({
           request: { ...createExplanation().request, model: text, path: text, id: text },
           metadata: { [text]: text },
           notes: [text],
@@ -200,7 +200,7 @@ describe('the text of an explanation', () => {
           ],
           answer: { status: 400, code: 'x', message: text, param: text },
         });
-        expect(render(told)).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u);
+        expect(render(reported)).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u);
       }),
       { numRuns: 40 },
     );
@@ -222,7 +222,11 @@ describe('the text of an explanation', () => {
 });
 
 it('the JSON of an explanation is the whole of it, indented', () => {
-  const told = createExplanation();
-  expect(JSON.parse(explanationJson(told))).toEqual(JSON.parse(JSON.stringify(told)));
-  expect(explanationJson(told).split('\n').slice(0, 3)).toEqual(['{', '  "settings": {', '    "folder": "configs",']);
+  const reported = createExplanation();
+  expect(JSON.parse(explanationJson(reported))).toEqual(JSON.parse(JSON.stringify(reported)));
+  expect(explanationJson(reported).split('\n').slice(0, 3)).toEqual([
+    '{',
+    '  "settings": {',
+    '    "folder": "configs",',
+  ]);
 });

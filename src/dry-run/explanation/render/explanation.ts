@@ -1,19 +1,19 @@
-import type { Explanation, TargetTold } from '../explanation.ts';
+import type { Explanation, TargetExplanation } from '../explanation.ts';
 import { answerRows, headSections } from './head.ts';
 import { paint, printSection, row, span, wrap, type PageFormat, type Row, type Section } from './layout.ts';
 import { chainSections, rulesRows } from './plugins.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
 
 /** What becomes of a request, for people: first where it goes, then its way there, section by section. */
-export function renderExplanation(told: Explanation, page: PageFormat): string {
+export function renderExplanation(reported: Explanation, page: PageFormat): string {
   const blocks: string[][] = [
-    print([{ label: told.answer ? 'answer' : 'goes to', rows: verdict(told) }], page),
-    print(headSections(told), page),
-    print(chainSections(told.plugins), page),
-    ...(told.rules.length > 0 ? [print([{ label: 'rules', rows: told.rules.flatMap(rulesRows) }], page)] : []),
-    ...targetBlocks(told, page),
-    print([{ label: 'left out', rows: leftOutRows(told.leftOut) }], page),
-    print([{ label: 'notes', rows: told.notes.map((note) => row(note)) }], page),
+    print([{ label: reported.answer ? 'answer' : 'goes to', rows: verdict(reported) }], page),
+    print(headSections(reported), page),
+    print(chainSections(reported.plugins), page),
+    ...(reported.rules.length > 0 ? [print([{ label: 'rules', rows: reported.rules.flatMap(rulesRows) }], page)] : []),
+    ...targetBlocks(reported, page),
+    print([{ label: 'left out', rows: leftOutRows(reported.leftOut) }], page),
+    print([{ label: 'notes', rows: reported.notes.map((note) => row(note)) }], page),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -38,16 +38,16 @@ function verdict({ answer, targets }: Explanation): Row[] {
 }
 
 /** The first target whole; of the others what is not as there, and no metrics, which differ by the target's name only. */
-function targetBlocks(told: Explanation, page: PageFormat): string[][] {
-  const first = told.targets[0] && new Set(printed(told.targets[0], told, page).map(({ text }) => text));
-  return told.targets.map((target, index) => {
+function targetBlocks(reported: Explanation, page: PageFormat): string[][] {
+  const first = reported.targets[0] && new Set(printed(reported.targets[0], reported, page).map(({ text }) => text));
+  return reported.targets.map((target, index) => {
     const title = wrap(targetTitle(target), page.width).map((line) =>
       line
         .map((piece) => paint(piece, page))
         .join('')
         .trimEnd(),
     );
-    const sections = printed(target, told, page).filter(({ label }) => index === 0 || label !== 'metrics');
+    const sections = printed(target, reported, page).filter(({ label }) => index === 0 || label !== 'metrics');
     const same = index === 0 ? [] : sections.filter(({ text }) => first?.has(text));
     const shown = sections.filter((section) => !same.includes(section)).map(({ text }) => text);
     const rest = same.map(({ label }) => label).join(', ');
@@ -57,14 +57,14 @@ function targetBlocks(told: Explanation, page: PageFormat): string[][] {
 }
 
 const printed = (
-  target: TargetTold,
-  told: Explanation,
+  target: TargetExplanation,
+  reported: Explanation,
   page: PageFormat,
 ): { readonly label: string; readonly text: string }[] =>
-  targetSections(target, told).map((section) => ({
+  targetSections(target, reported).map((section) => ({
     label: section.label,
     text: printSection(section, page, 1).join('\n'),
   }));
 
 /** For machines: every field there is. */
-export const explanationJson = (told: Explanation): string => `${JSON.stringify(told, null, 2)}\n`;
+export const explanationJson = (reported: Explanation): string => `${JSON.stringify(reported, null, 2)}\n`;

@@ -1,15 +1,21 @@
-import type { ChangeTold, FieldTold, OutboundTold, FieldSource, TargetTold } from '../explanation.ts';
+import type {
+  ChangeExplanation,
+  FieldExplanation,
+  OutboundExplanation,
+  FieldSource,
+  TargetExplanation,
+} from '../explanation.ts';
 import { row, span, type Line, type Row } from './layout.ts';
 import { arrow, aside, count, from, placeText, shortText, sourceText, valueText } from './words.ts';
 
 /** What the settings changed of the client's body; what they left alone is named only. */
-export function bodyRows({ body, changes }: Pick<TargetTold, 'body' | 'changes'>): Row[] {
+export function bodyRows({ body, changes }: Pick<TargetExplanation, 'body' | 'changes'>): Row[] {
   const changed = new Set(changes.map(({ path }) => path.split('.')[0]));
   const left = isObject(body) ? Object.keys(body).filter((name) => !changed.has(name)) : [];
   return [...changes.map(changeRow), ...asSentRows(left.map((name) => nameWithCount(name, valueAt(body, name))))];
 }
 
-function changeRow(change: ChangeTold): Row {
+function changeRow(change: ChangeExplanation): Row {
   const { path, action, source } = change;
   const said =
     'was' in change ? `client said ${valueText(change.was)}` : action === 'default' ? 'client said nothing' : '';
@@ -25,7 +31,7 @@ const asSentRows = (names: readonly string[]): Row[] =>
 const nameWithCount = (name: string, value: unknown): string =>
   Array.isArray(value) ? `${name} (${value.length})` : name;
 
-export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: OutboundTold): Row[] => [
+export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: OutboundExplanation): Row[] => [
   { ...row([span(`${method} ${url}`, 'value')]), whole: true },
   ...(urlSources.length === 0 ? [] : [row(sourcesLine(urlSources.map(sourceText)))]),
   row([
@@ -39,7 +45,7 @@ export const sendRows = ({ method, url, urlSources, bytes, calls, stream }: Outb
   ]),
 ];
 
-export const headerRows = ({ headers }: OutboundTold): Row[] =>
+export const headerRows = ({ headers }: OutboundExplanation): Row[] =>
   headers.map(({ name, value, source, also = [], allowedBy }) => {
     // The caller says it, and a line of the config lets it through.
     const allowed = allowedBy ? ` ← ${sourceText(allowedBy)}` : '';
@@ -53,33 +59,35 @@ const MOST_FIELDS = 40;
  * The body that leaves, field by field, with the field of the client's body that each comes from and, where the settings have set that
  * one, their place. A list is one line; what the settings or headers put into it has lines of its own.
  */
-export function fieldRows({ body, fields }: OutboundTold, changes: readonly ChangeTold[]): Row[] {
+export function fieldRows({ body, fields }: OutboundExplanation, changes: readonly ChangeExplanation[]): Row[] {
   if (!isObject(body)) return body === undefined || body === null ? [] : [row(valueText(body))];
   if (fields.length === 0) return Object.entries(body).map(([name, value]) => row(fieldText(name, value)));
   const groups = Map.groupBy(fields, ({ path }) => listOf(path) ?? path);
-  const told = [...groups].flatMap(([path, group]) => tellGroup({ path, group, value: valueAt(body, path) }, changes));
-  const rows = told.flatMap(({ row: one }) => one ?? []);
+  const reported = [...groups].flatMap(([path, group]) =>
+    describeGroup({ path, group, value: valueAt(body, path) }, changes),
+  );
+  const rows = reported.flatMap(({ row: one }) => one ?? []);
   const more = rows.length - MOST_FIELDS;
   return [
     ...rows.slice(0, MOST_FIELDS),
     ...(more > 0 ? [row([aside(`and ${more} more; --json has all`)])] : []),
-    ...asSentRows(told.flatMap(({ asSent }) => asSent ?? [])),
+    ...asSentRows(reported.flatMap(({ asSent }) => asSent ?? [])),
   ];
 }
 
 interface FieldGroup {
   /** Of a field, or of the list it is in. */
   readonly path: string;
-  readonly group: readonly FieldTold[];
+  readonly group: readonly FieldExplanation[];
   readonly value: unknown;
 }
 
-interface ToldGroup {
+interface DescribedGroup {
   readonly row?: Row;
   readonly asSent?: string;
 }
 
-function tellGroup({ path, group, value }: FieldGroup, changes: readonly ChangeTold[]): ToldGroup[] {
+function describeGroup({ path, group, value }: FieldGroup, changes: readonly ChangeExplanation[]): DescribedGroup[] {
   if (group.every((field) => isAsSent(field, changes))) return [{ asSent: nameWithCount(path, value) }];
   const inList = group.some((field) => field.path !== path);
   const apart = inList && group.length > 1 ? group.filter(({ sources }) => sources.some(isNoClients)) : [];
@@ -98,12 +106,12 @@ function tellGroup({ path, group, value }: FieldGroup, changes: readonly ChangeT
   ];
 }
 
-const insideText = ({ path, sources }: FieldTold, changes: readonly ChangeTold[]): string =>
+const insideText = ({ path, sources }: FieldExplanation, changes: readonly ChangeExplanation[]): string =>
   [...new Set(sources.map((source) => chainText(source, { path, changes, inList: false })))].join(' + ');
 
 function insideRow(
-  field: FieldTold,
-  { path, value, changes }: Pick<FieldGroup, 'path' | 'value'> & { changes: readonly ChangeTold[] },
+  field: FieldExplanation,
+  { path, value, changes }: Pick<FieldGroup, 'path' | 'value'> & { changes: readonly ChangeExplanation[] },
 ): Row {
   const inner = valueAt(value, field.path.slice(path.length + 1));
   const texts = field.sources.map((source) => chainText(source, { path: field.path, changes, inList: false }));
@@ -119,11 +127,11 @@ function listOf(path: string): string | undefined {
 
 const isNoClients = ({ kind }: FieldSource): boolean => kind === 'settings' || kind === 'header';
 
-const isAsSent = ({ path, sources }: FieldTold, changes: readonly ChangeTold[]): boolean =>
+const isAsSent = ({ path, sources }: FieldExplanation, changes: readonly ChangeExplanation[]): boolean =>
   sources.length === 1 &&
   sources.every((source) => source.kind === 'client' && source.path === path && !changeOf(source.path, changes));
 
-const changeOf = (path: string, changes: readonly ChangeTold[]): ChangeTold | undefined =>
+const changeOf = (path: string, changes: readonly ChangeExplanation[]): ChangeExplanation | undefined =>
   changes.find(
     (change) => path === change.path || path.startsWith(`${change.path}.`) || change.path.startsWith(`${path}.`),
   );
@@ -131,7 +139,7 @@ const changeOf = (path: string, changes: readonly ChangeTold[]): ChangeTold | un
 interface Shown {
   /** Of the outbound field: a client's field of the same name is not named again. */
   readonly path: string;
-  readonly changes: readonly ChangeTold[];
+  readonly changes: readonly ChangeExplanation[];
   readonly inList: boolean;
 }
 
@@ -155,9 +163,9 @@ const isSame = (one: FieldSource, other: FieldSource): boolean =>
 const MOST_SOURCES = 3;
 
 function sourcesLine(texts: readonly string[], behind = ''): Line {
-  const told = texts.filter((text) => text !== '');
-  const more = told.length - MOST_SOURCES;
-  const shown = more > 0 ? [...told.slice(0, MOST_SOURCES), `${more} more`] : told;
+  const reported = texts.filter((text) => text !== '');
+  const more = reported.length - MOST_SOURCES;
+  const shown = more > 0 ? [...reported.slice(0, MOST_SOURCES), `${more} more`] : reported;
   return shown.length === 0 ? [] : arrow(shown.join(' + ') + behind);
 }
 

@@ -1,21 +1,37 @@
-import type { AnswerTold, CallerTold, ConfigTold, Explanation, RequestTold } from '../explanation.ts';
+import type {
+  AnswerExplanation,
+  CallerExplanation,
+  ConfigExplanation,
+  Explanation,
+  RequestExplanation,
+} from '../explanation.ts';
 import { row, span, type Row, type Section } from './layout.ts';
 import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceText } from './words.ts';
 
 /** What came in, who sent it, and by which config it is read. */
-export function headSections(told: Explanation): Section[] {
-  const { request, caller, config, metadata, labels, deadline } = told;
+export function headSections(reported: Explanation): Section[] {
+  const { request, caller, config, metadata, labels, deadline } = reported;
   return [
     { label: 'request', rows: requestRows(request) },
     ...(caller ? [{ label: 'caller', rows: callerRows(caller) }] : []),
-    ...(config ? [{ label: 'config', rows: configRows(config, told.settings) }] : []),
+    ...(config ? [{ label: 'config', rows: configRows(config, reported.settings) }] : []),
     ...pairs('metadata', metadata),
     ...pairs('labels', labels),
     ...(config ? [{ label: 'deadline', rows: [row(duration(deadline.ms), from(deadline.source))] }] : []),
   ];
 }
 
-function requestRows({ method, path, operation, bytes, model, stream, strict, strictParams, id }: RequestTold): Row[] {
+function requestRows({
+  method,
+  path,
+  operation,
+  bytes,
+  model,
+  stream,
+  strict,
+  strictParams,
+  id,
+}: RequestExplanation): Row[] {
   const flags = [
     ...(model === undefined ? [] : [`model ${shortText(model, 80)}`]),
     ...(stream ? ['stream'] : []),
@@ -31,7 +47,7 @@ function requestRows({ method, path, operation, bytes, model, stream, strict, st
   ];
 }
 
-function callerRows({ key, found, at: place, ...may }: CallerTold): Row[] {
+function callerRows({ key, found, at: place, ...may }: CallerExplanation): Row[] {
   return [
     row([span(key), aside(`  ${found}`)], at(place)),
     ...['providers' as const, 'models' as const, 'configs' as const].flatMap((what) =>
@@ -49,9 +65,9 @@ const FOUND = {
   key: 'the default of the key',
   server: 'the default of the server',
   none: 'none: the request itself says where it goes',
-} as const satisfies Record<ConfigTold['found'], string>;
+} as const satisfies Record<ConfigExplanation['found'], string>;
 
-function configRows({ id, hash, name, found, source }: ConfigTold, settings: Explanation['settings']): Row[] {
+function configRows({ id, hash, name, found, source }: ConfigExplanation, settings: Explanation['settings']): Row[] {
   const named = found === 'header' && source.kind === 'header' ? ` ${source.name}` : '';
   const title = name === undefined ? [] : [aside(`  ${JSON.stringify(name)}`)];
   const head =
@@ -66,7 +82,7 @@ const pairs = (label: string, values: Readonly<Record<string, string>>): Section
 };
 
 /** `400 invalid_request: …` */
-export function answerRows({ status, code, message, param }: AnswerTold): Row[] {
+export function answerRows({ status, code, message, param }: AnswerExplanation): Row[] {
   return [
     row([
       span(`${status}${code === undefined ? '' : ` ${code}`}`, status < 400 ? 'good' : 'bad'),

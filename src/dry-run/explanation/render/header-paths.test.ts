@@ -55,7 +55,7 @@ const TOLD: HeaderPaths = {
   notes: ['plugins may send more'],
 };
 
-const render = (told: HeaderPaths): string => renderHeaderPaths(told, { width: 100, colour: false });
+const render = (reported: HeaderPaths): string => renderHeaderPaths(reported, { width: 100, colour: false });
 
 it('the text of header paths is as in goldens/header-paths.txt', async () => {
   await expect(render(TOLD)).toMatchFileSnapshot(join(import.meta.dirname, 'goldens/header-paths.txt'));

@@ -3,12 +3,12 @@ import { printBlock, printSection, row, span, type PageFormat, type Row } from '
 import { aside, from, sourceText } from './words.ts';
 
 /** Which headers of a request can reach which provider, for people. The same header for several targets is one entry. */
-export function renderHeaderPaths(told: HeaderPaths, page: PageFormat): string {
-  const byProvider = Map.groupBy(told.paths, ({ provider }) => provider);
+export function renderHeaderPaths(reported: HeaderPaths, page: PageFormat): string {
+  const byProvider = Map.groupBy(reported.paths, ({ provider }) => provider);
   const blocks = [
     ...[...byProvider].map(([provider, paths]) => printBlock(providerRows(provider, paths), page)),
-    printSection({ label: 'never', rows: neverRows(told.never) }, page),
-    printSection({ label: 'notes', rows: told.notes.map((note) => row(note)) }, page),
+    printSection({ label: 'never', rows: neverRows(reported.never) }, page),
+    printSection({ label: 'notes', rows: reported.notes.map((note) => row(note)) }, page),
   ];
   return `${blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n')}\n`;
 }
@@ -55,4 +55,4 @@ const few = (items: readonly string[]): string =>
   items.length > MOST ? `${items.slice(0, MOST).join(', ')} and ${items.length - MOST} more` : items.join(', ');
 
 /** For machines: every path by itself. */
-export const headerPathsJson = (told: HeaderPaths): string => `${JSON.stringify(told, null, 2)}\n`;
+export const headerPathsJson = (reported: HeaderPaths): string => `${JSON.stringify(reported, null, 2)}\n`;

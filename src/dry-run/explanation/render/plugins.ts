@@ -1,10 +1,10 @@
-import type { PluginTold, RulesTold, TestTold } from '../explanation.ts';
+import type { PluginExplanation, RulesExplanation, TestExplanation } from '../explanation.ts';
 import { answerRows } from './head.ts';
 import { row, span, type Line, type Row, type Section, type TextSpan, type Tone } from './layout.ts';
 import { aside, at, from, shortText, valueText } from './words.ts';
 
 /** One line each. Why a plugin is in its chain is said where somebody has said so in the settings. */
-export function pluginRows(plugins: readonly PluginTold[]): Row[] {
+export function pluginRows(plugins: readonly PluginExplanation[]): Row[] {
   const longest = Math.max(0, ...plugins.map(({ name }) => name.length));
   return plugins.flatMap((plugin) => [
     row([span(plugin.name.padEnd(longest), toneOf(plugin)), ...doing(plugin)], whyOn(plugin)),
@@ -13,28 +13,28 @@ export function pluginRows(plugins: readonly PluginTold[]): Row[] {
 }
 
 /** One that had nothing to do is there for its place in the order. */
-function toneOf({ refused, state, does }: PluginTold): Tone | undefined {
+function toneOf({ refused, state, does }: PluginExplanation): Tone | undefined {
   if (refused) return 'bad';
   return state === 'run' && does !== undefined ? undefined : 'aside';
 }
 
-function doing({ state, does }: PluginTold): Line {
+function doing({ state, does }: PluginExplanation): Line {
   if (state === 'not reached') return [aside('  not reached')];
   if (state === 'not run') return [span('  not run: it does not say that it is pure', 'warn')];
   return does === undefined ? [] : [span(`  ${shortText(does, 240)}`)];
 }
 
-const whyOn = ({ on }: PluginTold) => (on.kind === 'gateway' ? [] : from(on));
+const whyOn = ({ on }: PluginExplanation) => (on.kind === 'gateway' ? [] : from(on));
 
 /** Plugins of a whole chain, the chain's name beside them. */
-export const chainSections = (plugins: readonly PluginTold[]): Section[] =>
+export const chainSections = (plugins: readonly PluginExplanation[]): Section[] =>
   (['entry', 'request'] as const).flatMap((chain) => {
     const rows = pluginRows(plugins.filter((plugin) => plugin.chain === chain));
     return rows.length === 0 ? [] : [{ label: chain, rows }];
   });
 
 /** Every condition that was asked, with the values compared; those behind the one that held, by number. */
-export function rulesRows({ conditional, conditions, to, otherwise }: RulesTold): Row[] {
+export function rulesRows({ conditional, conditions, to, otherwise }: RulesExplanation): Row[] {
   const tried = conditions.filter(({ holds }) => holds !== undefined);
   const left = conditions.length - tried.length;
   return [
@@ -52,7 +52,10 @@ function mark(holds: boolean | undefined): TextSpan {
   return holds ? span('✓', 'good') : span('✗', 'bad');
 }
 
-function testRows({ field, operator, wanted, holds, at: place, inner, ...rest }: TestTold, depth: number): Row[] {
+function testRows(
+  { field, operator, wanted, holds, at: place, inner, ...rest }: TestExplanation,
+  depth: number,
+): Row[] {
   const indent = span('  '.repeat(depth));
   if (inner) {
     return [

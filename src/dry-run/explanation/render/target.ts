@@ -1,5 +1,5 @@
 import { FAILURE_KINDS } from '../../../plugin/index.ts';
-import type { CacheTold, Explanation, PluginTold, TargetTold } from '../explanation.ts';
+import type { CacheExplanation, Explanation, PluginExplanation, TargetExplanation } from '../explanation.ts';
 import { bodyRows, fieldRows, headerRows, sendRows } from './fields.ts';
 import { answerRows } from './head.ts';
 import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
@@ -7,7 +7,7 @@ import { pluginRows } from './plugins.ts';
 import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
 
 /** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */
-export function targetTitle({ number, target, name, at: place }: TargetTold): Line {
+export function targetTitle({ number, target, name, at: place }: TargetExplanation): Line {
   const named = name === undefined ? [] : [span(` ${JSON.stringify(name)}`)];
   return [
     span(`target ${number + 1}`.padEnd(LABEL_WIDTH + INDENT), 'title'),
@@ -20,18 +20,18 @@ export function targetTitle({ number, target, name, at: place }: TargetTold): Li
 
 /** All there is to say of a target, in the order in which it happens. */
 export function targetSections(
-  told: TargetTold,
+  reported: TargetExplanation,
   { plugins, targets }: Pick<Explanation, 'plugins' | 'targets'>,
 ): Section[] {
-  const { outbound, changes } = told;
-  const own = plugins.filter(({ chain, target }) => chain === 'attempt' && target === told.number);
-  const next = targets[told.number + 1];
+  const { outbound, changes } = reported;
+  const own = plugins.filter(({ chain, target }) => chain === 'attempt' && target === reported.number);
+  const next = targets[reported.number + 1];
   const sections: Section[] = [
-    { label: 'why', rows: whyRows(told) },
-    { label: 'health', rows: healthRows(told) },
-    { label: 'provider', rows: providerRows(told) },
-    { label: 'plugins', rows: pluginRows(own.map((plugin) => withoutRepetition(plugin, told))) },
-    { label: 'body', rows: bodyRows(told) },
+    { label: 'why', rows: whyRows(reported) },
+    { label: 'health', rows: healthRows(reported) },
+    { label: 'provider', rows: providerRows(reported) },
+    { label: 'plugins', rows: pluginRows(own.map((plugin) => withoutRepetition(plugin, reported))) },
+    { label: 'body', rows: bodyRows(reported) },
     ...(outbound
       ? [
           { label: 'sends', rows: sendRows(outbound) },
@@ -41,26 +41,28 @@ export function targetSections(
       : []),
     {
       label: 'lost',
-      rows: told.losses.map(({ param, action, reason }) =>
+      rows: reported.losses.map(({ param, action, reason }) =>
         row([span(param, 'warn'), span(` ${action}`), aside(`  ${reason}`)]),
       ),
     },
-    { label: 'refused', rows: told.refused ? answerRows(told.refused) : [] },
-    { label: 'cache', rows: told.cache ? cacheRows(told.cache) : [] },
+    { label: 'refused', rows: reported.refused ? answerRows(reported.refused) : [] },
+    { label: 'cache', rows: reported.cache ? cacheRows(reported.cache) : [] },
     {
       label: 'timeouts',
-      rows: Object.entries(told.timeouts).map(([name, { ms, source }]) => row(`${name} ${duration(ms)}`, from(source))),
+      rows: Object.entries(reported.timeouts).map(([name, { ms, source }]) =>
+        row(`${name} ${duration(ms)}`, from(source)),
+      ),
     },
-    { label: 'retry', rows: [retryRow(told)] },
-    { label: 'commit', rows: told.commit === 'first_content' ? [] : [row(told.commit)] },
-    { label: 'then', rows: [nextRow(told, next)] },
-    { label: 'metrics', rows: metricRows(told) },
+    { label: 'retry', rows: [retryRow(reported)] },
+    { label: 'commit', rows: reported.commit === 'first_content' ? [] : [row(reported.commit)] },
+    { label: 'then', rows: [nextRow(reported, next)] },
+    { label: 'metrics', rows: metricRows(reported) },
   ];
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
 /** What is refused and what is sent have sections of their own. */
-const withoutRepetition = (plugin: PluginTold, { outbound }: TargetTold): PluginTold => ({
+const withoutRepetition = (plugin: PluginExplanation, { outbound }: TargetExplanation): PluginExplanation => ({
   ...plugin,
   refused: undefined,
   does: plugin.plugin === 'send' && outbound ? undefined : plugin.does,
@@ -79,7 +81,7 @@ const WHY: Readonly<Record<string, string>> = {
   last_resort: 'nobody else takes the request',
 };
 
-const whyRows = ({ why, shares }: TargetTold): Row[] => [
+const whyRows = ({ why, shares }: TargetExplanation): Row[] => [
   row(WHY[why] ?? why),
   ...shares.map(({ group, weight, of, at: place }) =>
     row(
@@ -92,7 +94,7 @@ const whyRows = ({ why, shares }: TargetTold): Row[] => [
   ),
 ];
 
-function healthRows({ health: { state, retryInMs, enforced } }: TargetTold): Row[] {
+function healthRows({ health: { state, retryInMs, enforced } }: TargetExplanation): Row[] {
   if (state === 'closed')
     return [row([span('well', 'good'), aside(enforced ? '' : '  (no circuit breaker keeps anybody away)')])];
   const again = retryInMs === undefined ? '' : `, asked again in ${duration(retryInMs)}`;
@@ -101,7 +103,7 @@ function healthRows({ health: { state, retryInMs, enforced } }: TargetTold): Row
   ];
 }
 
-const providerRows = ({ provider }: TargetTold): Row[] =>
+const providerRows = ({ provider }: TargetExplanation): Row[] =>
   provider
     ? [
         row(
@@ -116,7 +118,7 @@ const providerRows = ({ provider }: TargetTold): Row[] =>
       ]
     : [];
 
-function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheTold): Row[] {
+function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheExplanation): Row[] {
   return [
     row(`for ${duration(maxAgeMs)}, shared within: ${scope}`, from(source)),
     ...(now === '' ? [] : [row(now)]),
@@ -125,15 +127,15 @@ function cacheRows({ key, parts, maxAgeMs, scope, source, now }: CacheTold): Row
   ];
 }
 
-function retryRow({ retry: { attempts, onStatusCodes, source } }: TargetTold): Row {
+function retryRow({ retry: { attempts, onStatusCodes, source } }: TargetExplanation): Row {
   if (attempts < 1) return row('none', from(source));
   return row(`up to ${attempts} more after ${statusText(onStatusCodes) || 'a failure'}`, from(source));
 }
 
 /** Kinds that give way where a config says nothing. */
-const BY_DEFAULT = Object.entries(FAILURE_KINDS).flatMap(([kind, { givesWay }]) => (givesWay ? [kind] : []));
+const BY_DEFAULT = Object.entries(FAILURE_KINDS).flatMap(([kind, { fallsThrough }]) => (fallsThrough ? [kind] : []));
 
-function nextRow({ nextAfter: { kinds, statusCodes } }: TargetTold, next: TargetTold | undefined): Row {
+function nextRow({ nextAfter: { kinds, statusCodes } }: TargetExplanation, next: TargetExplanation | undefined): Row {
   if (kinds.length + statusCodes.length === 0) return row([aside('its failure is the answer')]);
   const isDefault = kinds.length === BY_DEFAULT.length && BY_DEFAULT.every((kind) => kinds.some((one) => one === kind));
   const statuses = statusCodes.length === 0 ? [] : [`the status ${statusText(statusCodes)}`];
@@ -168,7 +170,7 @@ export function statusText(codes: readonly number[]): string {
     .join(', ');
 }
 
-function metricRows({ metrics }: TargetTold): Row[] {
+function metricRows({ metrics }: TargetExplanation): Row[] {
   if (metrics.length === 0) return [];
   const labels = new Set(
     metrics.flatMap(({ labels: one }) =>

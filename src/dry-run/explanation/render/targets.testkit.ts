@@ -1,4 +1,4 @@
-import type { SettingPlace, FieldSource, TargetTold } from '../explanation.ts';
+import type { SettingPlace, FieldSource, TargetExplanation } from '../explanation.ts';
 
 export const prod = (line: number, column = 5): SettingPlace => ({ file: 'configs/gateway/prod.yaml', line, column });
 const catalog = (line: number): SettingPlace => ({ file: 'configs/catalog.yaml', line, column: 5 });
@@ -10,7 +10,7 @@ export const BY_DEFAULT = gateway('default');
 const messages = (number: number) =>
   Array.from({ length: number }, (_, index) => ({ role: 'user', content: `no. ${index}` }));
 
-export function createTarget(parts: Partial<TargetTold> = {}): TargetTold {
+export function createTarget(parts: Partial<TargetExplanation> = {}): TargetExplanation {
   return {
     number: 0,
     target: 'config.targets[0]',
@@ -97,7 +97,7 @@ export function createTarget(parts: Partial<TargetTold> = {}): TargetTold {
 }
 
 /** Another upstream in another format, of which much is as for the first. */
-export const gemini = (parts: Partial<TargetTold> = {}): TargetTold =>
+export const gemini = (parts: Partial<TargetExplanation> = {}): TargetExplanation =>
   createTarget({
     number: 1,
     target: 'config.targets[1]',

@@ -165,10 +165,10 @@ describe('a reply of predictions', () => {
 
   test('tells of a text that was cut, unless the client wants OpenAI’s fields alone', () => {
     const predictions = [prediction([1], 2048, true), prediction([1])];
-    const told = (strict: boolean) =>
+    const reported = (strict: boolean) =>
       bodyOf(encode(MODEL, { input: ['a', 'b'] }, { strict }).decode([{ predictions }]))['data'];
-    expect(told(false)).toMatchObject([{ truncated: true }, {}]);
-    expect(JSON.stringify(told(true))).not.toContain('truncated');
+    expect(reported(false)).toMatchObject([{ truncated: true }, {}]);
+    expect(JSON.stringify(reported(true))).not.toContain('truncated');
   });
 
   test('without counts is told with none, and counts as none', () => {
@@ -179,13 +179,13 @@ describe('a reply of predictions', () => {
 
   test('keeps what floats can hold at their edges, in both encodings', () => {
     const values = [-0, 1e-45, -3.4028234663852886e38, 1.401298464324817e-45];
-    const told = (more: object) =>
+    const reported = (more: object) =>
       bodyOf(encode(MODEL, { input: 'a', ...more }).decode([{ predictions: [prediction(values)] }])) as {
         data: { embedding: unknown }[];
       };
-    expect(told({}).data[0]!.embedding).toEqual(values);
+    expect(reported({}).data[0]!.embedding).toEqual(values);
     const base64 = Buffer.from(Float32Array.from(values).buffer).toString('base64');
-    expect(told({ encoding_format: 'base64' }).data[0]!.embedding).toBe(base64);
+    expect(reported({ encoding_format: 'base64' }).data[0]!.embedding).toBe(base64);
   });
 
   test.each<[string, unknown]>([

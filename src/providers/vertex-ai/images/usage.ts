@@ -17,7 +17,7 @@ export function usageOf(calls: readonly (readonly GenerationEvent[])[]): { usage
   const usages = counted.map((call) => call.usage);
   const usage = addUsages(usages);
   const inputImages = sum(counted.map((call) => call.inputImages));
-  const outputImages = sumTold(counted.map((call) => call.outputImages));
+  const outputImages = sumReported(counted.map((call) => call.outputImages));
   return {
     usage,
     raw: compact({
@@ -58,14 +58,14 @@ function addUsages(usages: readonly Usage[]): Usage {
     input: sum(usages.map(({ input }) => input)),
     output: sum(usages.map(({ output }) => output)),
     total: sum(usages.map(({ total }) => total)),
-    cacheRead: sumTold(usages.map(({ cacheRead }) => cacheRead)),
-    reasoning: sumTold(usages.map(({ reasoning }) => reasoning)),
+    cacheRead: sumReported(usages.map(({ cacheRead }) => cacheRead)),
+    reasoning: sumReported(usages.map(({ reasoning }) => reasoning)),
   });
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-function sumTold(numbers: readonly (number | undefined)[]): number | undefined {
-  const told = numbers.filter((number) => number !== undefined);
-  return told.length > 0 ? sum(told) : undefined;
+function sumReported(numbers: readonly (number | undefined)[]): number | undefined {
+  const reported = numbers.filter((number) => number !== undefined);
+  return reported.length > 0 ? sum(reported) : undefined;
 }
