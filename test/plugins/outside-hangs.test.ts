@@ -110,7 +110,7 @@ describe('a plugin from outside that never calls next()', () => {
       name: 'chooser',
       more: `needs: ['attempts'], provides: ['reply']`,
       body: `const [target] = ctx.exchange.config.route.members ?? [ctx.exchange.config.route];
-        await host.attempts.run(ctx, target, { reason: 'only', givesWay: () => false });
+        await host.attempts.run(ctx, target, { reason: 'only', fallsThrough: () => false });
         await next();`,
     };
     const slow: Script = async (seen, res) => {
@@ -245,7 +245,7 @@ describe('a plugin that was given up', () => {
       name: 'stuck',
       more: `needs: ['attempts'], provides: ['reply']`,
       body: `await new Promise((resolve) => setTimeout(resolve, 200));
-        await host.attempts.run(ctx, ctx.exchange.config.route.members?.[0] ?? ctx.exchange.config.route, { reason: 'only', givesWay: () => false }).catch((error) => host.log.info({ error: String(error) }, 'refused'));`,
+        await host.attempts.run(ctx, ctx.exchange.config.route.members?.[0] ?? ctx.exchange.config.route, { reason: 'only', fallsThrough: () => false }).catch((error) => host.log.info({ error: String(error) }, 'refused'));`,
     };
     await using started = await startOutsideGateway({
       plugins: [chooser],

@@ -118,7 +118,7 @@ describe('a plugin from outside that chooses targets itself', () => {
         }
         const trial = health.begin();
         try {
-          await host.attempts.run(ctx, target, { reason: trial.probe ? 'probe' : 'fallback', givesWay: goesOn });
+          await host.attempts.run(ctx, target, { reason: trial.probe ? 'probe' : 'fallback', fallsThrough: goesOn });
           trial.succeeded();
           return await next();
         } catch (error) {
