@@ -6,6 +6,7 @@ import {
   type CacheSettings,
   type CacheStatus,
   type Exchange,
+  type ModelTask,
   type RequestBody,
 } from '../../src/plugin/index.ts';
 import { Flights, outOfTime, type Flight, type Landing } from './flights.ts';
@@ -79,10 +80,10 @@ interface Job extends Keeping {
  * Operations that only ask something. What makes something at the upstream (a batch, a file, a stored completion) is done
  * again for everyone who asks for it.
  */
-const QUESTIONS: ReadonlySet<string> = new Set(['chat', 'embeddings', 'generate_content', 'text_completion']);
+const QUESTIONS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>(['generate', 'embeddings']);
 
 const isCacheable = ({ operation }: Exchange, body: RequestBody): boolean =>
-  operation !== undefined && QUESTIONS.has(operation.semconvName) && body.value('store') !== true;
+  QUESTIONS.has(operation?.task) && body.value('store') !== true;
 
 async function ask(job: Job): Promise<CachedReply | undefined> {
   try {

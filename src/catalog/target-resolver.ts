@@ -1,3 +1,4 @@
+import { MODEL_TASKS } from '../operations/tasks.ts';
 import {
   GatewayError,
   nearest,
@@ -48,11 +49,9 @@ export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): Ca
   return new CatalogResolver(catalog, setup);
 }
 
-const TASKS: readonly ModelTask[] = ['generate', 'count_tokens', 'embeddings', 'images'];
-
 /** The model can be asked for something there. */
 export function isLocatable(provider: ProviderEntry, model: string): boolean {
-  return TASKS.some((task) => canLocate(provider, model, task));
+  return MODEL_TASKS.some((task) => canLocate(provider, model, task));
 }
 
 function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boolean {

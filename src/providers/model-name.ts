@@ -1,3 +1,4 @@
+import { TASKS } from '../operations/tasks.ts';
 import { GatewayError, type ModelTask } from '../plugin/index.ts';
 
 const MAX_LENGTH = 256;
@@ -42,17 +43,10 @@ export function unusable(model: string, why: string): GatewayError {
 
 /** A model that is no model for what was asked. */
 export function unsupportedTask(model: string, task: ModelTask): GatewayError {
-  return new GatewayError('unsupported_task', `The model ${quote(model)} cannot be asked for ${TASKS[task]}.`, {
+  return new GatewayError('unsupported_task', `The model ${quote(model)} cannot be asked for ${TASKS[task].result}.`, {
     param: 'model',
   });
 }
-
-const TASKS: Readonly<Record<ModelTask, string>> = {
-  generate: 'an answer',
-  count_tokens: 'a count of tokens',
-  embeddings: 'embeddings',
-  images: 'images',
-};
 
 /** What a caller wrote, short enough for a message. */
 export function quote(text: string): string {

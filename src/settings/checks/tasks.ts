@@ -1,3 +1,4 @@
+import { MODEL_TASKS, TASKS } from '../../operations/tasks.ts';
 import type { ModelTask, Report, Target } from '../../plugin/index.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
@@ -9,9 +10,6 @@ interface Placed {
   readonly path: JsonPath;
 }
 
-/** What requests are for, in words of people. Tokens are counted along with something else. */
-const WORDS = { generate: 'answers', embeddings: 'embeddings', images: 'images' } as const;
-
 /** Targets of one config stand in for one another: a model that is for something else never can. */
 export function checkTasks(targets: readonly Placed[], known: KnownNames, report: Report): void {
   const reported = targets.flatMap(({ route, path }) => {
@@ -19,19 +17,21 @@ export function checkTasks(targets: readonly Placed[], known: KnownNames, report
     return tasks ? [{ tasks, path, name: route.path.replace('config.', '') }] : [];
   });
   const [first, ...others] = reported;
-  const stranger = others.find(({ tasks }) => !wordsOf(tasks).some((word) => wordsOf(first!.tasks).includes(word)));
+  const stranger = others.find(
+    ({ tasks }) => !purposesOf(tasks).some((purpose) => purposesOf(first!.tasks).includes(purpose)),
+  );
   if (!first || !stranger) return;
-  const message = `this model is for ${wordsOf(stranger.tasks).join(' and ')}, that of \`${first.name}\` for ${wordsOf(first.tasks).join(' and ')}: no request can be for both`;
+  const message = `this model is for ${purposesOf(stranger.tasks).join(' and ')}, that of \`${first.name}\` for ${purposesOf(first.tasks).join(' and ')}: no request can be for both`;
   report({ path: [...stranger.path, 'override_params', 'model'], severity: 'warning', message });
 }
 
-const wordsOf = (tasks: ReadonlySet<ModelTask>): readonly string[] =>
-  (['generate', 'embeddings', 'images'] as const).filter((task) => tasks.has(task)).map((task) => WORDS[task]);
+const purposesOf = (tasks: ReadonlySet<ModelTask>): readonly string[] =>
+  MODEL_TASKS.filter((task) => tasks.has(task)).flatMap((task) => TASKS[task].purpose ?? []);
 
 function tasksOf(target: Target, known: KnownNames): ReadonlySet<ModelTask> | undefined {
   const entry = entryOfTarget(target, known);
   const model = target.overrideParams?.['model'];
   if (!entry || typeof model !== 'string') return undefined;
   const tasks = PROVIDERS[entry.provider].tasksOf(entry, model.replace(/^@[^/]*\//, ''));
-  return tasks && wordsOf(tasks).length > 0 ? tasks : undefined;
+  return tasks && purposesOf(tasks).length > 0 ? tasks : undefined;
 }

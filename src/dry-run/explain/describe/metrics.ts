@@ -1,6 +1,7 @@
 import { ModelLabels } from '../../../catalog/model-labels.ts';
 import type { TargetExplanation } from '../../explanation/explanation.ts';
 import { createSignals, type Signals } from '../../../formats/events.ts';
+import { TASKS } from '../../../operations/tasks.ts';
 import type { Attempt, Exchange, ModelTask, Reply, TryRecord } from '../../../plugin/index.ts';
 import { recordOf } from '../../../record/make-record.ts';
 import { countersOf } from '../../../record/metrics/record-metrics.ts';
@@ -47,11 +48,9 @@ const goodTry = ({ startedAt }: Attempt): TryRecord => ({
   bytesIn: 0,
 });
 
-/** How much was used is for the upstream to say; that it was, for what these tasks ask. */
-const COUNTS_TOKENS: ReadonlySet<ModelTask> = new Set(['generate', 'embeddings']);
-
+/** The upstream alone knows how many tokens it uses: one of each kind shows which series would count. */
 const goodEnd = (task: ModelTask | undefined): Signals => ({
   ...createSignals(),
   ended: true,
-  usage: task && COUNTS_TOKENS.has(task) ? { input: 1, output: 1, total: 2 } : undefined,
+  usage: task && TASKS[task].reportsUsage ? { input: 1, output: 1, total: 2 } : undefined,
 });

@@ -11,6 +11,7 @@ import {
 } from '../../explanation/field-sources/leaves.ts';
 import type { Writing } from '../../explanation/field-sources/probes.ts';
 import { toTheEnd, type SlicedWork } from '../../explanation/field-sources/steps.ts';
+import { TASKS } from '../../../operations/tasks.ts';
 import type { Observation, OutboundOrigins, SeenAttempt } from '../observation.ts';
 import { describeChanges } from './changes.ts';
 import { configSource } from './places.ts';
@@ -176,7 +177,7 @@ function withOwn(
     return [{ kind: 'gateway', what: 'asks for the usage of a stream, to count it' }, ...sources];
   if (sources.length > 0) return sources;
   const { task } = seen.exchange.operation ?? {};
-  const what = task === 'embeddings' || task === 'images' ? task : resolved?.format;
+  const what = task === undefined || TASKS[task].isConversation ? resolved?.format : task;
   const place = resolved ? `${what} on ${resolved.provider}` : 'the provider';
   return [{ kind: 'gateway', what: `required by ${place}` }];
 }
