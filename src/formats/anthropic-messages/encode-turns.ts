@@ -14,7 +14,7 @@ export interface EncodedTurns {
   readonly messages: readonly WireMessage[];
 }
 
-/** Turns → `system` and alternating messages (wire.md D3). */
+/** Turns → `system` and alternating messages (docs/protocols/requests.md#messages-for-claude). */
 export function encodeTurns(context: RequestContext): EncodedTurns {
   const system: Block[] = [];
   const messages: WireMessage[] = [];
@@ -47,14 +47,18 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
 }
 
 /**
- * System turns are hoisted: order rarely matters, and it works with every model (D3.1). A body written in this format may
- * hold later ones on purpose (beta mid-conversation-system), with tools added at that point (recorded): those stay.
+ * System turns are hoisted: their order rarely matters, and it works with every model
+ * (docs/protocols/requests.md#system-text-for-claude). A body written in this format may hold later ones on purpose (beta
+ * mid-conversation-system), with tools added at that point (recorded): those stay.
  */
 function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
   return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
 }
 
-/** What the user says to actions of computer use that no result has answered: their results, which the API demands (B3). */
+/**
+ * The user's message about actions of computer use that have no result yet. The API demands a result for each call
+ * (docs/protocols/anthropic-messages.md#order-of-results), so the message becomes their results.
+ */
 function answersIn(turn: Turn, path: Place, actions: OpenActions, context: RequestContext): Block[] | undefined {
   const answers = actions.answeredBy(turn);
   for (const part of turn.parts) {
@@ -92,8 +96,8 @@ const isCall = (block: Block): boolean => block.type === 'tool_use';
 const isResult = (block: Block): boolean => block.type === 'tool_result';
 
 /**
- * Thinking first, calls last (D3.3). A turn with server tool blocks is Claude's own, and its order, which they depend on, is
- * kept as it was.
+ * Thinking first, calls last (docs/protocols/requests.md#order-for-claude). A turn with server tool blocks is Claude's own and keeps its
+ * order, because the blocks depend on it.
  */
 function arrangeAssistant(content: Block[]): Block[] {
   const plain = (block: Block): boolean => isText(block) || isThinking(block) || isCall(block);
@@ -105,7 +109,10 @@ function arrangeAssistant(content: Block[]): Block[] {
   return [...opening, ...content.filter(isCall)];
 }
 
-/** Results first (B3), in the order of their calls; results of no call keep their order at the end of them. */
+/**
+ * Results first (docs/protocols/anthropic-messages.md#order-of-results), in the order of their calls; results of no call keep their order
+ * at the end of them.
+ */
 function arrangeUser(content: Block[], before: WireMessage | undefined): Block[] {
   if (content.length === 1 || !content.some(isResult)) return content;
   const results = content.filter(isResult);
@@ -119,7 +126,10 @@ function arrangeUser(content: Block[], before: WireMessage | undefined): Block[]
   return ordered;
 }
 
-/** A final assistant text is a prefill, and one that ends in white space is a 400 (D3.4). */
+/**
+ * A final assistant text is a prefill, and a prefill that ends in white space is a 400
+ * (docs/protocols/requests.md#empty-text-for-claude).
+ */
 function trimEnd(content: Block[]): Block[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;
@@ -128,8 +138,9 @@ function trimEnd(content: Block[]): Block[] {
 }
 
 /**
- * Manual thinking wants the assistant turn that began the open tool loop to start with its thinking (B3, D9): true when that
- * turn has lost it, as it does with clients of the OpenAI API that keep only `tool_calls`.
+ * With manual thinking the assistant turn that began the open tool loop must start with its thinking
+ * (docs/protocols/anthropic-messages.md#thinking-blocks). True when that turn has lost it, as it does with clients of the OpenAI API that
+ * keep only `tool_calls`.
  */
 export function loopLostThinking(messages: readonly WireMessage[]): boolean {
   let first: WireMessage | undefined;
