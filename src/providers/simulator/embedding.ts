@@ -4,7 +4,7 @@ import type { EmbeddingRequest } from './embedding-request.ts';
 
 type Json = Record<string, unknown>;
 
-/** wire.md A7. */
+/** A reply with vectors (docs/protocols/embeddings.md#openai-request). */
 export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRequest): Json {
   const tokens = texts.reduce((sum, text) => sum + wordsOf(text).length, 0);
   return {

@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 export const event = (data: Json): string => `data: ${JSON.stringify(data)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
-/** wire.md A5. */
+/** A plain reply (docs/protocols/openai-chat.md#reply). */
 export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): Json {
   return {
     id: head.id,
@@ -49,7 +49,7 @@ function usageOf({ promptTokens, completionTokens }: Completion): Json {
   };
 }
 
-/** wire.md A6, in its order: each element is one whole event, `[DONE]` the last. */
+/** The events of a stream, in order (docs/protocols/openai-chat.md#stream): each element is one whole event, `[DONE]` the last. */
 export function streamEvents(request: ChatRequest, completion: Completion, head: ReplyHead): string[] {
   const chunk = (choices: readonly Json[], usage: Json | null): string =>
     event({
@@ -108,7 +108,7 @@ const ERROR_KINDS: Readonly<Record<number, { readonly type: string; readonly cod
   503: { type: 'server_error', code: 'overloaded' },
 };
 
-/** wire.md A11. */
+/** An error body (docs/protocols/errors.md#openai-errors). */
 export function errorBody(status: number, message: string, param: string | null = null): Json {
   const fallback = { type: status < 500 ? 'invalid_request_error' : 'server_error', code: null };
   const { type, code } = ERROR_KINDS[status] ?? fallback;
