@@ -1,6 +1,6 @@
 import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 
-/** What the query of a list asks for (wire.md B9). */
+/** Query parameters of the model list (docs/protocols/anthropic-messages.md#models). */
 export interface ModelPage {
   readonly limit: number;
   /** Ids to begin behind, or to end before; they need not be there any more. */
@@ -14,7 +14,10 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1000;
 const LIFECYCLE: readonly string[] = ['active', 'deprecated', 'retired'];
 
-/** Throws GatewayError. Names the API does not have are nothing to it: its beta clients append `?beta=true` (wire.md B1). */
+/**
+ * Throws GatewayError. Ignores parameters that the API does not have: its beta clients append `?beta=true`
+ * (docs/protocols/anthropic-messages.md#endpoints).
+ */
 export function readPage(query: string): ModelPage {
   const params = new URLSearchParams(query);
   const one = (name: string): string | undefined => {

@@ -1,6 +1,6 @@
 import { unusable } from '../providers/model-name.ts';
 
-/** The field `model` taken apart (service.md 2.2). */
+/** The parts of the field `model`: a provider's slug and a model name. */
 export interface ModelIdentifier {
   /** Without `@`; undefined when the model does not say where it lives. */
   readonly slug: string | undefined;

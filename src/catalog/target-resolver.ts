@@ -227,7 +227,7 @@ function checkCustom(entry: CatalogEntry, { exchange: { request } }: Question, n
   return { entry, place: undefined };
 }
 
-/** Vertex AI by project and region from the request (service.md 5, "Requests without the catalog"). */
+/** Vertex AI by project and region from the request, for callers who use no catalog entry. */
 function adHocVertex({ exchange, access }: Question): CatalogEntry | undefined {
   const projectId = exchange.request.header('vertex-project-id');
   const region = exchange.request.header('vertex-region');

@@ -34,7 +34,9 @@ export interface TextPart {
 export interface ThinkingPart {
   readonly type: 'thinking';
   readonly text: string;
-  /** Of a model that is known to write its thoughts in front of the answer: shown there, not as a block (wire.md D9). */
+  /**
+   * Of a model that writes its thoughts in front of the answer: shown there, not as a block (docs/protocols/replies.md#inline-thoughts).
+   */
   readonly inline?: boolean;
   /** Came as OpenAI-style `reasoning_content`, which names no maker: nobody knows whether a model can do without it. */
   readonly unnamed?: boolean;
@@ -220,7 +222,7 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 
 export interface Reasoning {
   readonly effort?: ReasoningEffort;
-  /** Explicit thinking control; wins over `effort` (wire.md D8). */
+  /** Explicit thinking control; wins over `effort` (docs/protocols/requests.md#explicit-thinking). */
   readonly thinking?: {
     readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
     readonly budgetTokens?: number;
@@ -245,7 +247,7 @@ export interface Conversation {
   readonly webSearch?: JsonObject;
   readonly user?: string;
   readonly metadata?: JsonObject;
-  /** Cost labels for the cloud platform (wire.md C10). */
+  /** Cost labels of the cloud platform (docs/protocols/vertex-ai.md#labels). */
   readonly labels?: JsonObject;
   readonly safetySettings?: readonly unknown[];
   readonly imageConfig?: JsonObject;

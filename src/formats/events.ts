@@ -1,12 +1,12 @@
 import type { FormatName, JsonObject, StoredMedia } from './conversation.ts';
 import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
-/** Why a generation ended, in OpenAI's words (wire.md D10). */
+/** Why a generation ended, in OpenAI's words (docs/protocols/replies.md#finish-reasons). */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
- * Tokens of one generation, normalised so that parts sum: `input` includes cached and cache-write tokens, `output` includes
- * reasoning, `total` is what the provider says or their sum (wire.md D11).
+ * Tokens of one generation, normalised so that parts sum: `input` includes cached and cache-write tokens, `output` includes reasoning,
+ * `total` is the provider's number or their sum (docs/protocols/replies.md#usage).
  */
 export interface Usage {
   readonly input: number;

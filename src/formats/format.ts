@@ -32,13 +32,19 @@ export class ReplyFault extends Error {
 export interface RequestTarget {
   /** Model name the upstream knows, no gateway prefix. */
   readonly model: string;
-  /** Where the format is spoken: hosts differ in what they accept (wire.md C3, finding 8). */
+  /**
+   * Where the format is spoken: hosts accept different things (docs/protocols/vertex-ai.md#claude-on-vertex-ai,
+   * docs/protocols/gemini.md#call-ids).
+   */
   readonly host: 'vertex' | 'direct';
-  /** True when the client asked for OpenAI's fields only: thoughts are then not asked for (wire.md D8). */
+  /**
+   * True when the client asked for OpenAI's fields only: thoughts are then not requested (docs/protocols/requests.md#visible-thoughts).
+   */
   readonly strict: boolean;
   /**
-   * Cost labels the operator derives from request metadata (wire.md C10, opt-in): key and value as they stand there. A format
-   * whose host has labels puts them into that host's alphabet; labels the caller wrote into the body win over them.
+   * Cost labels that the operator derives from request metadata (docs/protocols/vertex-ai.md#labels): key and value as they are in the
+   * metadata. A format whose host has labels converts them to that host's alphabet; labels that the caller wrote into the body win over
+   * them.
    */
   readonly labels?: Readonly<Record<string, string>>;
   /** False: the server refuses `stream_options`; usage is then counted where it sends it unasked. Default: it is asked for. */
@@ -49,7 +55,7 @@ export interface RequestTarget {
 
 export interface EncodedRequest {
   readonly body: JsonObject;
-  /** Lower-case names; for what a host says in headers and not in the body (wire.md C2: the tier on Vertex). */
+  /** Lowercase names; for settings that a host reads from headers and not from the body (docs/protocols/vertex-ai.md#service-tier). */
   readonly headers?: Readonly<Record<string, string>>;
   readonly losses: readonly Loss[];
   readonly reply: ReplyContext;
@@ -61,11 +67,11 @@ export interface EncodedRequest {
 export interface ReplyContext {
   /** Model asked for; stands in where the reply names none. */
   readonly model: string;
-  /** Makes an id for a tool call that came without one: `call_` and 24 of `[a-z0-9]` (wire.md D9). */
+  /** Makes an id for a tool call that came without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
   /** Custom (free-text) tools that were sent as functions; their arguments are unwrapped again. */
   readonly customTools?: readonly string[];
-  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (wire.md D7). */
+  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (docs/protocols/requests.md#the-json-tool). */
   readonly jsonTool?: string;
 }
 
@@ -85,7 +91,7 @@ export interface ClientContext {
   readonly functionCalls?: boolean;
   /** The reply has `id`, whatever the upstream's is: one of another API would be none here. */
   readonly ownId?: boolean;
-  /** The client did not ask to see thoughts, and those of this reply are no part of what its API promises (wire.md D13). */
+  /** The client did not ask for thoughts, so its API gives it none (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
 }
 
@@ -113,7 +119,10 @@ export interface ClientError {
   readonly requestId: string;
 }
 
-/** Status and body of an error reply. An API may answer a failure with a status of its own (wire.md D12: 503 here is 529 there). */
+/**
+ * Status and body of an error reply. An API may have a status of its own for a failure: 503 in one is 529 in another
+ * (docs/protocols/errors.md#overload).
+ */
 export interface ErrorReply {
   readonly status: number;
   readonly body: JsonObject;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formats } from './index.ts';
 import { clientContext, decodeAll, replyContext } from './laws.testkit.ts';
 
-/** wire.md D9, service.md 4.1: models whose clients split the chain of thought from the answer at an empty line. */
+/** Models whose clients split the chain of thought from the answer at an empty line (docs/protocols/replies.md#inline-thoughts). */
 const gemini = formats.gemini;
 const openai = formats['openai-chat'];
 const parts = [{ text: 'Two and two.', thought: true }, { text: 'Four.' }];

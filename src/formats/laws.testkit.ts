@@ -1,6 +1,6 @@
 /**
- * Test support for every format: arbitrary generations, and the laws a format must keep (style.md, "Laws worth a property
- * test"). Format-neutral: a law takes bytes or events and knows nothing of a wire.
+ * Test support for every format: arbitrary generations, and the laws a format must keep. Format-neutral:
+ * a law takes bytes or events and knows nothing of one format.
  *
  * Typical use in `<format>/laws.test.ts`:
  *

@@ -1,8 +1,15 @@
-/** Test support: arbitrary bodies of the Messages API, in the form that encoding one gives (wire.md B2–B4). */
+/**
+ * Test support: arbitrary bodies of the Messages API, in the form that encoding one gives
+ * (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/anthropic-messages.md#content-blocks,
+ * docs/protocols/anthropic-messages.md#tools).
+ */
 import * as fc from 'fast-check';
 import type { JsonObject } from './conversation.ts';
 
-/** Words: blank texts are refused by the API, and left out (wire.md B3, D3). */
+/**
+ * Words: the API refuses blank texts, and encoding leaves them out (docs/protocols/anthropic-messages.md#content-blocks,
+ * docs/protocols/requests.md#empty-text-for-claude).
+ */
 const words = fc
   .string({ minLength: 1, maxLength: 24, unit: 'grapheme' })
   .map((text) => `${text.trim()}.`)
@@ -88,7 +95,8 @@ function round(wealth: Wealth): fc.Arbitrary<Round> {
   const calls = fc.array(fc.record({ name, input, result: fc.array(result, { maxLength: 2 }) }), { maxLength: 3 });
   return calls.chain((made) =>
     fc.record({
-      // A turn that calls begins with its thoughts where the model thinks (wire.md B3); without them thinking is switched off.
+      // With thinking on, a turn with calls begins with its thoughts; without them thinking is switched off
+      // (docs/protocols/anthropic-messages.md#thinking-blocks).
       thoughts: fc.array(own ? fc.oneof(thinking, sealed) : thinking, {
         minLength: made.length > 0 ? 1 : 0,
         maxLength: 2,
@@ -135,7 +143,10 @@ const tool = fc
   )
   .map(([own, description]): JsonObject => ({ ...own, ...(description && { description }) }));
 
-/** Settings that do not rule each other out (wire.md B2): thinking leaves no room for sampling and forced tools. */
+/**
+ * Settings that do not exclude each other: thinking excludes sampling parameters (docs/protocols/anthropic-messages.md#sampling) and
+ * forced tools (docs/protocols/anthropic-messages.md#tool-choice).
+ */
 const settings = fc.oneof(
   fc.record({ temperature: fc.constantFrom(0, 0.3, 1) }),
   fc.record({ top_p: fc.constantFrom(0.5, 1) }),
@@ -162,7 +173,7 @@ export function messagesBody(wealth: Wealth): fc.Arbitrary<JsonObject> {
     {
       container: fc.constant('container_1'),
       inference_geo: fc.constant('us'),
-      // Null says nothing, and is never sent on (wire.md D1).
+      // A null is never sent on (docs/protocols/requests.md#nulls).
       frobnicate: fc
         .jsonValue({ maxDepth: 1 })
         .filter((value) => value !== null)

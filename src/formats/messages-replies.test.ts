@@ -47,7 +47,10 @@ async function accumulated(events: readonly GenerationEvent[]): Promise<JsonObje
   return JSON.parse(JSON.stringify(message)) as JsonObject;
 }
 
-/** OpenAI's messages have no order of thoughts, text and calls; this is the one they are given (wire.md D13). */
+/**
+ * OpenAI's messages have no order of thoughts, text and calls; this is the order that they get
+ * (docs/protocols/messages-route.md#reply-order).
+ */
 const RANK: Readonly<Record<Block['type'], number>> = {
   thinking: 0,
   redacted_thinking: 0,

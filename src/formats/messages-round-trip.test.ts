@@ -60,7 +60,7 @@ function sayingsOf(role: string, block: Block): Saying[] {
     }
     case 'image':
       return [{ role, value: block['source'] }];
-    // Thoughts are for the one whose they are (wire.md D13).
+    // Thoughts go only to the provider that made them (docs/protocols/messages-route.md#thoughts).
     default:
       return [];
   }

@@ -1,6 +1,6 @@
 import type { Part, Tool, ToolCallPart, ToolResultPart, Turn } from './conversation.ts';
 
-/** Functions of these names are Google's tool in the words of OpenAI clients (wire.md D5). */
+/** A function of one of these names is an OpenAI client's form of Google's tool (docs/protocols/requests.md#computer-use). */
 export const COMPUTER_USE_NAMES: readonly string[] = ['computer_use', 'computerUse'];
 
 export interface ActionResult {
@@ -10,10 +10,11 @@ export interface ActionResult {
 }
 
 /**
- * Computer use: the model calls predefined functions nobody declared (`open_web_browser`, `click_at`), and the caller tells with
- * a plain user message what came of them (service.md 2.5). Gemini demands a result for every call (the vendor's guide to
- * computer use), and so does Claude, which gets such a conversation in a fallback (wire.md B3): the message is sent as one, its
- * text as the output, its screenshot inside.
+ * Computer use: the model calls predefined functions that nobody declared (`open_web_browser`, `click_at`), and the caller reports the
+ * result in a plain user message (docs/protocols/requests.md#computer-use). Gemini demands a result for every call
+ * (docs/protocols/gemini.md#computer-use), and so does Claude, which gets such a conversation in a fallback
+ * (docs/protocols/anthropic-messages.md#order-of-results): the message is sent as a result, its text as the output, its screenshot
+ * inside.
  */
 export class OpenActions {
   /** Undefined where the request does not declare the tool: calls nobody answered stay the upstream's business. */
@@ -64,7 +65,10 @@ export class OpenActions {
   }
 }
 
-/** Ids may carry a thought signature (wire.md D9), which a client may leave out of the one and not of the other. */
+/**
+ * Ids may carry a thought signature (docs/protocols/replies.md#signature-in-the-id), which a client may keep in one place and drop in the
+ * other.
+ */
 function plainId(id: string): string {
   const mark = id.indexOf('__thought__');
   return mark < 0 ? id : id.slice(0, mark);

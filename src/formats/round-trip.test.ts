@@ -16,13 +16,14 @@ import {
 } from './laws.testkit.ts';
 
 /**
- * What a client that is not strict got must be taken back unchanged (service.md 2.4, 4.1): a provider's reply → OpenAI's form → the
- * message a client keeps → the provider's request. It must say what the reply's own parts say as a request.
+ * Content of a reply to a client that is not strict must come back unchanged (docs/protocols/replies.md#replayed-extensions): a
+ * provider's reply → OpenAI's form → the message that a client keeps → the provider's request. The request must hold what the reply's own
+ * parts hold as a request.
  */
 const openai = formats['openai-chat'];
 const lax = clientContext({ strict: false });
 
-/** The order this wire keeps (wire.md D9): thinking and text, then pictures, then calls. */
+/** The order of this format (docs/protocols/replies.md#reply-extensions): thinking and text, then pictures, then calls. */
 const RANK: Record<Block['type'], number> = { thinking: 0, redacted_thinking: 0, text: 0, media: 1, tool_call: 2 };
 
 function replies(can: Abilities): fc.Arbitrary<readonly GenerationEvent[]> {

@@ -26,7 +26,10 @@ const outOfTime = (): GatewayError =>
 /** An attempt has a timer of its own for the deadline, and its error says more: it comes first. */
 const GRACE_MS = 50;
 
-/** A stream that says nothing for this long is given a sign of life, or load balancers cut it (wire.md D13, step 7). */
+/**
+ * A stream that is silent for this long gets a sign of life, because load balancers cut silent connections
+ * (docs/protocols/messages-route.md#heartbeat).
+ */
 const HEARTBEAT_MS = 15_000;
 
 export interface WriteSetup {

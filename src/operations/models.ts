@@ -11,7 +11,7 @@ const LIST = { ...OF_GATEWAY, id: 'models.list', path: '/v1/models', semconvName
 /** The name may hold slashes, encoded or not: `@slug/publisher/model`. */
 const ONE = { ...OF_GATEWAY, id: 'models.retrieve', path: '/v1/models/{+id}', semconvName: 'retrieve_model' } as const;
 
-/** Clients of Anthropic's API ask at the same paths and say in a header which API they speak (wire.md A9, B1). */
+/** Clients of Anthropic's API use the same paths and name their API in a header (docs/protocols/openai-chat.md#models). */
 const ANTHROPIC = { header: 'anthropic-version', format: anthropicMessages } as const;
 
 /** https://platform.openai.com/docs/api-reference/models and https://platform.claude.com/docs/en/api/models-list */

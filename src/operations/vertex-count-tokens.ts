@@ -5,7 +5,8 @@ import { GatewayError, type Operation } from '../plugin/index.ts';
 import { bodySchema } from './body-schema.ts';
 
 /**
- * Vertex AI's count of a request's tokens, for clients that know no other address (wire.md C2, C7):
+ * Vertex AI's token count, for clients that know no other path (docs/protocols/vertex-ai.md#paths,
+ * docs/protocols/gemini.md#count-tokens):
  * https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens
  */
 export const vertexCountTokens: Operation = {

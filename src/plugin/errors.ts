@@ -212,7 +212,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** Wait the upstream asked for, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The upstream's own word on whether another try is of use (`x-should-retry`, wire.md A1 and B7). */
+  /** Whether the upstream itself advises another try (`x-should-retry`, docs/protocols/openai-chat.md#retry-hints). */
   readonly shouldRetry?: boolean;
   /** Catalog slug of the target that failed. */
   readonly provider?: string;

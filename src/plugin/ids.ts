@@ -25,7 +25,7 @@ export function uuidv7(wallMs: number): string {
 
 export const traceId = (): string => take(16).toString('hex');
 
-/** Id of a tool call whose provider gave none: `call_` and 24 of `[a-z0-9]` (wire.md D9). */
+/** Id of a tool call whose provider gave none: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
 export function callId(): string {
   let id = 'call_';
   // 252 = 7 × 36: bytes above it are skipped so that every letter is as likely.

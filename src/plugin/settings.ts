@@ -38,7 +38,7 @@ export interface RemoteMediaSettings {
   readonly allowInsecure: boolean;
 }
 
-/** Which models answer on `/v1/messages`: all, or the Claude family only (service.md, section 4.2). */
+/** Which models answer on `/v1/messages`: all, or the Claude family only. */
 export type MessagesRoute = 'any' | 'claude';
 
 /** When a target that keeps failing is left alone. */

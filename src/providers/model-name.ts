@@ -2,7 +2,7 @@ import { TASKS } from '../operations/tasks.ts';
 import { GatewayError, type ModelTask } from '../plugin/index.ts';
 
 const MAX_LENGTH = 256;
-/** What could leave the path segment a name is put in (vertex-sdk 1.1.2 and 1.1.3 fixed such escapes; wire.md finding 10). */
+/** Characters that could leave the path segment of a name (docs/protocols/vertex-ai.md#model-names-in-paths). */
 const UNUSABLE = /[\p{Cc}/\\?#]|\.\./u;
 
 /**

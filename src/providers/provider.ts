@@ -29,7 +29,9 @@ export interface Location {
   readonly headers: Readonly<Record<string, string>>;
   /** False: the server refuses to be asked for usage on a stream (`RequestTarget` says more). */
   readonly streamUsage?: boolean;
-  /** True: the format names no model in the body at this host, and here it does (wire.md C2: counting tokens for Claude). */
+  /**
+   * True: the host names the model in the body, against the rule of the format there (docs/protocols/vertex-ai.md#claude-token-count).
+   */
   readonly modelInBody?: boolean;
   /** For embeddings and images: how they are asked for. */
   readonly codec?: Codec;

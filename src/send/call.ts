@@ -52,7 +52,8 @@ interface Answer {
 export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
   const { setup, outbound, entry } = job;
   let outcome = await tryOnce(job, call, undefined);
-  // A token can be revoked before it expires: one fresh one is worth a try (wire.md C11), then the refusal stands.
+  // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh): one fresh one is tried, then the refusal
+  // stands.
   if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
     const fresh = await authorize(job, call);
     // Some issuers give the same token until it nearly expires (Google's metadata server does).

@@ -35,7 +35,7 @@ function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
   };
 }
 
-/** Reply headers a client can use; everything else of the upstream stays inside (design.md, section 6). */
+/** Reply headers that a client can use. The others stay inside: an upstream must not set cookies or connection headers for the client. */
 const FORWARDED =
   /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
 

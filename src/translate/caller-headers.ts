@@ -4,7 +4,7 @@ import { formats } from '../formats/index.ts';
 import type { Exchange, ResolvedTarget, Target } from '../plugin/index.ts';
 import { NOTHING, namesIn } from './outbound-headers.ts';
 
-/** The features a caller asks for: in the API's own header, or in the gateway's (service.md, section 4.2). */
+/** The features that a caller asks for: in the API's own header, or in the gateway's. */
 function featuresOf({ request }: Exchange, { header, ownHeaders }: ModelFeatures): readonly string[] {
   const spoken = request.headers[header];
   if (spoken === undefined && ownHeaders.every((name) => request.header(name) === undefined)) return NONE;
@@ -15,9 +15,9 @@ function featuresOf({ request }: Exchange, { header, ownHeaders }: ModelFeatures
 const NONE: readonly never[] = [];
 
 /**
- * What a caller says in headers to the API that is spoken at the target. Features count on every route: they are the model's. The
- * version is the one the body was written for, so it travels with bodies that were written for this API and with no other, and
- * to no host that has it in the body instead (wire.md C3).
+ * The caller's headers for the API that the target speaks. Features count on every route: they belong to the model. The version belongs
+ * to the body, so it travels with bodies that were written for this API and with no other, and to no host that has it in the body instead
+ * (docs/protocols/vertex-ai.md#claude-version).
  */
 export function callerHeaders(
   exchange: Exchange,
@@ -38,8 +38,9 @@ export function callerHeaders(
 const WITH_FEATURES = Object.values(formats).flatMap(({ name, features }) => (features ? [{ name, features }] : []));
 
 /**
- * Features that go nowhere because the target speaks another API: wire.md D13 counts them among the losses, header or not, for a
- * caller who asks for a longer context must be told that there is none. Nothing is lost where the config forwards the header.
+ * Features that cannot be sent because the target speaks another API. They are losses, whether the header or the body asks for them
+ * (docs/protocols/messages-route.md#dropped-fields): a caller who asks for a longer context must learn that there is none. Nothing is
+ * lost where the config forwards the header.
  */
 export function lostFeatures(
   exchange: Exchange,

@@ -1,8 +1,8 @@
 import { GatewayError, type Operation, type ResolvedTarget, type Target } from '../plugin/index.ts';
 
 /**
- * service.md, section 4.2: `/v1/messages` works with the Claude family only, where a config says so. The family is what speaks
- * its API, whatever its models are called. Throws GatewayError.
+ * A config may restrict `/v1/messages` to the Claude family, whose native API it is. The family is every model that speaks this API,
+ * whatever its name. Throws GatewayError.
  */
 export function checkMessagesRoute(
   operation: Operation,

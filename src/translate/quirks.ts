@@ -70,7 +70,7 @@ function filterHeader(headers: Outbound['headers'], { features, split }: Filter)
   return kept.length === 0 ? others : { ...others, [features.header]: kept.join(',') };
 }
 
-/** Where a host reads the field of the body, it says the same as the header (wire.md C3). */
+/** A host that reads the field of the body gets the same list there as in the header (docs/protocols/vertex-ai.md#claude-betas). */
 function filterField(body: Outbound['body'], { features: { field }, split }: Filter): Outbound['body'] {
   if (!body.includes(`"${field}"`)) return body;
   const view = viewOf(toBuffer(body));

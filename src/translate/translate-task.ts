@@ -20,7 +20,8 @@ export function* prepareTask(job: Job, codec: Codec): Steps<Prepared> {
 
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const { attempt, resolved, upstream } = job;
-  // Counts and vectors come at once, whatever a body or a config says of streams: images alone have one (wire.md A7, A8).
+  // Counts (docs/protocols/anthropic-messages.md#count-tokens) and vectors (docs/protocols/embeddings.md#openai-request) have no stream,
+  // whatever a body or a config says; images have one (docs/protocols/images.md#openai-stream).
   const stream = job.operation.task === 'images' && isStream(attempt.body);
   return {
     losses: [],

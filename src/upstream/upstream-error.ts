@@ -1,7 +1,10 @@
 import type { UpstreamFailure } from '../formats/events.ts';
 import { UpstreamError, type ErrorCode } from '../plugin/index.ts';
 
-/** wire.md D12. Statuses that are not listed fall into their class, see `codeOfStatus`. */
+/**
+ * Codes of upstream statuses (docs/protocols/errors.md#status-for-the-client). Statuses that are not listed fall into their class, see
+ * `codeOfStatus`.
+ */
 const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'invalid_api_key'],
   [402, 'insufficient_quota'],
@@ -15,7 +18,10 @@ const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [529, 'overloaded'],
 ]);
 
-/** Status the provider's own word stands for, where the failure brings no error status of its own (wire.md B7, C11). */
+/**
+ * The status that the provider's word stands for, for a failure without an error status of its own
+ * (docs/protocols/errors.md#anthropic-errors, docs/protocols/errors.md#google-errors).
+ */
 const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
@@ -114,9 +120,9 @@ export interface UpstreamErrorContext {
 }
 
 /**
- * A failure the provider reported, as the error the gateway goes on with. The upstream's own status is kept, so that
- * `on_status_codes` matches what the provider answered (a 529 stays a 529; which one a route's clients know is D12's matter
- * and said where the error is rendered).
+ * A failure that the provider reported, as the gateway's own error. The upstream's status is kept, so that `on_status_codes` matches the
+ * provider's answer: a 529 stays a 529. The client's format chooses the status for its clients when it renders the error
+ * (docs/protocols/errors.md#overload).
  */
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
@@ -189,9 +195,9 @@ function codeOfStatus(status: number): ErrorCode {
 }
 
 /**
- * The wait an upstream asks for, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date
- * (RFC 9110, 10.2.3), else what the body said (Google sends RetryInfo and rarely a header, wire.md C11).
- * What cannot be read counts as not said.
+ * The wait an upstream asks for, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date (RFC 9110, 10.2.3),
+ * else the wait in the body (Google sends RetryInfo and rarely a header, docs/protocols/errors.md#retry-info). A value that cannot be
+ * read counts as absent.
  * @param nowWall milliseconds since 1970, for dates
  */
 export function readRetryAfter(

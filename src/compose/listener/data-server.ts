@@ -12,7 +12,10 @@ import type { createRequestPath } from '../../gateway/request-path.ts';
 import { normaliseTarget, routes } from './request-target.ts';
 import { unserved } from './unserved.ts';
 
-/** An idle client connection is kept longer than the load balancers before it keep theirs (ops.md 4.2). */
+/**
+ * Longer than common load balancers keep an idle connection (AWS ALB: 60 s): a proxy that closes first never sends a request into a
+ * connection that this server is closing.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
 /** How often node:http looks for requests that take too long to arrive. */

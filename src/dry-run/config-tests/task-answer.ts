@@ -62,7 +62,7 @@ function embeddingsFor(body: Readonly<Record<string, unknown>>, model: string): 
 /** A list of numbers is one input: its tokens. */
 const inputsIn = (input: unknown): number => (Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1);
 
-/** Vertex, text or multimodal (wire.md C8). */
+/** Vertex AI, text or multimodal (docs/protocols/embeddings.md#google-predict). */
 function predictionFor(instance: unknown): object {
   const { content, text, image, video } = Object(instance) as Readonly<Record<string, unknown>>;
   if (content !== undefined)

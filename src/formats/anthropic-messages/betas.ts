@@ -3,15 +3,15 @@ import { RequestFault } from '../format.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import type { WireMessage } from './request-context.ts';
 
-/** Sources of type `file` are of the Files API (wire.md B2, betas a gateway adds itself). */
+/** The beta that sources of type `file` need (docs/protocols/anthropic-messages.md#betas). */
 const FILES = 'files-api-2025-04-14';
 
 /** RFC 9110, 5.6.2: what may stand in a list of a header, so that a body cannot write further headers. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * The `anthropic-beta` header (B1: a comma list): what the caller's body asks for in `anthropic_beta`, a string or a list, and
- * what the messages need. Undefined where that is nothing.
+ * The `anthropic-beta` header, a comma-separated list (docs/protocols/anthropic-messages.md#headers): the betas that the caller's body
+ * names in `anthropic_beta` (a string or a list) and those that the messages need. Undefined if there are none.
  */
 export function betasOf({ extras }: Conversation, messages: readonly WireMessage[]): string | undefined {
   const asked = extras?.anthropic_beta;

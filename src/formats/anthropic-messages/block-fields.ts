@@ -22,7 +22,7 @@ export function fieldsOf(block: JsonObject, known: readonly string[]): JsonObjec
   return rest(block, known, { type: block.type });
 }
 
-/** `direct` is what a call without a caller means (B5). */
+/** `direct` is the default: a call without a caller means the same (docs/protocols/anthropic-messages.md#reply). */
 export function withoutDirectCaller(block: JsonObject): JsonObject {
   return objectOf(block.caller)?.type === 'direct' ? { ...block, caller: undefined } : block;
 }

@@ -77,7 +77,10 @@ class TextReader implements BlockReader {
     for (const citation of this.#citations) this.#cite(citation);
   }
 
-  /** Only web results have an address a neutral citation can give; the others are in the attached fields (D9). */
+  /**
+   * Only web results have an address, which a neutral citation needs; the other citations stay in the attached fields
+   * (docs/protocols/replies.md#claude-citations).
+   */
   #cite(citation: unknown): void {
     if (!isObject(citation) || citation.type !== 'web_search_result_location') return;
     const url = stringOf(citation.url);
@@ -114,7 +117,7 @@ class ThinkingReader implements BlockReader {
 
   delta(delta: JsonObject): void {
     if (delta.type === 'thinking_delta') this.#think(stringOf(delta.thinking));
-    // A later signature replaces an earlier one, as the SDK's accumulator has it (B6).
+    // A later signature replaces an earlier one, as in the SDK's accumulator (docs/protocols/anthropic-messages.md#sdk-accumulator).
     else if (delta.type === 'signature_delta') this.#signature = stringOf(delta.signature);
   }
 
@@ -185,7 +188,10 @@ class ToolUseReader extends InputReader {
   }
 }
 
-/** A free-text tool that was sent as a function with one string `input`: its text is taken out again (D5). */
+/**
+ * A free-text tool was sent as a function with one string `input`; this reader takes its text out again
+ * (docs/protocols/requests.md#custom-tool).
+ */
 class CustomCallReader extends ToolUseReader {
   #json = '';
 
@@ -205,7 +211,7 @@ class CustomCallReader extends ToolUseReader {
   }
 }
 
-/** The forced tool of a JSON-schema answer: its arguments are the answer's text (D7). */
+/** The forced tool of a JSON-schema answer: its arguments are the text of the answer (docs/protocols/requests.md#the-json-tool). */
 class JsonAnswerReader extends InputReader {
   constructor(block: JsonObject, index: number, state: ReplyState) {
     super(block, index, state);
@@ -218,7 +224,10 @@ class JsonAnswerReader extends InputReader {
   }
 }
 
-/** A block only this format understands: given whole when it is whole, so its streamed input is nobody's arguments (D13). */
+/**
+ * A block that only this format understands. It is passed on when it is complete, so its streamed input never counts as arguments of a
+ * call (docs/protocols/messages-route.md#opaque-input).
+ */
 class OpaqueReader implements BlockReader {
   readonly #state: ReplyState;
   readonly #index: number;

@@ -20,7 +20,10 @@ interface OpenBlock {
 /** Of all blocks that are no calls: nothing is added to it. */
 const NO_ARGUMENTS = new GrowingArguments();
 
-/** Keeps the rules of B6: indices count up, one block is open at a time, each is closed before the next. */
+/**
+ * Keeps the order of blocks (docs/protocols/anthropic-messages.md#block-order): indices count up, one block is open at a time, and each
+ * is closed before the next.
+ */
 export class BlockWriter {
   readonly #sink: MessageSink;
   readonly #queue = new CallQueue();
@@ -31,7 +34,7 @@ export class BlockWriter {
     this.#sink = sink;
   }
 
-  /** True while nothing was written: a reply needs at least one block (D13 step 6). */
+  /** True while nothing was written: a reply needs at least one block (docs/protocols/messages-route.md#empty-reply). */
   get empty(): boolean {
     return this.#next === 0;
   }
@@ -47,7 +50,10 @@ export class BlockWriter {
     if (thinking !== '') this.#sink.delta(open.index, { type: 'thinking_delta', thinking });
   }
 
-  /** In one piece: the SDK replaces a signature rather than joining it (B6). One that is not on thinking is on a text. */
+  /**
+   * In one piece: the SDK replaces a signature and does not join pieces (docs/protocols/anthropic-messages.md#sdk-accumulator). A
+   * signature that is not on thinking is on a text.
+   */
   signature(source: number, signature: string): void {
     const open = this.#open;
     if (open?.kind === 'thinking' && open.source === source) {

@@ -11,8 +11,8 @@ export interface WaitingCall {
 }
 
 /**
- * One block is open at a time (wire.md B6), but OpenAI upstreams may interleave the fragments of parallel calls: the first
- * streams, the others wait here, each for its own block (D13 step 4).
+ * One block is open at a time (docs/protocols/anthropic-messages.md#block-order), but OpenAI upstreams may interleave the pieces of
+ * parallel calls. The first call streams; the others wait here, each for its own block (docs/protocols/messages-route.md#parallel-calls).
  */
 export class CallQueue {
   readonly #waiting = new Queue<WaitingCall>();

@@ -26,7 +26,7 @@ export function clean(body: SearchableBody): Cleaning | undefined {
     const cleaned = cleanContent(content, `messages[${at}].content`, losses);
     if (cleaned === content) return [message];
     changed = true;
-    // The API merges the neighbours of a message that is gone (B2), and refuses an empty one.
+    // The API refuses an empty message, and merges the neighbours of a message that is gone (docs/protocols/anthropic-messages.md#turns).
     return cleaned.length > 0 ? [{ ...message, content: cleaned }] : [];
   });
   if (!changed) return undefined;
@@ -73,7 +73,10 @@ function withoutSignature(block: JsonObject): JsonObject {
   return { ...block, [key]: splitSignature(id).id };
 }
 
-/** Manual thinking wants the turn that began a tool loop to start with it (B3); adaptive thinking does not. */
+/**
+ * With manual thinking a tool loop must begin with its thinking block; adaptive thinking has no such rule
+ * (docs/protocols/anthropic-messages.md#thinking-blocks).
+ */
 const needsThinking = (body: SearchableBody): boolean =>
   body.has('thinking') && objectOf(body.value('thinking'))?.type === 'enabled';
 

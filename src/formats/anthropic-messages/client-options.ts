@@ -10,7 +10,10 @@ export function readClient(body: BodyView, { id }: ClientAsked): ClientOptions {
   return { id: `msg_${id}`, strict, hideThoughts: strict, ownId: true, includeUsage: false };
 }
 
-/** wire.md B2: both ways to switch it on; `display: omitted` asks for thinking that is not shown. */
+/**
+ * Both types that turn thinking on; `display: omitted` asks for thinking that the reply does not show
+ * (docs/protocols/anthropic-messages.md#thinking).
+ */
 function asksForThinking(body: BodyView): boolean {
   const thinking = body.has('thinking') ? body.value('thinking') : undefined;
   if (!isObject(thinking) || thinking['display'] === 'omitted') return false;

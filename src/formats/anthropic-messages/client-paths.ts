@@ -4,7 +4,7 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^stop$/, 'stop_sequences'],
   [/^parallel_tool_calls$/, 'tool_choice.disable_parallel_tool_use'],
   [/^reasoning_effort$/, 'output_config.effort'],
-  // `output_format` is the deprecated spelling (wire.md B2).
+  // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config).
   [/^response_format(?:\.json_schema)?/, 'output_config.format', 'output_format'],
   [/^(tools\[\d+\])\.function\.parameters/, '$1.input_schema'],
   [/^(tools\[\d+\])\.function\./, '$1.'],

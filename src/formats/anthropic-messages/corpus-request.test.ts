@@ -17,7 +17,10 @@ function targetOf(record: RecordedExchange) {
   return requestTarget({ model: record.model, host, strict: false });
 }
 
-/** Different spellings of one request, as B2 and B3 equate them: strings and text blocks, neighbours of one role, nulls. */
+/**
+ * Different spellings of one request (docs/protocols/anthropic-messages.md#turns, docs/protocols/anthropic-messages.md#content-blocks):
+ * strings and text blocks, neighbours of one role, nulls.
+ */
 function canonical(body: JsonObject): JsonObject {
   const { model: _, stream, output_format: format, system, messages, output_config: config, ...others } = body;
   const output = { ...objectOf(config), ...(isObject(format) && { format }) };

@@ -1,7 +1,7 @@
 import { ReplyFault, type TokenCounting } from '../format.ts';
 import { numberOf, objectOf } from './json.ts';
 
-/** wire.md B8, and what the API's own clients leave out of MessageCountTokensParams. */
+/** Fields that a token count does not take (docs/protocols/anthropic-messages.md#count-tokens). */
 const NOT_TAKEN = [
   'max_tokens',
   'stream',

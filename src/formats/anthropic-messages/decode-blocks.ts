@@ -70,7 +70,8 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
       return decodeMedia(block, path);
     default:
       if (typeof block.type !== 'string') throw invalid(BodyPlace.field(path, 'type'), 'must be a string');
-      // Server tools and their results, search results, uploads: verbatim (B3: never drop on /v1/messages).
+      // Server tools and their results, search results, uploads: passed on unchanged and never dropped
+      // (docs/protocols/anthropic-messages.md#unknown-blocks).
       return [opaque(block)];
   }
 }
@@ -127,7 +128,7 @@ function mediaSource(
     case 'text':
       return { mime: mime ?? 'text/plain', source: { kind: 'text', text: text(source, 'data', path) } };
     case 'url':
-      // Documents by URL are always PDF (B3); an image's type is known to the server alone.
+      // A document by URL is always a PDF (docs/protocols/anthropic-messages.md#sources); only the server knows the type of an image.
       return {
         ...(media === 'document' && { mime: 'application/pdf' }),
         source: { kind: 'url', url: text(source, 'url', path) },
@@ -146,7 +147,7 @@ function withFields(part: Part, block: JsonObject, known: readonly string[]): Pa
 
 function signature(block: JsonObject): { signature?: string } {
   const value = unmarkThought(stringOf(block.signature));
-  // An empty signature is what a gateway writes on thinking that was not Claude's (D13): there is none.
+  // An empty signature marks thinking that was not Claude's (docs/protocols/messages-route.md#thoughts): there is no signature.
   return value ? { signature: value } : {};
 }
 

@@ -7,7 +7,7 @@ import { toFinish } from './finish.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { MessagesUsageReader } from './usage.ts';
 
-/** Reply-level fields that have no neutral place; a client of this API gets them back (B5). */
+/** Fields of the reply that have no neutral place; a client of this API gets them back (docs/protocols/anthropic-messages.md#reply). */
 const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;
 
 /**
@@ -47,8 +47,8 @@ export class MessageReader {
   }
 
   start(message: JsonObject): void {
-    // The SDK throws here (B6). What came before has left and cannot be taken back, and mixing two messages would join
-    // the halves of two tool calls (recorded: a stream spliced in the middle of a call's arguments).
+    // The SDK throws here (docs/protocols/anthropic-messages.md#sdk-accumulator). Earlier events have left and cannot be taken back, and
+    // mixing two messages would join the halves of two tool calls (recorded: a stream spliced in the middle of a call's arguments).
     if (this.#started) return this.fail(unreadable('a second message inside its reply'));
     this.#started = true;
     const id = stringOf(message.id);
@@ -85,8 +85,9 @@ export class MessageReader {
   }
 
   /**
-   * A piece of a block nobody opened, or that was closed already (against B6). Words stand for themselves; arguments without a
-   * name do not, and leaving them out would end half a call as if it were whole.
+   * A piece of a block that was never opened, or is closed already, against the order of blocks
+   * (docs/protocols/anthropic-messages.md#block-order). A text is complete in itself and is kept. Arguments without a name are not:
+   * leaving them out would end half a call as if it were complete.
    */
   #imply(index: number, delta: JsonObject): void {
     if (delta.type === 'text_delta') this.open(index, { type: 'text' });
@@ -159,7 +160,7 @@ export class MessageReader {
 
 /** A plain 2xx reply: the steps of its stream, with whole blocks. */
 export function decodeReply(received: unknown, reply: ReplyContext): readonly GenerationEvent[] {
-  // Google's platform may put its error into a list of one (C11).
+  // Google's platform may put its error into a list of one (docs/protocols/errors.md#array-of-one).
   const first = objectOf(listOf(received)?.[0]);
   const body = isObject(first?.error) ? first : received;
   if (!isObject(body)) throw new ReplyFault('The upstream’s reply is not a JSON object.');

@@ -14,7 +14,10 @@ import { decodeContent, invalid } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { isObject, numberOf, objectOf, rest, stringOf } from './json.ts';
 
-/** Fields with a neutral place; every other one is kept under its name (B2: pass the whole body, not an allow-list). */
+/**
+ * Fields with a neutral place. Every other field is kept under its name: the whole body is passed on, not an allow-list
+ * (docs/protocols/anthropic-messages.md#request-fields).
+ */
 const PLACED = [
   'model',
   'messages',
@@ -34,7 +37,10 @@ const PLACED = [
   'service_tier',
 ];
 
-/** Messages API body → conversation (wire.md B2, D13). The model is not in the body on Vertex. */
+/**
+ * Messages API body → conversation (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/messages-route.md#requests). On
+ * Vertex AI the body has no model.
+ */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const tools = decodeTools(body.tools);
   const maxTokens = numberOf(body.max_tokens);
@@ -87,7 +93,9 @@ function decodeMessage(message: JsonObject, path: BodyPlace, origins: Origins | 
   }
 }
 
-/** Results and what the user adds to them are two turns: results first, as the API wants them (D13). */
+/**
+ * Results and the user's own words are two turns: results first, as the API requires (docs/protocols/messages-route.md#results-first).
+ */
 function decodeUser(parts: readonly Part[]): Turn[] {
   if (!parts.some(({ type }) => type === 'tool_result')) return [{ role: 'user', parts }];
   const results: Part[] = [];
@@ -126,7 +134,7 @@ function decodeStop(value: unknown): readonly string[] | undefined {
   return stop;
 }
 
-/** `output_format` is the deprecated spelling of `output_config.format` (B2). */
+/** `output_format` is the deprecated spelling of `output_config.format` (docs/protocols/anthropic-messages.md#output-config). */
 function decodeResponseFormat(body: JsonObject): { responseFormat?: ResponseFormat } {
   const format = objectOf(objectOf(body.output_config)?.format) ?? objectOf(body.output_format);
   if (!format) return {};
@@ -163,13 +171,13 @@ function decodeThinking(thinking: JsonObject | undefined): Reasoning['thinking']
   };
 }
 
-/** The neutral words are OpenAI's (D1). */
+/** The neutral words are OpenAI's (docs/protocols/requests.md#service-tier). */
 function decodeServiceTier(tier: unknown): { serviceTier?: string } {
   if (typeof tier !== 'string') return {};
   return { serviceTier: tier === 'standard_only' ? 'default' : tier };
 }
 
-/** Nulls say nothing and are never sent upstream (D1). */
+/** A null is never sent upstream (docs/protocols/requests.md#nulls). */
 function unplaced(body: JsonObject): { extras?: JsonObject } {
   const config = rest(objectOf(body.output_config) ?? {}, ['effort', 'format']);
   const metadata = rest(objectOf(body.metadata) ?? {}, ['user_id']);

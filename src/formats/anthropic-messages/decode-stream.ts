@@ -7,7 +7,10 @@ import { MessageReader } from './decode-reply.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
 import { isObject, numberOf, objectOf, parseJson } from './json.ts';
 
-/** Events this format knows (B6). What has another name (`vertex_event`, C3) may hold anything and is passed over. */
+/**
+ * Events that this format knows (docs/protocols/anthropic-messages.md#stream). An event with another name (`vertex_event`,
+ * docs/protocols/vertex-ai.md#claude-events) may hold anything and is skipped.
+ */
 const KNOWN = new Set([
   'message_start',
   'content_block_start',
@@ -49,8 +52,8 @@ class MessagesStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * The last record may lack its blank line. With a `stop_reason` the reply is whole, also without `message_stop`: proxies leave it out,
-   * and what a reply says comes before both (wire.md B6). Without either it was cut.
+   * The last record may lack its blank line. A reply with a `stop_reason` is complete, also without `message_stop`: proxies leave it out,
+   * and all content comes before both (docs/protocols/anthropic-messages.md#block-order). A reply with neither was cut.
    */
   end(): readonly GenerationEvent[] {
     const reader = this.#reader;
@@ -74,7 +77,7 @@ class MessagesStreamDecoder implements StreamDecoder {
 /** Gives one record to the reader. `closing`: it is what a stream that closed left behind. */
 export function feed(reader: MessageReader, { event, data }: SseEvent, closing: boolean): void {
   const parsed = parseJson(data);
-  // Google's platform may put its error into a list of one, in a stream too (C6).
+  // Google's platform may put its error into a list of one, in a stream too (docs/protocols/gemini.md#array-errors).
   const first: unknown = Array.isArray(parsed) ? parsed[0] : undefined;
   const json = isObject(objectOf(first)?.error) ? first : parsed;
   if (isObject(json)) feedEvent(reader, json, event);
@@ -109,7 +112,7 @@ function feedEvent(reader: MessageReader, json: JsonObject, name: string | undef
     case 'error':
       return reader.fail(failureOf(json) ?? unreadable('an error event without a message'));
     default:
-      // Google's platform reports in its own shape, without a type (C11).
+      // Google's platform reports in its own shape, without a type (docs/protocols/vertex-ai.md#claude-error-shapes).
       if (isObject(json.error)) reader.fail(failureOf(json) ?? unreadable('an error without a message'));
   }
 }

@@ -2,7 +2,10 @@ import type { BuiltinTool, JsonObject, Tool, ToolChoice } from '../conversation.
 import { cache, invalid } from './decode-blocks.ts';
 import { booleanOf, isObject, objectOf, rest, stringOf } from './json.ts';
 
-/** Server tools with a neutral name, whatever their date (B4). The others are this format's own. */
+/**
+ * Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). The others are this format's
+ * own.
+ */
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^web_search_20\d{6}$/, 'web_search'],
   [/^web_fetch_20\d{6}$/, 'url_context'],

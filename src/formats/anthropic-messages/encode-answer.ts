@@ -2,7 +2,7 @@ import type { JsonObject, ResponseFormat } from '../conversation.ts';
 import { toOutputSchema } from './output-schema.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 
-/** How the answer's form is asked for (wire.md D7): at most one of the three. */
+/** How the form of the answer is requested (docs/protocols/requests.md#response-format): at most one of the three. */
 export interface AnswerPlan {
   /** `output_config.format`. */
   readonly format?: JsonObject;

@@ -7,7 +7,10 @@ export interface ToolSection {
   readonly tool_choice?: WireBlock;
 }
 
-/** `tools` and `tool_choice` together: limits on the choice are partly said by leaving tools out (wire.md D5, D7). */
+/**
+ * `tools` and `tool_choice` together: some limits on the choice are expressed by leaving tools out (docs/protocols/requests.md#tools,
+ * docs/protocols/requests.md#the-json-tool).
+ */
 export function encodeToolSection(
   declared: readonly WireBlock[],
   answer: AnswerPlan,
@@ -58,7 +61,7 @@ function encodeChoice(mayForce: boolean, context: RequestContext): WireBlock | u
   return name !== undefined && others.length === 0 ? { type: 'tool', name, ...limit } : { type: 'any', ...limit };
 }
 
-/** The `json` tool is forced; beside other tools, any of them is, and one at a time (D7). */
+/** Forces the `json` tool. Beside other tools it forces any of them, and one at a time (docs/protocols/requests.md#the-json-tool). */
 function withJsonTool(
   tools: readonly WireBlock[],
   jsonTool: WireBlock,

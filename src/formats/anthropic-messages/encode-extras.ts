@@ -3,7 +3,7 @@ import { RequestFault } from '../format.ts';
 import { isObject, objectOf, stringOf } from './json.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** wire.md C3, finding 3. */
+/** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';
 
 /** On the direct API these two are headers: the provider's own version, and what `betas.ts` reads. */
@@ -52,7 +52,8 @@ function foreignExtras({ conversation, target, losses }: RequestContext): JsonOb
   const cache = objectOf(extras.cache_control);
   return {
     ...(target.host === 'vertex' && version !== undefined && { anthropic_version: version }),
-    // Callers of Claude write its markers into OpenAI bodies (A3); this one marks the end of the whole prompt (B2).
+    // Callers of Claude write its markers into OpenAI bodies (docs/protocols/openai-chat.md#cache-markers). A marker here marks the end
+    // of the whole prompt (docs/protocols/anthropic-messages.md#cache-control).
     ...(cache && { cache_control: cache }),
   };
 }
@@ -69,7 +70,7 @@ function serviceTier({ conversation, losses }: RequestContext): string | undefin
   return known;
 }
 
-/** Fields of the conversation that Claude has nothing for (wire.md D1). */
+/** Reports the fields of the conversation that Claude has no field for (docs/protocols/requests.md#parameters). */
 export function reportUnknown(context: RequestContext): void {
   const { conversation, losses } = context;
   refuseAudio(context);
@@ -83,7 +84,10 @@ export function reportUnknown(context: RequestContext): void {
   for (const [param, value] of unknown) if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
 }
 
-/** Asking for sound or pictures and getting text would not be the answer asked for: a 400 (D1). */
+/**
+ * A caller who asks for sound or pictures and gets text does not get the answer they asked for: a 400
+ * (docs/protocols/requests.md#modalities).
+ */
 function refuseAudio({ conversation }: RequestContext): void {
   const other = conversation.modalities?.find((modality) => modality !== 'text');
   if (other !== undefined) {

@@ -5,7 +5,10 @@ import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
 import { BodyPlace } from '../losses/place.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 
-/** wire.md D4. What Claude cannot read at all is a 400 that names the part: an answer without the picture would be a guess. */
+/**
+ * Media that Claude cannot read are a 400 that names the part: an answer without the picture would be a guess
+ * (docs/protocols/requests.md#unreadable-media).
+ */
 export function encodeMedia(part: MediaPart, path: BodyPlace, context: RequestContext): WireBlock {
   if (part.detail !== undefined && part.detail !== 'auto') {
     context.losses.dropped(BodyPlace.field(path, 'image_url.detail'), 'Claude has no image detail setting');
@@ -48,7 +51,8 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
   if (mime.startsWith('text/')) {
-    // Claude knows plain text only; service.md 2.4 has other text types treated as such.
+    // Claude knows plain text only (docs/protocols/anthropic-messages.md#sources); other text types are sent as plain text rather than
+    // refused.
     if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${mime} as plain text`);
     return document(part, { type: 'text', media_type: 'text/plain', data: textIn(data, parametersOf(part), path) });
   }
@@ -82,7 +86,7 @@ function textIn(data: string, parameters: string | undefined, path: BodyPlace): 
   }
 }
 
-/** Vertex has no Files API (wire.md C3). */
+/** Vertex AI has no Files API (docs/protocols/vertex-ai.md#claude-features-not-served). */
 function refuseFile(path: BodyPlace, { target }: RequestContext): void {
   if (target.host !== 'vertex') return;
   const message = `\`${String(path)}\` is the id of a file, and Claude on Vertex AI has no files: send it as a data URI.`;

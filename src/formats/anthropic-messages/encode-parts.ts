@@ -51,7 +51,8 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
     case 'text':
       return encodeText(part, path, role, context);
     case 'refusal':
-      // All that a refusal says is its text, and Claude's own are ordinary text with a reason to stop (D10): nothing is lost.
+      // A refusal holds nothing but its text, and Claude's own refusals are ordinary text with a stop reason
+      // (docs/protocols/anthropic-messages.md#stop-reasons): nothing is lost.
       return encodeText({ text: part.text }, path, role, context);
     case 'tool_result':
       return encodeResult(part, path, context);
@@ -80,7 +81,8 @@ type AssistantPart = Extract<Part, { type: 'thinking' | 'redacted_thinking' | 't
 function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: RequestContext): WireBlock | undefined {
   switch (part.type) {
     case 'thinking':
-      // Thinking that was never Claude's, or has lost its proof, is a 400 (B3): such blocks are dropped (D13).
+      // Thinking of another model, or without its signature, is a 400 (docs/protocols/anthropic-messages.md#thinking-blocks): such blocks
+      // are dropped (docs/protocols/messages-route.md#thoughts).
       if (!part.signature) return drop(path, 'thinking without a signature cannot be sent back to Claude', context);
       if (isFromGoogle(part.signature)) return drop(path, 'the thinking of another provider', context);
       return { type: 'thinking', thinking: part.text, signature: part.signature };
@@ -92,11 +94,13 @@ function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: Requ
 }
 
 /**
- * Empty and blank texts are a 400 upstream ("must contain non-whitespace text"). An empty one says nothing to lose, and neither
- * does a blank one of the assistant: Claude writes them itself, between its blocks (recorded), and does not take them back.
+ * Empty and blank texts are a 400 upstream ("must contain non-whitespace text"). Leaving out an empty text loses nothing. Nor does
+ * leaving out a blank text of the assistant: Claude itself writes such texts between its blocks (recorded), and refuses them when they
+ * come back.
  *
- * A signature on a text or a call is never Claude's, which signs thinking only. It proves something to its maker alone and is
- * stripped (D9), which is no loss: the caller only handed back what it was given, and says the same without it.
+ * A signature on a text or a call is never Claude's, which signs thinking only. It has a value for its maker alone, so it is stripped
+ * (docs/protocols/replies.md#foreign-signatures). That is no loss: the caller only returned what it got, and the text is the same without
+ * it.
  */
 function encodeText(
   { text, cache }: Pick<TextPart, 'text' | 'cache'>,
@@ -116,7 +120,7 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, context: RequestContext
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }
 
-/** wire.md D2.5, which holds for Claude too: its `input` is an object. */
+/** Claude's `input` is an object, as Gemini's `args` is (docs/protocols/requests.md#arguments). */
 function parseArguments(text: string, path: BodyPlace, { losses }: RequestContext): WireBlock | JsonText {
   const param = BodyPlace.field(path, 'function.arguments');
   const value = JsonText.of(text) ?? parsedArguments(text, param, losses);

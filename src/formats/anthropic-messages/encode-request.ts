@@ -16,7 +16,9 @@ import { isModelInBody } from './pass-through-edits.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
 
-/** Conversation → Messages API body (wire.md B2, C3, D1, D3–D8). */
+/**
+ * Conversation → Messages API body (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/requests.md#messages-for-claude).
+ */
 export function* encodeInSteps(
   conversation: Conversation,
   target: RequestTarget,
@@ -74,7 +76,7 @@ function requireMaxTokens({ maxTokens }: Conversation): number {
   );
 }
 
-/** D9: without the thinking of its first turn, a tool loop can go on only without thinking. */
+/** Without the thinking of its first turn, a tool loop can continue only without thinking (docs/protocols/replies.md#lost-thinking). */
 function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestContext): ThinkingPlan {
   if (!isManual(plan) || !loopLostThinking(turns.messages)) return plan;
   const param = context.conversation.reasoning?.thinking ? 'thinking' : 'reasoning_effort';

@@ -2,7 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** wire.md D1, finding 2. `thinking`: thinking is on, which fixes sampling on every generation. */
+/**
+ * `thinking` says whether thinking is on, which fixes the sampling of every generation (docs/protocols/anthropic-messages.md#sampling).
+ */
 export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
   refuseSeveral(context);
   const { sampling } = context.conversation;

@@ -11,7 +11,7 @@ export interface ThinkingPlan {
 type Effort = Exclude<ReasoningEffort, 'none'>;
 type Explicit = NonNullable<Reasoning['thinking']>;
 
-/** wire.md D8, column "Claude budget_tokens". */
+/** Budgets for models that take no effort (docs/protocols/requests.md#reasoning). */
 const BUDGETS: Record<Effort, number> = {
   minimal: 1024,
   low: 2048,
@@ -26,7 +26,10 @@ export function isThinkingOn(plan: ThinkingPlan): boolean {
   return plan.thinking !== undefined && plan.thinking.type !== 'disabled';
 }
 
-/** Manual thinking restricts tool choice and replayed turns; adaptive thinking does neither (D5; B3). */
+/**
+ * Manual thinking restricts the tool choice and replayed turns; adaptive thinking restricts neither
+ * (docs/protocols/anthropic-messages.md#tool-choice, docs/protocols/anthropic-messages.md#thinking-blocks).
+ */
 export function isManual(plan: ThinkingPlan): boolean {
   return plan.thinking?.type === 'enabled';
 }
@@ -48,7 +51,7 @@ function dropAll({ effort, thinking }: Reasoning, context: RequestContext): Thin
   return {};
 }
 
-/** `reasoning_effort` of an OpenAI body asks for thinking and says how much (D8). */
+/** `reasoning_effort` of an OpenAI body turns thinking on and sets its depth (docs/protocols/requests.md#reasoning). */
 function planEffort(effort: ReasoningEffort, context: RequestContext): ThinkingPlan {
   const param = effortParam(context);
   if (effort === 'none') return context.facts.thinking === 'manual' ? {} : turnOff(param, context);
@@ -63,7 +66,10 @@ function planNativeEffort(effort: ReasoningEffort, context: RequestContext): Thi
   return {};
 }
 
-/** Explicit `thinking` wins over the effort (D8). Where it turns thinking on and does not say how much, the effort does. */
+/**
+ * An explicit `thinking` object wins over the effort (docs/protocols/requests.md#explicit-thinking). If it turns thinking on without a
+ * depth, the effort sets the depth.
+ */
 function planExplicit(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
   const plan = planType(explicit, effort, context);
   if (effort === undefined) return plan;
@@ -81,7 +87,8 @@ function planType(explicit: Explicit, effort: ReasoningEffort | undefined, conte
   const { type, budgetTokens: budget } = explicit;
   if (type === 'disabled' || budget === 0) return turnOff('thinking', context);
   if (type === 'between_tools') {
-    // The model decides which types are legal (B2); those that take budgets are older than this one.
+    // The model decides which types are legal (docs/protocols/anthropic-messages.md#thinking); models that take budgets are older than
+    // this type.
     if (facts.thinking === 'adaptive') return { thinking: { type } };
     losses.dropped('thinking', 'this model cannot confine its thinking to the time between tool calls');
     return {};
@@ -124,7 +131,10 @@ function turnOff(param: string, { facts, losses }: RequestContext): ThinkingPlan
   }
 }
 
-/** Budget and answer share `max_tokens` (D8): a budget that leaves nothing for the answer is cut to half of it. */
+/**
+ * Budget and answer share `max_tokens`: a budget that leaves nothing for the answer is cut to half of it
+ * (docs/protocols/requests.md#budget-below-max-tokens).
+ */
 function manual(explicit: Explicit, wanted: number, param: string, context: RequestContext): ThinkingPlan {
   const { losses, conversation } = context;
   const limit = conversation.maxTokens ?? Number.POSITIVE_INFINITY;
@@ -151,7 +161,7 @@ function nativeEffort(effort: Effort, plan: ThinkingPlan, context: RequestContex
   return effortWord(effort, context);
 }
 
-/** Claude's words begin at `low`, and not every model knows `xhigh` (D8). */
+/** Claude's efforts begin at `low`, and not every model knows `xhigh` (docs/protocols/requests.md#reasoning). */
 function effortWord(effort: Effort, context: RequestContext): string {
   const word = effort === 'minimal' ? 'low' : effort === 'xhigh' && !context.facts.xhighEffort ? 'max' : effort;
   if (word !== effort)

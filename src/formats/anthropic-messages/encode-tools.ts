@@ -3,7 +3,7 @@ import { objectOf, stringOf } from './json.ts';
 import { toOutputSchema } from './output-schema.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 
-/** wire.md D5. A tool that cannot be said is a loss. */
+/** A tool that Claude has no form for is a loss (docs/protocols/requests.md#tools). */
 export function encodeTools(context: RequestContext): WireBlock[] {
   const { tools = [], webSearch } = context.conversation;
   const blocks: WireBlock[] = [];
@@ -43,7 +43,9 @@ function encodeFunction(tool: FunctionTool, path: string, context: RequestContex
   };
 }
 
-/** The schema goes whole and unchanged; only its root type is not for the caller to choose (D5). */
+/**
+ * The schema is sent whole and unchanged, except for its root: the API fixes the root's type (docs/protocols/requests.md#function-tool).
+ */
 function inputSchema(parameters: JsonObject | undefined, path: string, { losses }: RequestContext): JsonObject {
   if (!parameters) return { type: 'object', properties: {} };
   if (parameters.type === 'object') return parameters;
@@ -51,7 +53,7 @@ function inputSchema(parameters: JsonObject | undefined, path: string, { losses 
   return { ...parameters, type: 'object' };
 }
 
-/** A strict tool is held to its schema as an answer is, and takes the same subset of keywords (D6). */
+/** The schema of a strict tool is limited to the keywords of an answer's schema (docs/protocols/requests.md#json-schema-for-claude). */
 function schemaOf({ parameters, strict }: FunctionTool, path: string, context: RequestContext): JsonObject {
   const here = `${path}.function.parameters`;
   const input_schema = inputSchema(parameters, here, context);
@@ -62,7 +64,10 @@ function schemaOf({ parameters, strict }: FunctionTool, path: string, context: R
   return { input_schema: schema, ...sent };
 }
 
-/** Strict tools need structured outputs, which Vertex does not serve (C3). `false` is what leaving it out means. */
+/**
+ * Strict tools need structured output, which Vertex AI does not serve (docs/protocols/vertex-ai.md#claude-features-not-served). `false`
+ * is the default.
+ */
 function strictness(strict: boolean | undefined, path: string, context: RequestContext): JsonObject {
   if (strict === undefined) return {};
   if (context.native && !strict) return { strict };
@@ -84,7 +89,7 @@ function encodeCustom(tool: CustomTool, path: string, { losses }: RequestContext
 
 const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' } as const;
 
-/** Settings that the search tool has by these very names (B4). */
+/** Settings that the search tool has under the same names (docs/protocols/anthropic-messages.md#web-search). */
 const WEB_SEARCH_OPTIONS = ['max_uses', 'allowed_domains', 'blocked_domains', 'user_location'];
 
 const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], WireBlock>> = {
@@ -93,18 +98,21 @@ const SERVER_TOOL: Partial<Record<BuiltinTool['kind'], WireBlock>> = {
   code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
 };
 
-/** Anthropic's typed tools carry a date (B4): written in this spelling, they are sent as they are. */
+/**
+ * Anthropic's typed tools carry a date (docs/protocols/anthropic-messages.md#server-tools): a tool in this spelling is sent unchanged.
+ */
 const TYPED = /_20\d{6}$/;
 
 function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext): WireBlock | undefined {
   const { options = {} } = tool;
   const type = stringOf(options.type) ?? '';
   if (TYPED.test(type) && isServed(type, context)) return { ...options };
-  // Written as a function of a special name, it is that function here: only a `type` asks for a server tool (D5).
+  // A function with a special name is an ordinary function here: only a `type` asks for a server tool
+  // (docs/protocols/requests.md#built-in-tools-by-name).
   const asFunction = objectOf(options.function);
   if (asFunction) return { ...encodeNamed(asFunction, path, context), ...cacheOf(options) };
   const server = SERVER_TOOL[tool.kind];
-  // Vertex runs web search only (C3).
+  // Vertex AI runs web search only (docs/protocols/vertex-ai.md#claude-features-not-served).
   if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
     const kept: WireBlock = {};
     for (const [key, value] of Object.entries(options)) {
@@ -120,7 +128,10 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   return undefined;
 }
 
-/** Typed tools a server runs, the others are the client's; and those of them that Vertex has (C3). */
+/**
+ * Dated types of tools that a server runs; the other typed tools are the client's. Then those that Vertex AI has
+ * (docs/protocols/vertex-ai.md#claude-features-not-served).
+ */
 const RUN_BY_SERVER = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor)_/;
 const RUN_BY_VERTEX = /^(?:web_search_20250305$|tool_search_tool_)/;
 
@@ -152,7 +163,7 @@ function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Wir
   );
 }
 
-/** `web_search_options` (A2): location maps, the context size has no counterpart. */
+/** `web_search_options` (docs/protocols/openai-chat.md#web-search-options): the location maps; the context size has no counterpart. */
 function encodeWebSearch(options: JsonObject, { losses }: RequestContext): WireBlock {
   const location = objectOf(options.user_location);
   const place = objectOf(location?.approximate) ?? location;

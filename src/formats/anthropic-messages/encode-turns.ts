@@ -14,7 +14,7 @@ export interface EncodedTurns {
   readonly messages: readonly WireMessage[];
 }
 
-/** Turns → `system` and alternating messages (wire.md D3). */
+/** Turns → `system` and alternating messages (docs/protocols/requests.md#messages-for-claude). */
 export function encodeTurns(context: RequestContext): EncodedTurns {
   const system: WireBlock[] = [];
   const messages: WireMessage[] = [];
@@ -47,14 +47,18 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
 }
 
 /**
- * System turns are hoisted: order rarely matters, and it works with every model (D3.1). A body written in this format may
- * hold later ones on purpose (beta mid-conversation-system), with tools added at that point (recorded): those stay.
+ * System turns are hoisted: their order rarely matters, and it works with every model
+ * (docs/protocols/requests.md#system-text-for-claude). A body written in this format may hold later ones on purpose (beta
+ * mid-conversation-system), with tools added at that point (recorded): those stay.
  */
 function staysInPlace(turn: Turn, messages: readonly WireMessage[], { native }: RequestContext): boolean {
   return native && (messages.length > 0 || turn.parts.some(isOwnOpaque));
 }
 
-/** What the user says to actions of computer use that no result has answered: their results, which the API demands (B3). */
+/**
+ * The user's message about actions of computer use that have no result yet. The API demands a result for each call
+ * (docs/protocols/anthropic-messages.md#order-of-results), so the message becomes their results.
+ */
 function answersIn(
   turn: Turn,
   path: BodyPlace,
@@ -97,8 +101,8 @@ const isCall = (block: WireBlock): boolean => block.type === 'tool_use';
 const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
 
 /**
- * Thinking first, calls last (D3.3). A turn with server tool blocks is Claude's own, and its order, which they depend on, is
- * kept as it was.
+ * Thinking first, calls last (docs/protocols/requests.md#order-for-claude). A turn with server tool blocks is Claude's own and keeps its
+ * order, because the blocks depend on it.
  */
 function arrangeAssistant(content: WireBlock[]): WireBlock[] {
   const plain = (block: WireBlock): boolean => isText(block) || isThinking(block) || isCall(block);
@@ -110,7 +114,10 @@ function arrangeAssistant(content: WireBlock[]): WireBlock[] {
   return [...opening, ...content.filter(isCall)];
 }
 
-/** Results first (B3), in the order of their calls; results of no call keep their order at the end of them. */
+/**
+ * Results first (docs/protocols/anthropic-messages.md#order-of-results), in the order of their calls; results of no call keep their order
+ * at the end of them.
+ */
 function arrangeUser(content: WireBlock[], before: WireMessage | undefined): WireBlock[] {
   if (content.length === 1 || !content.some(isResult)) return content;
   const results = content.filter(isResult);
@@ -124,7 +131,10 @@ function arrangeUser(content: WireBlock[], before: WireMessage | undefined): Wir
   return ordered;
 }
 
-/** A final assistant text is a prefill, and one that ends in white space is a 400 (D3.4). */
+/**
+ * A final assistant text is a prefill, and a prefill that ends in white space is a 400
+ * (docs/protocols/requests.md#empty-text-for-claude).
+ */
 function trimEnd(content: WireBlock[]): WireBlock[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;
@@ -133,8 +143,9 @@ function trimEnd(content: WireBlock[]): WireBlock[] {
 }
 
 /**
- * Manual thinking wants the assistant turn that began the open tool loop to start with its thinking (B3, D9): true when that
- * turn has lost it, as it does with clients of the OpenAI API that keep only `tool_calls`.
+ * With manual thinking the assistant turn that began the open tool loop must start with its thinking
+ * (docs/protocols/anthropic-messages.md#thinking-blocks). True when that turn has lost it, as it does with clients of the OpenAI API that
+ * keep only `tool_calls`.
  */
 export function loopLostThinking(messages: readonly WireMessage[]): boolean {
   let first: WireMessage | undefined;

@@ -3,7 +3,9 @@ import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
 import { isObject, listOf, numberOf, objectOf, parseJson, stringOf } from './json.ts';
 
-/** wire.md B7: types that answer one status each. 422 and other 4xx are `invalid_request_error` too. */
+/**
+ * Types that stand for one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error` too.
+ */
 const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -18,7 +20,9 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ]);
 
-/** wire.md C11: what Google's platform answers in front of Claude on Vertex (auth, quota, unknown model). */
+/**
+ * Google's platform answers in front of Claude on Vertex AI: credentials, quota, unknown model (docs/protocols/errors.md#google-errors).
+ */
 const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
@@ -37,7 +41,7 @@ const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-/** Front ends answer with whole HTML pages; this much of one says enough (C11). */
+/** Front ends answer with whole HTML pages; this much of one is enough (docs/protocols/errors.md#bodies-that-are-not-json). */
 const MAX_RAW_MESSAGE = 1024;
 
 /** A reply that is not 2xx. The HTTP status is the upstream's own and is kept. */
@@ -80,7 +84,10 @@ function statusOf(kind: string | undefined, error: JsonObject): number {
   return named ?? (code !== undefined && code >= 400 && code < 600 ? code : 500);
 }
 
-/** google.rpc.RetryInfo, in milliseconds, rounded up (D12). Anthropic's `details` is an object, Google's a list. */
+/**
+ * google.rpc.RetryInfo, in milliseconds, rounded up (docs/protocols/errors.md#retry-info). Anthropic's `details` is an object, Google's a
+ * list.
+ */
 function retryDelay(details: unknown): number | undefined {
   const delays = (listOf(details) ?? []).map((detail) => duration(objectOf(detail)?.retryDelay));
   return delays.find((delay) => delay !== undefined);
@@ -108,7 +115,10 @@ export function unreadable(what: string): UpstreamFailure {
   return { status: 502, message: `The upstream sent ${what}.`, kind: 'unreadable_reply' };
 }
 
-/** B7, with the request's id here: `request_id` is what a client quotes to whoever runs the gateway. */
+/**
+ * Anthropic's error body (docs/protocols/errors.md#anthropic-errors). `request_id` is the id of the request in this gateway: clients
+ * quote it to their operator.
+ */
 export function encodeError(error: ClientError): ErrorReply {
   const details = {
     ...(error.code !== null && { error_code: error.code }),
@@ -126,7 +136,7 @@ export function encodeError(error: ClientError): ErrorReply {
   return { status: isOverload(error) ? 529 : error.status, body };
 }
 
-/** An overloaded upstream is 529 on this API, whatever the upstream's own number was (wire.md D12). */
+/** An overloaded upstream is 529 on this API, whatever the upstream's own status was (docs/protocols/errors.md#overload). */
 function isOverload({ status, type, code }: ClientError): boolean {
   return status === 503 && (code === 'overloaded' || type === 'overloaded_error');
 }
@@ -136,8 +146,9 @@ export function encodeStreamError(error: ClientError): string {
 }
 
 /**
- * SDKs read `error.type` only where it is one of Anthropic's: words of another API are replaced by what the status says.
- * `invalid_request_error` is a word of both, which OpenAI also uses for 404, 409 and 413 (wire.md A11, D12).
+ * SDKs read `error.type` only where it is one of Anthropic's: the status decides which word replaces a word of another API.
+ * `invalid_request_error` is a word of both, which OpenAI also uses for 404, 409 and 413
+ * (docs/protocols/errors.md#types-for-claude-clients).
  */
 function clientType({ type, status }: ClientError): string {
   return STATUS_BY_TYPE.has(type) && type !== 'invalid_request_error' ? type : typeOf(status);

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../events.ts';
 
-/** wire.md D10. `compaction` is beta. */
+/** Stop reasons (docs/protocols/replies.md#finish-reasons). `compaction` is beta. */
 const TO_NEUTRAL: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -22,7 +22,10 @@ const FROM_NEUTRAL: Record<FinishReason, string> = {
 export interface CallsSeen {
   /** Calls the client is to answer. */
   readonly calls: number;
-  /** Uses of the forced tool that stands for a JSON answer: their `tool_use` is an ordinary stop (D7). */
+  /**
+   * Uses of the forced tool that stands for a JSON answer: their `tool_use` is an ordinary stop
+   * (docs/protocols/requests.md#the-json-tool).
+   */
   readonly jsonAnswers: number;
 }
 

@@ -3,11 +3,11 @@ import { stringOf } from './json.ts';
 import { isFromGoogle } from './signature-maker.ts';
 
 /**
- * Signatures of other providers in this API, for clients that send back what they were given (wire.md D9, D13). They are
- * marked: Claude answers a foreign one with a 400, so what carries one must be told from Claude's own without guessing, in bodies
- * that are passed through too.
+ * Signatures of other providers in this API, for clients that return them with the conversation
+ * (docs/protocols/replies.md#foreign-signatures). They are marked: Claude answers a foreign signature with a 400, so bodies, also those
+ * that are passed through, must show without guessing which signatures are not Claude's.
  *
- * Only thinking has a signature here. Google's on a text or a picture stands in a thinking block without words behind it, and is
+ * Only thinking has a signature here. Google's signature of a text or a picture stands in a thinking block without text behind it, and is
  * put back when it returns.
  */
 const THOUGHT = 'foreign.thought.';

@@ -15,7 +15,9 @@ import { toPortable } from './portable.ts';
 import { remoteMedia } from './remote-media.ts';
 import { clientPaths } from './client-paths.ts';
 
-/** Anthropic's Messages API (wire.md B), spoken by Anthropic itself and by Claude on Vertex. */
+/**
+ * Anthropic's Messages API (docs/protocols/anthropic-messages.md#request-fields), spoken by Anthropic itself and by Claude on Vertex AI.
+ */
 export const anthropicMessages: Format = {
   name: 'anthropic-messages',
   contentType: { body: 'application/json', stream: 'text/event-stream; charset=utf-8' },
@@ -23,7 +25,7 @@ export const anthropicMessages: Format = {
   heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
   features: {
     header: 'anthropic-beta',
-    // `familya` is the neutral name of the Claude family (service.md, section 2.2).
+    // `familya` is the neutral name of the Claude family (docs/protocols/vertex-ai.md#model-prefixes).
     ownHeaders: ['anthropic-beta', 'familya-beta'],
     field: 'anthropic_beta',
     owner: 'Only Claude has betas',

@@ -4,7 +4,7 @@ import { nestsTooDeep } from '../json/depth.ts';
 import { WrittenText } from '../json/written-text.ts';
 import { isObject, parseJson, stringOf } from './json.ts';
 
-/** Takes the steps of a message as the Messages API streams them (wire.md B6). */
+/** Takes the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
 export interface MessageSink {
   start(message: JsonObject): void;
   open(index: number, block: JsonObject): void;
@@ -40,7 +40,10 @@ function deltaJson(delta: JsonObject): string {
   return `{"type":"${String(delta.type)}","${field}":${JSON.stringify(delta[field])}}`;
 }
 
-/** Writes the steps as SSE. Always with the event line: SDKs skip records without one (B6). */
+/**
+ * Writes the steps as SSE. Always with the event line: SDKs skip records without one
+ * (docs/protocols/anthropic-messages.md#sdk-accumulator).
+ */
 export class StreamSink implements MessageSink {
   readonly #text = new WrittenText();
 
@@ -81,7 +84,10 @@ export class StreamSink implements MessageSink {
   }
 }
 
-/** Puts the steps together as the SDK's accumulator does (B6): a plain reply is what its stream would have said. */
+/**
+ * Puts the steps together as the SDK's accumulator does (docs/protocols/anthropic-messages.md#sdk-accumulator): a plain reply equals the
+ * result of its stream.
+ */
 export class PlainSink implements MessageSink {
   message: JsonObject = {};
   readonly #content: JsonObject[] = [];

@@ -20,11 +20,12 @@ type ContentEvent = Exclude<GenerationEvent, { type: Frame }>;
 const BESIDE_DELTA = ['context_management'];
 
 /**
- * Events → steps of a message (wire.md D13). One machine for streams and plain replies, so that they cannot disagree.
+ * Events → steps of a message (docs/protocols/messages-route.md#stream-synthesis). One machine writes streams and plain replies, so that
+ * they cannot disagree.
  *
- * Not sayable in this API and left out, each named in the notes: answers beyond the first, generated sound and films, log
- * probabilities, blocks of other formats. A signature on a call travels in its id (tool-ids.ts), one on a text or a picture in a thinking block
- * (foreign-signatures.ts), both marked as what Claude must not be given.
+ * This API cannot express answers beyond the first, generated sound and video, log probabilities, and blocks of other formats. They are
+ * left out, and the notes name each. A signature on a call travels in its id (tool-ids.ts), one on a text or a picture in a thinking
+ * block (foreign-signatures.ts); both are marked, since Claude must not get them.
  */
 export class MessageWriter {
   readonly #sink: MessageSink;
@@ -85,7 +86,7 @@ export class MessageWriter {
       case 'end':
         return this.#end();
       case 'error':
-        // The caller writes the error event: nothing may follow it, and no `message_stop` (D13 step 7).
+        // The caller writes the error event: nothing may follow it, and no `message_stop` (docs/protocols/messages-route.md#error-event).
         this.#ended = true;
         return;
       default:
@@ -183,7 +184,7 @@ export class MessageWriter {
     this.#start();
     this.#ended = true;
     this.#blocks.settle();
-    // Clients expect some content (D13 step 6).
+    // Clients expect some content (docs/protocols/messages-route.md#empty-reply).
     if (this.#blocks.empty) {
       this.#blocks.text(0, '');
       this.#blocks.settle();

@@ -1,9 +1,11 @@
 /**
- * What each Claude generation accepts: the one place that knows model names. An id that cannot be placed is a newer one, which
- * has no sampling parameters (wire.md D1) and thinks as generation 5 does (D8).
+ * What each Claude generation accepts: the one place that knows model names. An id that cannot be placed is a newer one, which has no
+ * sampling parameters (docs/protocols/anthropic-messages.md#sampling) and thinks as generation 5 does
+ * (docs/protocols/anthropic-messages.md#thinking).
  *
- * The models of 5.5 and Fable 5.1 are younger than wire.md; what is said of them is from the capability table of
- * `@ai-sdk/anthropic` 3.0.138, which contradicts it nowhere. Where the two differ on Fable 5 (forced tools), wire.md holds.
+ * The facts about the models 5.5 and Fable 5.1 come from the capability table of `@ai-sdk/anthropic` 3.0.138. That table disagrees with
+ * the older source on one point, forced tools of Fable 5; there the older source holds
+ * (docs/protocols/anthropic-messages.md#tool-choice).
  */
 
 type ClaudeFamily = 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos' | 'unknown';
@@ -15,22 +17,36 @@ export interface ClaudeModel {
 }
 
 export interface ModelFacts {
-  /** `manual`: budget_tokens only. `both`: 4.6, where budgets are deprecated. `adaptive`: a budget is a 400 (finding 4). */
+  /**
+   * `manual`: budget_tokens only. `both`: 4.6, where budgets are deprecated. `adaptive`: a budget is a 400
+   * (docs/protocols/anthropic-messages.md#thinking).
+   */
   readonly thinking: 'none' | 'manual' | 'both' | 'adaptive';
-  /** Whether thinking can be turned off (D8: not on models that always think); Sonnet 5.5 can confine it to between tool calls. */
+  /**
+   * Whether thinking can be turned off (docs/protocols/anthropic-messages.md#thinking): some models always think; Sonnet 5.5 can confine
+   * it to between tool calls.
+   */
   readonly turnOff: 'disabled' | 'between_tools' | 'never';
   /** `output_config.effort` is known (Opus 4.5, then every model from 4.6 on). */
   readonly effort: boolean;
   readonly xhighEffort: boolean;
-  /** `thinking: disabled` together with effort xhigh or max is a 400 (D8: Opus 5; 5.5). */
+  /**
+   * `thinking: disabled` together with effort xhigh or max is a 400, on Opus 5 and on 5.5
+   * (docs/protocols/anthropic-messages.md#thinking).
+   */
   readonly highEffortNeedsThinking: boolean;
-  /** Only temperature 1, top_p >= 0.99 and no top_k (finding 2: models after Opus 4.6). */
+  /** Only temperature 1, top_p >= 0.99 and no top_k: models after Opus 4.6 (docs/protocols/anthropic-messages.md#sampling). */
   readonly fixedSampling: boolean;
-  /** `temperature` and `top_p` in one request; recorded with 200 on Sonnet 4.0, a 400 on later 4.x (B2). */
+  /**
+   * `temperature` and `top_p` in one request: a 200 on Sonnet 4.0, a 400 on later 4.x (docs/protocols/anthropic-messages.md#sampling).
+   */
   readonly temperatureWithTopP: boolean;
-  /** `output_config.format` and strict tools (D7). The host has a say as well. */
+  /** `output_config.format` and strict tools (docs/protocols/requests.md#response-format). The host must serve them as well. */
   readonly structuredOutput: boolean;
-  /** `tool_choice` any and tool are accepted (D5: never on Fable and Mythos; nor on Opus 5.5 and Sonnet 5.5). */
+  /**
+   * `tool_choice` any and tool are accepted: never on Fable and Mythos, nor on Opus 5.5 and Sonnet 5.5
+   * (docs/protocols/anthropic-messages.md#tool-choice).
+   */
   readonly forcedTools: boolean;
 }
 

@@ -5,8 +5,9 @@ import { openaiChat } from '../openai-chat/index.ts';
 import { anthropicMessages } from './index.ts';
 
 /**
- * OpenAI chat requests and what they are on Claude's wire, whole: bodies, losses and refusals, each checked against wire.md
- * B2 to B4, C3, D1 and D3 to D9. Unless a row says otherwise, the request asks "hi" with 100 tokens and goes to the direct API.
+ * OpenAI chat requests and the whole result in Claude's format: bodies, losses and refusals, each checked against
+ * docs/protocols/anthropic-messages.md and docs/protocols/requests.md. Unless a row says otherwise, the request asks "hi" with 100 tokens
+ * and goes to the direct API.
  */
 interface Golden {
   readonly title: string;

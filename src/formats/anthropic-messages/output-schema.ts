@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { isObject, listOf, stringOf } from './json.ts';
 
-/** Keywords `output_config.format.schema` takes as they are (wire.md D6, last paragraph). */
+/** Keywords that `output_config.format.schema` takes unchanged (docs/protocols/requests.md#json-schema-for-claude). */
 const KEPT = new Set(['title', 'description', 'default', 'const', 'enum', 'type', 'required']);
 const MAPS = new Set(['$defs', 'definitions', 'properties']);
 const LISTS = new Map([
@@ -41,7 +41,8 @@ function convert(schema: JsonObject, path: string, moved: string[]): JsonObject 
       clean[list] = (listOf(value) ?? []).map((item, at) => convertAny(item, `${here}[${at}]`, moved));
     else if (keyword === 'items') clean[keyword] = convertAny(value, here, moved);
     else if (keyword === 'format' && FORMATS.has(String(value))) clean[keyword] = value;
-    // Objects are always closed (D6): to say so again is no constraint lost, to say otherwise is.
+    // Objects are always closed (docs/protocols/requests.md#json-schema-for-claude): repeating that loses no constraint, the opposite
+    // does.
     else if (!SILENT.has(keyword) && !(keyword === 'additionalProperties' && value === false)) {
       reported.push(`${keyword}: ${JSON.stringify(value)}`);
       moved.push(here);
@@ -63,7 +64,10 @@ function convertMap(map: JsonObject, path: string, moved: string[]): JsonObject 
   );
 }
 
-/** A reference stands alone (D6): definitions may be beside it, everything else is left out and reported. */
+/**
+ * A reference stands alone (docs/protocols/requests.md#json-schema-for-claude): definitions may be beside it, everything else is left out
+ * and reported.
+ */
 function referTo($ref: string, schema: JsonObject, path: string, lost: string[]): JsonObject {
   const clean: JsonObject = { $ref };
   for (const [keyword, value] of Object.entries(schema)) {

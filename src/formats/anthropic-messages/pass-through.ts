@@ -93,7 +93,10 @@ class StreamPass implements PassThrough {
     return rest.length > 0 ? rest : undefined;
   }
 
-  /** False for what the client must not see: an error, which the caller writes, and Vertex' own events (C3). */
+  /**
+   * False for what the client must not see: an error, which the caller writes, and Vertex AI's own events
+   * (docs/protocols/vertex-ai.md#claude-events).
+   */
   #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
     if (this.signals.answered && text.startsWith(DELTA, from) && isObject(text, from + DELTA.length, to)) {
       this.signals.progress += 1;

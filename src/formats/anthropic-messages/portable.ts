@@ -7,8 +7,8 @@ import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { LossReport } from '../losses/losses.ts';
 
 /**
- * A conversation written in this format, for a model that speaks another (wire.md D13): what the server tools found is told as
- * text, thoughts that were never Claude's are left out, and tools without a schema are refused.
+ * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server
+ * tools become text, thoughts of other models are left out, and tools without a schema are refused.
  */
 export function toPortable(conversation: Conversation, origins?: Origins): Portable {
   conversation.tools?.forEach(refuseTyped);
@@ -21,12 +21,16 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
     at += messagesOf(turn);
   }
   const { responseFormat } = conversation;
-  // Claude's structured output always holds to its schema; elsewhere that has to be said (D13).
+  // Claude's structured output always keeps to its schema; other APIs need `strict` for that
+  // (docs/protocols/messages-route.md#strict-format).
   const strict = responseFormat?.type === 'json_schema' ? { responseFormat: { strict: true, ...responseFormat } } : {};
   return { conversation: { ...conversation, turns, ...strict }, losses: losses.list() };
 }
 
-/** Tools the client runs and only Claude was taught: they have no schema to give another model (B4). */
+/**
+ * Tools that the client runs and only Claude knows: they have no schema to give another model
+ * (docs/protocols/anthropic-messages.md#typed-client-tools).
+ */
 const TYPED = /^(?:bash|text_editor|memory|computer|computer_toolset|browser_toolset)_20\d{6}$/;
 
 function refuseTyped(tool: Tool, at: number): void {
@@ -89,7 +93,10 @@ function portablePart(part: Part, place: string, notes: Notes): Part {
   return reported;
 }
 
-/** Other APIs take the texts of an answer for one (D13): what is told of other blocks stands on lines of its own there. */
+/**
+ * Other APIs join the texts of an answer (docs/protocols/messages-route.md#joined-texts): text that describes other blocks stands on
+ * lines of its own there.
+ */
 function setApart(parts: readonly Part[], { reported, origins }: Notes): readonly Part[] {
   if (reported.size === 0) return parts;
   const [first, last] = [parts.findIndex(isText), parts.findLastIndex(isText)];

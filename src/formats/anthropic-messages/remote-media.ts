@@ -31,7 +31,7 @@ function inBlock(block: JsonObject, path: MediaPath): RemoteMedia[] {
       param: written(path),
       url: source.url,
       media,
-      // Documents by URL are always PDF (B3); an image's type is known to its server alone.
+      // A document by URL is always a PDF (docs/protocols/anthropic-messages.md#sources); only the server knows the type of an image.
       mime: media === 'document' ? PDF_TYPE : undefined,
       path: [...path, 'source'],
       embed: media === 'image' ? embedImage : embedDocument,

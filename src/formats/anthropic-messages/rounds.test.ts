@@ -55,7 +55,10 @@ function throughMessages(events: readonly GenerationEvent[], ids: readonly unkno
   return secondRequest({ messages }, format.decodeRequest);
 }
 
-/** What of a reply's content goes back: no blank text, and nothing that says what leaving it out says (B3, B5). */
+/**
+ * The content of a reply that is sent back: no blank text (docs/protocols/anthropic-messages.md#content-blocks), and no field that has
+ * its default (docs/protocols/anthropic-messages.md#reply).
+ */
 function sendable(content: readonly JsonObject[]): JsonObject[] {
   return content
     .filter((block) => block.type !== 'text' || String(block.text).trim() !== '')

@@ -1,11 +1,14 @@
-/** Separates a tool call's id from a thought signature carried in it (wire.md D9), for clients with no field for one. */
+/**
+ * Separates a tool call's id from a thought signature in it (docs/protocols/replies.md#signature-in-the-id), for clients that keep no
+ * other field of a call.
+ */
 export const SIGNATURE_MARK = '__thought__';
 const ILLEGAL = /[^a-zA-Z0-9_-]+/g;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Gives each call id a form Claude accepts (`^[a-zA-Z0-9_-]+$`, wire.md B3), the same one for the call and its result, and
- * never one form for two calls.
+ * Gives each call id a form that Claude accepts (`^[a-zA-Z0-9_-]+$`, docs/protocols/anthropic-messages.md#tool-use): the same form for
+ * the call and its result, and never one form for two calls.
  */
 export class ToolIds {
   /** The id that each form stands for. Most ids keep their own form, and are entered here alone. */

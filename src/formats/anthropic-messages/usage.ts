@@ -35,7 +35,7 @@ export class MessagesUsageReader {
 
 export const toUsage = (raw: JsonObject): Usage | undefined => new MessagesUsageReader().read(raw);
 
-/** Anthropic's `input_tokens` leaves cached tokens out; neutral input holds all of the prompt (wire.md D11). */
+/** Anthropic's `input_tokens` leaves cached tokens out; neutral input is the whole prompt (docs/protocols/replies.md#usage). */
 function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonObject): Usage | undefined {
   if (fresh === undefined && output === undefined) return undefined;
   const reasoning = numberOf(objectOf(raw.output_tokens_details)?.thinking_tokens);
@@ -51,8 +51,8 @@ function normalise({ fresh, output, cacheRead, cacheWrite }: Counts, raw: JsonOb
 }
 
 /**
- * What was really run, where the top level does not say it. It leaves the work of compaction out, so the runs it names are added then;
- * where a fallback model answered, the top level is right again (B5).
+ * The tokens of all runs, where the top level leaves some out. It leaves out the work of compaction, so the listed runs are summed; where
+ * a fallback model answered, the top level is right (docs/protocols/anthropic-messages.md#usage-iterations).
  */
 function countRuns(raw: JsonObject): Counts | undefined {
   const runs = (listOf(raw.iterations) ?? []).filter(isObject);
@@ -94,7 +94,10 @@ function cacheParts(run: JsonObject): number | undefined {
   return parts.length > 0 ? parts.reduce((whole, part) => whole + part, 0) : undefined;
 }
 
-/** Every key of B5, null where unknown: typed SDKs read them. `own`: the provider's own object, where it is in this format. */
+/**
+ * Every key of the usage, null where unknown, because typed SDKs read them (docs/protocols/anthropic-messages.md#reply). `own`: the
+ * provider's own object, if it is in this format.
+ */
 export function fromUsage(usage: Usage | undefined, own: JsonObject = {}): JsonObject {
   const cacheRead = usage?.cacheRead ?? 0;
   const cacheWrite = usage?.cacheWrite ?? 0;
@@ -113,7 +116,7 @@ export function fromUsage(usage: Usage | undefined, own: JsonObject = {}): JsonO
   };
 }
 
-/** Fields of the request as a whole: told once, in `message_start` (B6). */
+/** Facts about the whole request: sent once, in `message_start` (docs/protocols/anthropic-messages.md#message-start). */
 const AT_START = ['cache_creation', 'service_tier', 'inference_geo', 'speed'];
 
 /** The same as `message_delta` carries it: counts only. */

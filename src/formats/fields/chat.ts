@@ -1,6 +1,6 @@
 import { LIFTED, MODEL_LISTS, type FieldTable } from './field-table.ts';
 
-/** POST /v1/chat/completions (wire.md A2). */
+/** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {
   read: [
     'model',

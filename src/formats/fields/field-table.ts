@@ -19,7 +19,7 @@ export interface FieldTable {
 
 /**
  * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
- * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (wire.md B2).
+ * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (docs/protocols/anthropic-messages.md#beta-fields).
  */
 export const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
 

@@ -1,6 +1,6 @@
 import type { FieldTable } from './field-table.ts';
 
-/** generateContent and countTokens (wire.md C4). `model` and `stream` come from the path. */
+/** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
 export const geminiFields: FieldTable = {
   read: [
     'model',

@@ -1,6 +1,6 @@
 import { MODEL_LISTS, type FieldTable } from './field-table.ts';
 
-/** POST /v1/messages and its count of tokens (wire.md B2). */
+/** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {
   read: [
     'model',
@@ -30,7 +30,8 @@ export const messagesFields: FieldTable = {
     'anthropic_version',
     ...MODEL_LISTS,
   ],
-  // `output_format` is the deprecated spelling (wire.md B2). `thinking` and `output_config.effort` are two settings that go together.
+  // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). `thinking` and
+  // `output_config.effort` are two settings that go together.
   synonyms: [['output_config.format', 'output_format']],
   bothCases: false,
   lifted: [],

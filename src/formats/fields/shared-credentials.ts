@@ -4,12 +4,13 @@
  * case, those after `**.` at any depth outside free maps.
  */
 export const SHARED_CREDENTIALS = [
-  // Files API of OpenAI, Anthropic and Azure (wire.md A4, B3). The gateway issues no file ids: every one is foreign.
+  // Files API of OpenAI, Anthropic and Azure (docs/protocols/openai-chat.md#content-parts, docs/protocols/anthropic-messages.md#sources).
+  // The gateway issues no file ids: every one is foreign.
   '**.file_id',
   '**.file_ids',
-  // Gemini's caches belong to the project (wire.md C4).
+  // Gemini's caches belong to the project (docs/protocols/gemini.md#cached-content).
   '**.cached_content',
-  // Anthropic's code execution (wire.md B2), OpenAI's code interpreter.
+  // Anthropic's code execution (docs/protocols/anthropic-messages.md#container), OpenAI's code interpreter.
   '**.container',
   '**.mcp_servers',
   // The same of OpenAI: tools of type `mcp`, whose server is a connector or an address.

@@ -4,8 +4,8 @@ import type { LossReport } from '../losses/losses.ts';
 import { isObject, pick, toCamel } from './wire.ts';
 
 /**
- * Tools Google runs itself (wire.md D5). OpenAI clients ask for them with a function tool of a known name, its `parameters`
- * being the options; the product's documentation says so, thus a client's own `web_search` function is search here.
+ * Tools that Google runs itself (docs/protocols/requests.md#built-in-tools-by-name). OpenAI clients ask for them with a function tool of
+ * a known name, whose `parameters` are the options. A client's own function named `web_search` is therefore search here.
  */
 type BuiltinKind = Exclude<BuiltinTool['kind'], 'opaque'>;
 

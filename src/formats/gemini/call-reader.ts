@@ -32,10 +32,11 @@ interface CandidateNumbers {
 }
 
 /**
- * Reads the function calls of one candidate. A call comes whole, or as a name, pieces of its arguments, and an empty object that
- * ends it (wire.md C6). Clients learn a signature with the first word of its call (D9), so a call that may still get one is
- * held: a streamed one while its pieces come, the first of an answer until another part follows, since its signature may stand
- * on an empty part behind it. The first only: parallel calls are signed on the first (measured: 18 of 20).
+ * Reads the function calls of one candidate. A call comes whole, or as a name, pieces of its arguments, and an empty object that ends it
+ * (docs/protocols/gemini.md#streamed-arguments). Clients get a signature with the first event of its call
+ * (docs/protocols/replies.md#call-signature), so a call that may still get one is held: a streamed one while its pieces come, the first
+ * of an answer until another part follows, since its signature may stand on an empty part behind it. Only the first: parallel calls have
+ * their signature on the first (docs/protocols/gemini.md#thought-signatures).
  */
 export class FunctionCallReader {
   readonly #place: CandidateNumbers;
@@ -153,7 +154,10 @@ export class FunctionCallReader {
   }
 }
 
-/** A free-text tool was declared as a function of one string, `input` (wire.md D5); its client waits for the bare text. */
+/**
+ * A free-text tool was declared as a function of one string, `input`; its client expects the bare text
+ * (docs/protocols/requests.md#custom-tool).
+ */
 function argumentsText({ args, partial, custom }: FunctionCall): string {
   const json = partial ? partial.toJson() : JSON.stringify(args ?? {});
   if (!custom) return json;

@@ -21,7 +21,7 @@ export interface PromptBlock {
 /** What cannot be placed is a block each up to so many; real replies have one. */
 const MAX_UNPLACED = 100;
 
-/** Clients of the first thinking models look for the thoughts in front of the answer (wire.md D9, service.md 4.1). */
+/** Clients of the first thinking models look for thoughts before the answer (docs/protocols/replies.md#inline-thoughts). */
 const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
 /**
@@ -74,7 +74,7 @@ export class CandidateReader {
     const tokens = logprobsOf(candidate['logprobsResult']);
     if (tokens.length > 0) events.push({ type: 'logprobs', choice: this.#choice, tokens });
     this.#metadata.read(candidate);
-    // Seen on earlier chunks than the last one: acted on at the end only (wire.md C6).
+    // May stand on earlier chunks than the last one: it takes effect at the end only (docs/protocols/gemini.md#early-finish).
     this.#finish = asString(candidate['finishReason']) ?? this.#finish;
     this.#finishMessage = asString(candidate['finishMessage']) ?? this.#finishMessage;
   }
@@ -85,7 +85,10 @@ export class CandidateReader {
     else if (this.#others.push(part) === 1) this.#unplaced.push(toPartBlock(this.#others));
   }
 
-  /** `blocked`: the filter may stop an answer that has begun; then it, not the model, says why there is no more (wire.md D10). */
+  /**
+   * `blocked`: the filter stopped an answer that had begun; its reason ends the answer, not the model's
+   * (docs/protocols/replies.md#finish-reasons).
+   */
   end(blocked?: PromptBlock): GenerationEvent[] {
     const events: GenerationEvent[] = [];
     this.#calls.close(events);

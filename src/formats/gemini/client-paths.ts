@@ -1,6 +1,6 @@
 import { toSnake } from './wire.ts';
 
-/** Fields of `generationConfig` (wire.md C4) that losses are told of under the names of OpenAI's chat API. */
+/** Fields of `generationConfig` (docs/protocols/gemini.md#generation-config) that losses name as OpenAI's chat API does. */
 const CONFIG = new Map([
   ['max_tokens', 'maxOutputTokens'],
   ['temperature', 'temperature'],

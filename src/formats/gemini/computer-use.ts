@@ -16,8 +16,8 @@ export function hidesSignatures({ extrasFormat }: Conversation, { strict }: Pick
 }
 
 /**
- * What a caller of computer use has left out (service.md 2.5), for the message of a refusal. Not refused here: newer models
- * that are no preview of it take the tool as well.
+ * What a request for computer use lacks (docs/protocols/gemini.md#computer-use), for the message of a refusal. The gateway does not
+ * refuse such a request itself: newer models that are not the computer-use preview take the tool as well.
  */
 export function hintOfComputerUse(
   conversation: Conversation,

@@ -42,7 +42,7 @@ function mergeTurns(turns: readonly Turn[]): Turn[] {
     if (last?.role === turn.role) merged[merged.length - 1] = { ...last, parts: [...last.parts, ...parts] };
     else merged.push({ ...turn, parts });
   }
-  // System text alone is sent as what the user says (wire.md D2.1).
+  // System text alone is sent as a user turn (docs/protocols/requests.md#system-text-for-gemini).
   if (merged.every(({ role }) => role === 'system')) return merged.map((turn) => ({ ...turn, role: 'user' }));
   return merged.map((turn) => (turn.role === 'user' ? { ...turn, parts: withBlank(turn.parts) } : turn));
 }

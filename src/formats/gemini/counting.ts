@@ -3,12 +3,12 @@ import { ReplyFault, type TokenCounting } from '../format.ts';
 import { asNumber, isObject } from './wire.ts';
 
 /**
- * What a generation has besides contents, systemInstruction, tools and generationConfig (wire.md C7). `cachedContent` is not among
- * them: it belongs to the prompt, so a count without it would be another one. Google says itself that it does not take it.
+ * Fields of a generation that a token count does not take (docs/protocols/gemini.md#count-tokens). `cachedContent` is not among them: it
+ * belongs to the prompt, so a count without it would be wrong. Google itself answers that it does not take it.
  */
 const NOT_TAKEN = ['toolConfig', 'safetySettings', 'labels', 'serviceTier'] as const;
 
-/** CountTokensResponse (wire.md C7). */
+/** Fields of CountTokensResponse (docs/protocols/gemini.md#count-tokens). */
 const REPLY_FIELDS: ReadonlySet<string> = new Set([
   'totalTokens',
   'totalBillableCharacters',

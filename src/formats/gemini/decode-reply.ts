@@ -9,7 +9,10 @@ import { metadataOf } from './metadata.ts';
 import { asList, asNumber, asString, isObject, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
 
-/** The stream closed before the model said why it ended: what was shown is not the whole answer (wire.md D13). */
+/**
+ * The stream closed without a finish reason: the client has seen only a part of the answer
+ * (docs/protocols/messages-route.md#interrupted-stream).
+ */
 export const INTERRUPTED: UpstreamFailure = {
   status: 502,
   kind: 'stream_interrupted',
@@ -89,7 +92,10 @@ export class GeminiReplyReader {
     return candidate;
   }
 
-  /** No candidate at all: the prompt was blocked, or the reply is empty; either way one choice says so (wire.md D10). */
+  /**
+   * No candidate at all: the prompt was blocked, or the reply is empty. Either is one choice
+   * (docs/protocols/replies.md#blocked-prompt-reply).
+   */
   #emptyAnswer(): GenerationEvent[] {
     if (!this.#blocked) return [{ type: 'finish', choice: 0, reason: 'stop' }];
     const { reason, message, ratings } = this.#blocked;
@@ -137,7 +143,9 @@ function indexesOf(candidates: readonly JsonObject[]): number[] {
 
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'error'];
 
-/** A plain 2xx reply. A missing finish reason is a plain end here: the body is known to be whole (wire.md D10). */
+/**
+ * A plain 2xx reply. Its body is complete, so a missing finish reason is a plain end (docs/protocols/replies.md#missing-finish-reason).
+ */
 export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
   if (!isObject(body) || !REPLY_FIELDS.some((field) => field in body)) {
     throw new ReplyFault('the reply is not a GenerateContentResponse');

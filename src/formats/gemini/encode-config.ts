@@ -9,7 +9,7 @@ import { compact, toCamel } from './wire.ts';
 const MAX_STOPS = 5;
 const MAX_TOP_LOGPROBS = 20;
 
-/** `generationConfig` (wire.md D1, D7, D8). What the caller did not send is not sent. */
+/** `generationConfig` (docs/protocols/gemini.md#generation-config). A field that the caller did not send is not sent. */
 export function encodeConfig(
   conversation: Conversation,
   traits: ModelTraits,
@@ -52,7 +52,7 @@ function encodePenalties({ sampling }: Conversation, traits: ModelTraits, losses
   return {};
 }
 
-/** No alternatives is what leaving the field out means; its range begins at 1 (wire.md C4). */
+/** Zero alternatives is the default, and the range of the field begins at 1 (docs/protocols/gemini.md#logprobs). */
 function encodeTopLogprobs(count: number | undefined, losses: LossReport): number | undefined {
   if (count === 0) return undefined;
   if (count === undefined || count <= MAX_TOP_LOGPROBS) return count;

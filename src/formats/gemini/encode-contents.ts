@@ -32,11 +32,11 @@ export interface EncodedContents {
 
 interface Content {
   readonly content: { readonly role: 'user' | 'model'; readonly parts: JsonObject[] };
-  /** Function responses stand alone: Gemini 3 refuses siblings beside them (wire.md D2.3). */
+  /** Gemini 3 refuses siblings beside function responses (docs/protocols/requests.md#function-responses-alone). */
   readonly alone: boolean;
 }
 
-/** Turns → `contents` and `systemInstruction` (wire.md D2). */
+/** Turns → `contents` and `systemInstruction` (docs/protocols/requests.md#messages-for-gemini). */
 export function encodeContents(
   { turns, tools }: Pick<Conversation, 'turns' | 'tools'>,
   traits: ModelTraits,
@@ -54,7 +54,7 @@ interface Setup {
 
 class ContentsEncoder {
   readonly #traits: ModelTraits;
-  /** Not Vertex, which refuses `id` in calls and responses: they pair by name and order there (wire.md finding 8). */
+  /** True off Vertex AI, which refuses `id`: calls and responses pair by name and order there (docs/protocols/gemini.md#call-ids). */
   readonly #direct: boolean;
   readonly #losses: LossReport;
   readonly #calls = new CallIndex();
@@ -120,7 +120,7 @@ class ContentsEncoder {
   }
 
   #systemTurn(turn: Turn, param: BodyPlace): void {
-    // All of them, in order: other gateways read the first one only, or fail on later ones (wire.md D2.1).
+    // All of them, in order: other gateways read only the first (docs/protocols/requests.md#system-text-for-gemini).
     if (this.#contents.length > 0 || this.#pending.length > 0) {
       this.#losses.downgraded(param, 'Gemini has one system instruction, before all turns');
     } else if (!this.#traits.system)
@@ -181,8 +181,8 @@ class ContentsEncoder {
   }
 
   /**
-   * Thoughts are not sent back, the signature that proves them is, on a part of its own (wire.md D2.4). No loss: Gemini does
-   * without those of earlier turns (service.md 4.1).
+   * A signature is sent back without its thought. That is no loss: Gemini needs no thoughts of earlier turns
+   * (docs/protocols/requests.md#thoughts-to-gemini).
    */
   #thinking({ signature, unnamed }: ThinkingPart, place: BodyPlace): JsonObject | undefined {
     if (signature !== undefined && isFromClaude(signature)) return this.#drop(place, 'a thought of another provider');
@@ -236,7 +236,7 @@ class ContentsEncoder {
     else this.#contents.push({ content: { role, parts }, alone: false });
   }
 
-  /** Where there is no system field, or nothing but system text, that text opens the conversation (wire.md D2.1). */
+  /** System text alone, or without a system field, opens the conversation (docs/protocols/requests.md#system-text-for-gemini). */
   #placeSystem(): void {
     if (this.#system.length === 0 || (this.#traits.system && this.#contents.length > 0)) return;
     const [first] = this.#contents;
@@ -248,17 +248,17 @@ class ContentsEncoder {
   #complete({ content, alone }: Content): void {
     const { role, parts } = content;
     if (role === 'model') {
-      // Only the first call of a turn is checked; the later ones of parallel calls carry none (wire.md finding 9, D9).
+      // Gemini checks the first call of a turn only; later parallel calls have no signature (docs/protocols/gemini.md#missing-signature).
       const call = this.#traits.third ? parts.findIndex((part) => 'functionCall' in part) : -1;
       if (call >= 0 && !('thoughtSignature' in parts[call]!)) parts[call] = signed(parts[call]!, SKIP_SIGNATURE);
     } else if (!alone && !parts.some((part) => 'text' in part) && parts.some(isMedia)) {
-      // Media alone are refused (wire.md D2.7).
+      // Gemini refuses media without a text (docs/protocols/requests.md#media-alone).
       parts.push({ text: ' ' });
     }
   }
 }
 
-/** Parts of tools that run on Google's side; Vertex knows neither (wire.md C4). */
+/** Parts of tools that run on Google's side; Vertex AI refuses both (docs/protocols/gemini.md#server-side-tools). */
 const DEVELOPER_PARTS = ['toolCall', 'toolResponse'];
 
 function isMedia(part: JsonObject): boolean {
@@ -269,7 +269,7 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
   return signature === undefined ? part : { ...part, thoughtSignature: signature };
 }
 
-/** `''` means no arguments; the wire has an object for them (wire.md D2.5). */
+/** `''` means no arguments; Gemini needs an object (docs/protocols/requests.md#arguments). */
 function parseArguments(part: ToolCallPart, place: BodyPlace, losses: LossReport): JsonObject | JsonText {
   const param = BodyPlace.field(place, 'function.arguments');
   const value = JsonText.of(part.arguments) ?? parsedArguments(part, param, losses);

@@ -7,7 +7,7 @@ import { BodyPlace } from '../losses/place.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 
-/** `inlineData` or `fileData` (wire.md D4). `param` names the part in the caller's body. */
+/** `inlineData` or `fileData` (docs/protocols/requests.md#media). `param` names the part in the caller's body. */
 export function encodeMedia(part: MediaPart, param: BodyPlace): JsonObject {
   const { source } = part;
   switch (source.kind) {

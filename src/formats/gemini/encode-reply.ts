@@ -21,7 +21,7 @@ export function encodeReply(
   return { candidates: choices.map(encodeChoice), ...encodeEnvelope({ id, model, usage }, client) };
 }
 
-/** `responseId` is what the other direction makes a `chatcmpl-` id of (wire.md D9). */
+/** The other direction makes a `chatcmpl-` id of `responseId` (docs/protocols/replies.md#call-ids). */
 export function encodeEnvelope(
   {
     id,

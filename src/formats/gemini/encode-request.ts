@@ -12,7 +12,10 @@ import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
 import { asList, isObject, objectsOf, optional } from './wire.ts';
 
-/** Conversation → body of generateContent and streamGenerateContent, which are one (wire.md C4, D1–D8). */
+/**
+ * Conversation → body of generateContent and streamGenerateContent, which are the same (docs/protocols/gemini.md#request-body,
+ * docs/protocols/requests.md#messages-for-gemini).
+ */
 export function* encodeInSteps(
   conversation: Conversation,
   target: RequestTarget,
@@ -51,14 +54,17 @@ export function* encodeInSteps(
 export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
   finish(encodeInSteps(...input));
 
-/** Fields of the conversation that no field of Gemini stands for (wire.md D1). */
+/** Fields of the conversation that Gemini has no field for (docs/protocols/requests.md#parameters). */
 function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, losses: LossReport): void {
   if (conversation.user !== undefined) losses.dropped('user', 'Gemini has no user identifier');
   if (conversation.metadata !== undefined) reportMetadata(conversation.metadata, target, losses);
   if (conversation.verbosity !== undefined) losses.dropped('verbosity', 'Gemini has no verbosity');
 }
 
-/** Computer use works over many turns, and a strict client never sees the signatures it must send back (service.md 2.5, 4.1). */
+/**
+ * Computer use works over many turns, and a strict client never sees the signatures that it must send back
+ * (docs/protocols/gemini.md#computer-use, docs/protocols/replies.md#strict-replies).
+ */
 function reportHiddenSignatures(conversation: Conversation, target: RequestTarget, losses: LossReport): void {
   const place = hidesSignatures(conversation, target) ? placeOfComputerUse(conversation.tools) : undefined;
   if (place !== undefined) {
@@ -95,7 +101,7 @@ const TIERS = new Map([
   ['priority', 'priority'],
 ]);
 
-/** Pay-as-you-go tiers of Vertex AI; provisioned throughput, where there is some, is used up first (wire.md C2). */
+/** Tier of pay-as-you-go requests on Vertex AI; provisioned throughput is used up first (docs/protocols/vertex-ai.md#service-tier). */
 const TIER_HEADER = 'x-vertex-ai-llm-shared-request-type';
 
 interface EncodedTier {
@@ -103,7 +109,7 @@ interface EncodedTier {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Vertex names the tier in a header, the Developer API in the body (wire.md C4, D1); `auto` is what happens anyway. */
+/** Vertex AI takes the tier in a header, the Developer API in the body (docs/protocols/gemini.md#service-tier); `auto` is the default. */
 function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, losses: LossReport): EncodedTier {
   if (tier === undefined || tier === 'auto') return {};
   const serviceTier = TIERS.get(tier);
@@ -131,7 +137,7 @@ function withExtras(
   return merge(forHost(others, target, losses), tools.length > 0 ? { ...body, tools } : body);
 }
 
-/** Vertex refuses the switch of the Developer API for tools that run on Google's side (wire.md C4). */
+/** Vertex AI refuses the Developer API's switch for tools that run on Google's side (docs/protocols/gemini.md#server-side-tools). */
 function forHost(extras: JsonObject, { host }: RequestTarget, losses: LossReport): JsonObject {
   const config = extras['toolConfig'];
   if (host !== 'vertex' || !isObject(config) || !('includeServerSideToolInvocations' in config)) return extras;

@@ -9,7 +9,10 @@ import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject } from './wire.ts';
 
-/** Calls of earlier assistant turns by id: functionResponse needs the name, and the order of the calls (wire.md D2.6). */
+/**
+ * Calls of earlier assistant turns by id: a functionResponse needs the name and the order of the calls
+ * (docs/protocols/requests.md#results-for-gemini).
+ */
 export class CallIndex {
   readonly #calls = new Map<string, { readonly name: string; readonly order: number }>();
   #count = 0;
@@ -40,7 +43,10 @@ export interface ResultOptions {
   readonly calls: CallIndex;
   readonly losses: LossReport;
   readonly keepIds: boolean;
-  /** The model takes media inside a function response; others have them follow as ordinary user parts (wire.md D13). */
+  /**
+   * The model takes media inside a function response; for other models they follow as ordinary user parts
+   * (docs/protocols/gemini.md#media-in-function-responses).
+   */
   readonly mediaInside: boolean;
 }
 
@@ -65,7 +71,7 @@ function inCallOrder(pending: readonly PendingResult[], calls: CallIndex): reado
     .map(({ result }) => result);
 }
 
-/** Media types of `functionResponse.parts` (wire.md C4). */
+/** Media types of `functionResponse.parts` (docs/protocols/gemini.md#media-in-function-responses). */
 const INSIDE = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain']);
 
 function encodeResult(
@@ -104,7 +110,7 @@ function mimeIn(encoded: JsonObject): string {
   return isObject(payload) ? String(payload['mimeType']) : '';
 }
 
-/** The keys `output` and `error` are the ones Gemini knows; any other object is the output as a whole (wire.md C4). */
+/** Gemini knows the keys `output` and `error`; any other object is the output as a whole (docs/protocols/gemini.md#function-response). */
 function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport): JsonObject | JsonText {
   const texts: string[] = [];
   const list = BodyPlace.field(param, 'content');

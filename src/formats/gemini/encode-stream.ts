@@ -38,7 +38,9 @@ interface ChoiceState {
   readonly metadata: JsonObject;
 }
 
-/** One SSE record per push and choice with content; the finish, grounding and usage come in the last one (wire.md C6). */
+/**
+ * One SSE record per push and choice with content; the last one has the finish, grounding and usage (docs/protocols/gemini.md#stream).
+ */
 class GeminiStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
   readonly #notes: LossNotes;

@@ -4,12 +4,15 @@ import type { ThinkingControl, ThinkingLevel } from './models.ts';
 
 interface ThinkingInputs {
   readonly control: ThinkingControl | undefined;
-  /** Thoughts are asked for only when the client may see them (wire.md D8). */
+  /** Thoughts are requested only when the client may see them (docs/protocols/requests.md#visible-thoughts). */
   readonly showThoughts: boolean;
   readonly losses: LossReport;
 }
 
-/** `thinkingConfig` (wire.md D8). A budget and a level together are a 400, so each generation gets its own only. */
+/**
+ * `thinkingConfig` (docs/protocols/gemini.md#thinking-config). A budget and a level together are a 400, so each generation gets its own
+ * only.
+ */
 export function encodeThinking(reasoning: Reasoning | undefined, inputs: ThinkingInputs): JsonObject | undefined {
   const requested = reasoning && requestedThinking(reasoning, inputs.losses);
   if (!requested) return undefined;
@@ -61,7 +64,7 @@ function amountOf({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): '
 
 type Budget = Extract<ThinkingControl, { by: 'budget' }>;
 
-/** Google's own OpenAI layer for low, medium and high; the others from the table of wire.md D8. */
+/** Google's own OpenAI endpoint for low, medium and high; [the table](docs/protocols/requests.md#reasoning) for the others. */
 const BUDGETS = { minimal: 512, low: 1024, medium: 8192, high: 24576, xhigh: 32768, max: 32768 } as const;
 
 function budgetFor({ amount, param }: ThinkingRequest, control: Budget, losses: LossReport): JsonObject {

@@ -14,7 +14,7 @@ export interface EncodedGeminiTools {
   readonly customTools: string[];
 }
 
-/** Tools and tool choice (wire.md D5). */
+/** Tools and tool choice (docs/protocols/requests.md#tools). */
 export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedGeminiTools {
   const { losses } = report;
   const collected: Collected = { declarations: [], builtins: [], customTools: [], strict: [], place: 0 };
@@ -170,7 +170,7 @@ function encodeToolConfig({ declarations, builtins }: Offer, inputs: ConfigInput
       losses.downgraded('tool_choice', 'it governs function tools only; Google decides on tools it runs itself');
     } else if (declarations.length === 0) losses.dropped('tool_choice', 'there is no tool to choose');
   }
-  // A calling config without declarations is a 400 (wire.md C4).
+  // A calling config without declarations is a 400 (docs/protocols/gemini.md#tool-config).
   const names = declarations.map(({ name }) => String(name));
   const calling = names.length > 0 ? encodeCalling(names, inputs) : undefined;
   const retrieval = builtins.find(({ retrievalConfig }) => retrievalConfig)?.retrievalConfig;

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../events.ts';
 import type { ClientError, ErrorReply } from '../format.ts';
 import { asNumber, asObject, asString, isObject, objectsOf, optional } from './wire.ts';
 
-/** Google's status words (wire.md C11). The first word of a status is the one the gateway writes for it. */
+/** Google's status words (docs/protocols/errors.md#google-errors). The gateway writes the first word of a status. */
 const STATUSES: readonly (readonly [number, ...string[]])[] = [
   [400, 'INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'OUT_OF_RANGE'],
   [401, 'UNAUTHENTICATED'],
@@ -21,7 +21,7 @@ const STATUSES: readonly (readonly [number, ...string[]])[] = [
 /** Longest error text that is passed on when the body is not Google's JSON (front ends answer in HTML). */
 const MAX_TEXT_BYTES = 1024;
 
-/** A reply that is not 2xx. Pre-stream errors may be a one-element array (wire.md C6). */
+/** A reply that is not 2xx. An error before the stream may be an array of one (docs/protocols/gemini.md#array-errors). */
 export function decodeError(status: number, text: string): UpstreamFailure {
   const parsed = parse(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
@@ -103,7 +103,7 @@ function cap(text: string): string {
 
 const TYPE_PREFIX = 'type.googleapis.com/google.rpc.';
 
-/** 529 is Anthropic's own; Google's word for an overload is UNAVAILABLE, which is 503 (wire.md D12). */
+/** 529 is Anthropic's own status; Google's word for an overload is UNAVAILABLE, which is 503 (docs/protocols/errors.md#overload). */
 export function encodeError({ status: given, message, code, param }: ClientError): ErrorReply {
   const status = given === 529 ? 503 : given;
   const details: JsonObject[] = [];

@@ -1,6 +1,9 @@
 import type { FinishReason } from '../events.ts';
 
-/** Finish reasons (wire.md D10). What is not listed ends as `stop`: the model stopped, whatever the reason is called. */
+/**
+ * Finish reasons (docs/protocols/replies.md#finish-reasons). A reason that is not listed ends as `stop`: the model stopped, whatever the
+ * reason is called.
+ */
 const REASONS: { readonly [native: string]: FinishReason } = {
   STOP: 'stop',
   FINISH_REASON_UNSPECIFIED: 'stop',

@@ -26,8 +26,9 @@ interface Framer {
 }
 
 /**
- * Finds the events of a stream: server-sent events, or the elements of a JSON array where the request had no `alt=sse`. The first
- * byte that is no white space tells which (wire.md C6). A lone object, such as an error, reads like an array of one.
+ * Finds the events of a stream: server-sent events, or the elements of a JSON array if the request had no `alt=sse`. The first byte that
+ * is not white space tells which (docs/protocols/gemini.md#json-array-stream). A lone object, such as an error, reads like an array of
+ * one.
  */
 export class Framing implements Framer {
   readonly #start = new StreamStart();

@@ -10,11 +10,11 @@ export interface Citations {
 }
 
 /**
- * Grounding → citations (wire.md D9): one for each source of each support. Segments count UTF-8 bytes; measured on all
- * recordings, streamed or not: of the whole answer, its text parts joined and thoughts left out. `partIndex`, which none of
- * them sets, would count within that part.
- * @param partStarts where each text part begins in `text`; turned into bytes here and not while chunks arrive, which would cost
- * the square of the answer's length (measured: 130 µs per event at 32,000 events)
+ * Grounding → citations (docs/protocols/replies.md#citations): one for each source of each support. Segments count UTF-8 bytes. In all
+ * recordings, streamed or not, they count within the whole answer: its text parts joined, without thoughts
+ * (docs/protocols/gemini.md#grounding). `partIndex`, which no recording sets, would count within that part.
+ * @param partStarts where each text part begins in `text`; converted to bytes here and not while chunks arrive, which would cost the
+ * square of the answer's length (measured: 130 µs per event at 32,000 events)
  */
 export function citationsOf(grounding: JsonObject, text: string, partStarts: readonly number[]): Citations {
   const sources = objectsOf(grounding['groundingChunks']).map(sourceOf);

@@ -11,7 +11,10 @@ import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { clientPaths } from './client-paths.ts';
 
-/** Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API (wire.md C4–C6, C11, D). */
+/**
+ * Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API
+ * (docs/protocols/gemini.md#request-body).
+ */
 export const gemini: Format = {
   name: 'gemini',
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },

@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 
-/** Rules of Google Cloud labels (wire.md C10). Lower-case and caseless letters of any script count as letters. */
+/** Rules of Google Cloud labels (docs/protocols/vertex-ai.md#labels). Lowercase and caseless letters of any script count as letters. */
 const MAX_LABELS = 64;
 const MAX_LENGTH = 63;
 const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
@@ -28,8 +28,8 @@ function fail(param: string, reason: string): never {
 }
 
 /**
- * Labels derived from metadata, beside the explicit ones, which win key by key. Metadata have any spelling, so these are
- * rewritten to the rules; in sorted order, so that the same metadata always give the same labels (wire.md C10).
+ * Labels derived from metadata, beside the explicit ones, which win key by key. Metadata can have any spelling, so they are converted to
+ * the rules; in sorted order, so that the same metadata always give the same labels (docs/protocols/vertex-ai.md#labels).
  */
 export function addDerived(
   explicit: JsonObject,

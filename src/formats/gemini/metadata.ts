@@ -3,8 +3,8 @@ import type { JsonObject } from '../conversation.ts';
 import { isObject } from './wire.ts';
 
 /**
- * What a candidate says about itself beside its content. Travels as one opaque event per choice, for clients that are not
- * strict (wire.md D9) and for clients of this format.
+ * What a candidate says about itself beside its content. Travels as one opaque event per choice, for clients that are not strict
+ * (docs/protocols/replies.md#choice-notes) and for clients of this format.
  */
 const FIELDS = ['groundingMetadata', 'urlContextMetadata', 'citationMetadata', 'safetyRatings'] as const;
 

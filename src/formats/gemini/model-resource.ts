@@ -1,10 +1,13 @@
-/** A model as Vertex AI's own API names it: `publishers/{publisher}/models/{model}` (wire.md C2). */
+/** A model as Vertex AI's own API names it: `publishers/{publisher}/models/{model}` (docs/protocols/vertex-ai.md#paths). */
 export interface ModelResource {
   readonly publisher: string;
   readonly model: string;
 }
 
-/** Publishers whose models go by a prefix here (service.md 2.2); those of the others have the name Google gives them, with a slash. */
+/**
+ * Publishers whose models have a prefix here (docs/protocols/vertex-ai.md#model-prefixes); models of other publishers have Google's name,
+ * with a slash.
+ */
 const PREFIXED: ReadonlySet<string> = new Set(['anthropic', 'meta', 'mistralai']);
 const PUBLISHER = /^[a-z][a-z0-9-]{0,62}$/;
 

@@ -1,6 +1,7 @@
 /**
- * What the generations of Gemini differ in, in one table (wire.md C4, D5, D6, D8). First match wins; a model that no row
- * knows gets no thinking control, which is then a reported loss, and nothing newer than the 2.x wire.
+ * How the generations of Gemini differ, in one table (docs/protocols/gemini.md#thinking-config,
+ * docs/protocols/gemini.md#generation-config, docs/protocols/gemini.md#tool-config). First match wins; a model without a row gets no
+ * thinking control, which is then a reported loss, and only the features of 2.x.
  */
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
@@ -23,13 +24,13 @@ export interface ModelTraits {
   /** Function calling mode VALIDATED exists from 2.5 on. */
   readonly validatedCalls: boolean;
   /**
-   * Generation 3 and later: answers 400 when the first call of a model turn has no thought signature (wire.md finding 9), takes
-   * a resolution per media part.
+   * Generation 3 and later: answers 400 when the first call of a model turn has no thought signature
+   * (docs/protocols/gemini.md#missing-signature), takes a resolution per media part.
    */
   readonly third: boolean;
   /** Media inside function responses: from generation 3 on, and where screenshots are what a result is. */
   readonly mediaInResponses: boolean;
-  /** Gemma has no system field; its system text goes before the first user text (wire.md D2.1). */
+  /** Gemma has no system field; its system text goes before the first user text (docs/protocols/requests.md#system-text-for-gemini). */
   readonly system: boolean;
 }
 

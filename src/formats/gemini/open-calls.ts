@@ -4,8 +4,8 @@ interface OpenCall {
 }
 
 /**
- * Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (wire.md finding 8). Both are
- * looked up, since a turn may hold tens of thousands of calls.
+ * Calls without an answer yet: responses pair by id, or by name and order where ids are not sent (docs/protocols/gemini.md#call-ids).
+ * Both are indexed, since a turn may hold tens of thousands of calls.
  */
 export class OpenCalls {
   readonly #open = new Set<OpenCall>();

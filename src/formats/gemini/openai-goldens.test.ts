@@ -5,8 +5,9 @@ import { openaiChat } from '../openai-chat/index.ts';
 import { gemini } from './index.ts';
 
 /**
- * OpenAI chat requests and what they are on Gemini's wire, whole: bodies, losses and refusals, each checked against wire.md
- * C4, C10, D1, D2 and D4 to D9. Unless a row says otherwise, the request asks "hi" and goes to Vertex AI for a strict client.
+ * OpenAI chat requests and the whole result in Gemini's format: bodies, losses and refusals, each checked against
+ * docs/protocols/gemini.md and docs/protocols/requests.md. Unless a row says otherwise, the request asks "hi" and goes to Vertex AI for a
+ * strict client.
  */
 interface Golden {
   readonly title: string;
@@ -28,7 +29,7 @@ interface Golden {
 const numbered = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, String(index)]));
 
-/** Extensions and types of wire.md D4. */
+/** Extensions and types (docs/protocols/requests.md#mime-types). */
 const EXTENSIONS: { readonly [mime: string]: string } = {
   'image/jpeg': 'jpg jpeg',
   'image/png': 'png',
@@ -91,7 +92,7 @@ const addresses: readonly Golden[] = Object.entries(EXTENSIONS)
     };
   });
 
-/** `input_audio.format` → type (wire.md D4). */
+/** `input_audio.format` → type (docs/protocols/requests.md#audio-formats). */
 const SOUNDS: { readonly [format: string]: string } = {
   wav: 'audio/wav',
   mp3: 'audio/mp3',

@@ -9,8 +9,8 @@ import { toSse } from './stream.testkit.ts';
 import { isObject, objectsOf } from './wire.ts';
 
 /**
- * Gemini's replies as an OpenAI client gets them, strict and not (wire.md D9), plain and streamed, and what such a client's next
- * request says of them. Rows name only what they are about.
+ * Gemini's replies as an OpenAI client gets them, strict and not (docs/protocols/replies.md#reply-extensions), plain and streamed, and
+ * what such a client's next request says of them. Each row names only the fields that it is about.
  */
 interface Row {
   readonly title: string;

@@ -2,8 +2,8 @@ import type { JsonObject } from '../conversation.ts';
 import { isObject, leftover, pick } from './wire.ts';
 
 /**
- * Gemini's OpenAPI-style Schema (`parameters`, `responseSchema`) → JSON Schema (wire.md D6): lower-case types, `nullable` in
- * the type, counts that protobuf writes as strings as numbers. Only keywords this dialect has are touched.
+ * Gemini's OpenAPI-style Schema (`parameters`, `responseSchema`) → JSON Schema (docs/protocols/requests.md#schema-openapi): lowercase
+ * types, `nullable` in the type, counts that protobuf writes as strings as numbers. Only keywords of this dialect are changed.
  */
 export function fromOpenApi(schema: JsonObject): JsonObject {
   const out: JsonObject = { ...leftover(schema, SPECIAL) };

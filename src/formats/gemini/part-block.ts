@@ -2,9 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import { asObject } from './wire.ts';
 
 /**
- * A part of an answer that no other API has a word for (`fileData`, whatever comes next). With a `type` of its own it stands among
- * the `content_blocks` of clients that are not strict (wire.md D9), who may send it back; without one it would read as a note
- * on the whole answer.
+ * A part of an answer that no other API has a form for (`fileData`, and parts that Google adds later). With a `type` of its own it stands
+ * among the `content_blocks` of clients that are not strict (docs/protocols/replies.md#content-blocks), who may send it back; without one
+ * it would read as a note on the whole answer.
  */
 const TYPE = 'gemini_part';
 

@@ -3,9 +3,9 @@ import { ReplyFault } from '../format.ts';
 import { asString, isObject } from './wire.ts';
 
 /**
- * Arguments that arrive piece by piece (`streamFunctionCallArguments`, wire.md C6): each piece sets, or with `willContinue`
- * goes on with, the value at a JSON path. Paths need not come in the order of a JSON text, so the text is written when
- * the call is whole.
+ * Arguments that arrive piece by piece (`streamFunctionCallArguments`, docs/protocols/gemini.md#streamed-arguments): each piece sets the
+ * value at a JSON path, or continues it with `willContinue`. Paths need not come in the order of a JSON text, so the text is written when
+ * the call is complete.
  */
 export class PartialArguments {
   readonly #root: Node = Object.create(null);

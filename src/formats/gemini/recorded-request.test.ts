@@ -20,7 +20,7 @@ const roundTrip = (recording: Recording, host: 'vertex' | 'direct') => {
   return { first, body, losses, second: { ...decodeRequest(body), model: first.model } };
 };
 
-/** Of a thought of an earlier turn only its signature is sent (service.md 4.1). */
+/** Of a thought of an earlier turn only its signature is sent (docs/protocols/requests.md#thoughts-to-gemini). */
 const withoutThoughts = (conversation: Conversation): Conversation => ({
   ...conversation,
   turns: conversation.turns.map((turn) => ({

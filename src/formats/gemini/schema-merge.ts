@@ -32,9 +32,9 @@ interface Merged {
 const NO_REFS: ReadonlySet<string> = new Set();
 
 /**
- * `allOf` has no place on Gemini's wire: its branches are merged into their parent, properties and required lists together,
- * later branches winning elsewhere (wire.md D6). A branch that is a local reference is looked up; an `allOf` that only
- * wraps one reference (how pydantic adds a description to one) stays a reference.
+ * Gemini has no `allOf`: its branches are merged into their parent, properties and required lists together, later branches winning
+ * elsewhere (docs/protocols/requests.md#schema-all-of). A branch that is a local reference is looked up; an `allOf` that only wraps one
+ * reference (how pydantic adds a description to one) stays a reference.
  */
 export class AllOfMerger {
   readonly #root: JsonObject;

@@ -3,9 +3,9 @@ import { AllOfMerger, MergeRoom } from './schema-merge.ts';
 import { isObject } from './wire.ts';
 
 /**
- * JSON Schema as `parametersJsonSchema` and `responseJsonSchema` take it (wire.md D6, JSON-Schema carrier). Always a copy: the
- * caller's schema is shared with every attempt and must not change (one known gateway edits it in place, and deletes
- * properties that happen to be named `additionalProperties`). Only schema positions are walked, never plain data.
+ * JSON Schema as `parametersJsonSchema` and `responseJsonSchema` take it (docs/protocols/requests.md#json-schema-for-gemini). Always a
+ * copy: all attempts share the caller's schema, which must not change (one known gateway edits it in place, and deletes properties that
+ * happen to be named `additionalProperties`). Only schema positions are walked, never plain data.
  */
 export interface CarriedSchema {
   /** Undefined for an empty object: the wire wants such parameters left out. */

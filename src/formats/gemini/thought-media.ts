@@ -3,9 +3,10 @@ import { toDataUri } from '../media/media-types.ts';
 import { asObject, asString, optional } from './wire.ts';
 
 /**
- * Media inside a thought: drafts of the picture to come. They are thinking and no answer, so they are shown where thinking is,
- * to clients that are not strict (wire.md D9), as a `thinking` block with a picture. That type is what every reader of
- * `content_blocks` knows, this gateway's too: sent back, the block is a thought without words whose signature goes on (D2.4).
+ * Media inside a thought: drafts of the picture to come. They are thinking and not the answer, so clients that are not strict get them
+ * where thinking is shown (docs/protocols/replies.md#content-blocks), as a `thinking` block with a picture. Every reader of
+ * `content_blocks` knows that type, this gateway included: a block that comes back is a thought without text whose signature is sent on
+ * (docs/protocols/requests.md#thoughts-to-gemini).
  */
 export function toThoughtBlock(mime: string, data: string, signature: string | undefined): JsonObject {
   const image_url = { url: toDataUri(mime, data) };

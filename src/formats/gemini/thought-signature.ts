@@ -1,10 +1,10 @@
 /**
- * Thought signatures that travel inside a call id, for clients that keep nothing else of a call (wire.md D9). Base64 there is
- * base64url, because `+/=` break the ids of other providers.
+ * Thought signatures inside a call id, for clients that keep nothing else of a call (docs/protocols/replies.md#signature-in-the-id). They
+ * are in base64url there, because the ids of other providers cannot hold `+/=`.
  */
 const SEPARATOR = '__thought__';
 
-/** Documented escape value: Gemini 3 takes a call without its signature when it reads this (wire.md finding 9). */
+/** Documented escape value: Gemini 3 accepts it in place of a lost signature (docs/protocols/gemini.md#missing-signature). */
 export const SKIP_SIGNATURE = 'skip_thought_signature_validator';
 
 export function splitCallId(id: string): { readonly id: string; readonly signature?: string } {
@@ -22,10 +22,10 @@ export function toBase64(text: string): string {
 }
 
 /**
- * True for a signature Claude made, as it stands on a thinking part after a fallback between providers: a signature is
- * worth something only to its maker (wire.md D13). Both are base64 of protobuf and do not say whose; measured on all recorded
- * ones, Claude's is a message in field 2 whose own field 1 begins with a version in field 1 and a value in field 3
- * (`12 … 0a … 08 … 18`), and Google's innermost bytes begin with 01.
+ * True for a signature that Claude made, as it stands on a thinking part after a fallback between providers: a signature has a value for
+ * its maker only (docs/protocols/replies.md#foreign-signatures). Both are base64 of protobuf and do not name their maker. Measured on all
+ * recorded ones: Claude's is a message in field 2 whose own field 1 begins with a version in field 1 and a value in field 3 (`12 … 0a …
+ * 08 … 18`), and Google's innermost bytes begin with 01.
  */
 export function isFromClaude(signature: string): boolean {
   const bytes = Buffer.from(signature.slice(0, 32), 'base64');

@@ -33,7 +33,10 @@ export class GeminiUsageReader {
   }
 }
 
-/** Token counts (wire.md D11). The prompt counts cached tokens in, and not the tokens of tools Google ran itself. */
+/**
+ * Token counts (docs/protocols/gemini.md#usage). The prompt count includes cached tokens, and leaves out the tokens of tools that Google
+ * ran itself.
+ */
 function decodeCounts(raw: JsonObject): Usage {
   const count = (name: string) => asNumber(raw[name]) ?? 0;
   const prompt = count('promptTokenCount');
@@ -41,7 +44,7 @@ function decodeCounts(raw: JsonObject): Usage {
   const thoughts = count('thoughtsTokenCount');
   const input = prompt + count('toolUsePromptTokenCount');
   const reported = asNumber(raw['totalTokenCount']);
-  // Some replies count the thoughts into the candidates already; the total gives them away (wire.md C5).
+  // Some replies count the thoughts into the candidates already; the total shows it (docs/protocols/gemini.md#inclusive-thoughts).
   const inclusive = thoughts > 0 && candidates >= thoughts && reported === input + candidates;
   const output = inclusive ? candidates : candidates + thoughts;
   return {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../conversation.ts';
 export { compact } from '../json/compact.ts';
 
 /**
- * Reading protobuf JSON (wire.md C4): field names come in camelCase or snake_case, a repeated field may be written as one
- * bare value, 64-bit integers may be strings. Recorded clients do all three; replies are always camelCase.
+ * Reading protobuf JSON (docs/protocols/gemini.md#protobuf-json): field names come in camelCase or snake_case, a repeated field may be
+ * one bare value, 64-bit integers may be strings. Recorded clients do all three; replies are always camelCase.
  */
 
 export function isObject(value: unknown): value is JsonObject {

@@ -12,9 +12,9 @@ type Action = Loss['action'];
 const ACTIONS: readonly Action[] = ['dropped', 'clamped', 'downgraded'];
 
 /**
- * What a request cannot say at its target (design.md idea 6: nothing is lost in silence). A body may hold hundreds of thousands of
- * fields that no target has: the first ones are named, one entry per place, action and reason, and the others are counted. The
- * count is in the last entries of the list, one for each action.
+ * What a request cannot express at its target: nothing is lost in silence (docs/protocols/requests.md#losses). A body may hold hundreds
+ * of thousands of fields that no target has: the first ones are named, one entry per place, action and reason, and the others are
+ * counted. The count is in the last entries of the list, one for each action.
  */
 export class LossReport {
   readonly #named = new Map<string, Loss>();

@@ -1,8 +1,8 @@
 import type { MediaPart } from '../conversation.ts';
 
 /**
- * MIME types by file extension (wire.md D4). `mp4` and `webm` mean video; an audio part asks `audioMime` instead.
- * Where Google's list and the IANA name differ, Google's is kept: it is the only format that needs a type for a URL.
+ * MIME types by file extension (docs/protocols/requests.md#mime-types). `mp4` and `webm` mean video; an audio part asks `audioMime`
+ * instead. Where Google's list and the IANA name differ, Google's is kept: it is the only format that needs a type for a URL.
  */
 const MIME_BY_EXTENSION = new Map<string, string>([
   ['jpg', 'image/jpeg'],
@@ -42,7 +42,7 @@ const MIME_BY_EXTENSION = new Map<string, string>([
   ['mpga', 'audio/mpeg'],
 ]);
 
-/** `input_audio.format` → MIME (wire.md D4). */
+/** `input_audio.format` → MIME (docs/protocols/requests.md#audio-formats). */
 const AUDIO_BY_FORMAT = new Map<string, string>([
   ['wav', 'audio/wav'],
   ['mp3', 'audio/mp3'],
@@ -111,7 +111,7 @@ export function mimeOfUrl(url: string): string | undefined {
   const slash = url.indexOf('/', authority);
   const host = url.slice(authority, slash < 0 ? url.length : slash).toLowerCase();
   const path = slash < 0 ? '' : url.slice(slash, endOfPath(url, slash));
-  // A watch page has no extension and is a film to Gemini (wire.md D4).
+  // A watch page has no extension and is a video to Gemini (docs/protocols/requests.md#mime-types).
   if (/^(?:www\.|m\.)?youtube\.com$/.test(host) ? path === '/watch' : host === 'youtu.be') return 'video/mp4';
   return mimeOfName(path.slice(path.lastIndexOf('/') + 1));
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { LogprobToken, UrlCitation } from '../events.ts';
 import { compact, isObject, stringOf } from './read.ts';
 
-/** Citations and log probabilities (wire.md A5), both ways. */
+/** Citations and log probabilities (docs/protocols/openai-chat.md#annotations-and-log-probabilities), both ways. */
 
 export function decodeCitation(raw: unknown): UrlCitation | undefined {
   if (!isObject(raw)) return undefined;
@@ -44,7 +44,7 @@ function encodeTokens(tokens: readonly LogprobToken[]): JsonObject[] | null {
   return tokens.map((token) => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }));
 }
 
-/** `bytes` are those of UTF-8, not character codes (wire.md D9). */
+/** `bytes` are those of UTF-8, not character codes (docs/protocols/replies.md#log-probabilities). */
 function encodeToken({ token, logprob, bytes }: LogprobToken): JsonObject {
   return { token, logprob, bytes: bytes === undefined ? [...Buffer.from(token, 'utf8')] : bytes };
 }

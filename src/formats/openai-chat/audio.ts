@@ -6,8 +6,8 @@ import type { BlockNumbers } from './block-numbers.ts';
 import { stringOf } from './read.ts';
 
 /**
- * `audio` of a message or a delta: `{id, data, expires_at, transcript}` (wire.md A5). The transcript is what was said, so it is
- * text; the sound itself is kept until it is whole.
+ * `audio` of a message or a delta: `{id, data, expires_at, transcript}` (docs/protocols/openai-chat.md#audio). The transcript is the
+ * spoken text, so it is text; the sound itself is kept until it is complete.
  */
 export class AudioReader {
   readonly #choice: number;
@@ -46,8 +46,8 @@ export class AudioReader {
 }
 
 /**
- * Made sound is a field of OpenAI's own API, strict or not (wire.md D9). The id and expiry are the provider's; where it has
- * none, they are those of this reply: nothing is stored then, and the sound cannot be referred to later.
+ * Generated sound is a field of OpenAI's own API, strict or not (docs/protocols/openai-chat.md#audio). The id and expiry are the
+ * provider's; where it has none, they are those of this reply: nothing is stored then, and later messages cannot refer to the sound.
  */
 export function encodeAudio(parts: readonly Part[], client: ClientContext): JsonObject | undefined {
   const audios = parts.filter(isAudio);

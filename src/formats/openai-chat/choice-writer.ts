@@ -194,7 +194,7 @@ export class ChoiceWriter {
     return this.#delta({ content_parts: this.#parts.media(mediaItem(event.mime, event.data, event.signature)) });
   }
 
-  /** The last chunk of the choice. Absent reasons read as wire.md D10 says. */
+  /** The last chunk of the choice. An absent reason is `stop` (docs/protocols/replies.md#missing-finish-reason). */
   finish(): string {
     let out = this.role();
     const rest = this.#parts.rest();

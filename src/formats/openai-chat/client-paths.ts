@@ -1,4 +1,7 @@
-/** Places that this API has under several names (wire.md A2, A3, D9). */
+/**
+ * Places that have several names in this API (docs/protocols/openai-chat.md#request-fields, docs/protocols/openai-chat.md#content-parts,
+ * docs/protocols/replies.md#reply-extensions).
+ */
 const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^max_tokens$/, 'max_tokens', 'max_completion_tokens'],
   [/^tool_choice$/, 'tool_choice', 'function_call'],

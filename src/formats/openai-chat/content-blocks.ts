@@ -6,10 +6,10 @@ import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { compact } from './read.ts';
 
 /**
- * The extensions a client gets when it is not strict (wire.md D9). Rule for `content_blocks`, the same in a stream and in a
- * plain reply: they are there when the answer holds something that `content` cannot say (thinking, a signature on text, code
- * that ran, a block of the provider, a text right behind another), and then they hold all texts too; a plain text answer has
- * none. Tool calls and media are never among them: `tool_calls` and `content_parts` have those.
+ * The extensions that a client gets when it is not strict (docs/protocols/replies.md#reply-extensions). Rule for `content_blocks`, the
+ * same in a stream and in a plain reply: they are there when the answer holds something that `content` cannot express (thinking, a
+ * signature on text, code that ran, a block of the provider, a text right behind another), and then they hold all texts too; a plain text
+ * answer has none. Tool calls and media are never among them: `tool_calls` and `content_parts` have those.
  */
 
 /** The part as a block; undefined where it has no place among them. */
@@ -75,8 +75,8 @@ export function contentBlocks(parts: readonly Part[]): JsonObject[] | undefined 
 }
 
 /**
- * Names what a strict client is not shown. Thoughts and signatures are no loss: strict means that they are not asked for
- * (service.md 4.1).
+ * Names what a strict client does not get. Thoughts and signatures are no loss: a strict client does not ask for them
+ * (docs/protocols/replies.md#strict-replies).
  */
 export function losePart(part: AnswerPart, notes: LossNotes): void {
   if (part.type === 'media') {
@@ -92,7 +92,7 @@ type AnswerPart =
   | Pick<OpaquePart, 'type' | 'attached' | 'value'>
   | { readonly type: Exclude<Part['type'] | GenerationEvent['type'], 'media' | 'opaque'> };
 
-/** Between a chain of thought and the answer, where both are one text (service.md 4.1). */
+/** Between a chain of thought and the answer, where both are one text (docs/protocols/replies.md#inline-thoughts). */
 export const AFTER_THOUGHTS = '\r\n\r\n';
 
 /** `content`: the answer, and for clients that are not strict what an inline thinker thought before it. */
@@ -133,7 +133,9 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set([
   'native_finish_reason',
 ]);
 
-/** Notes on the whole answer become fields of the choice: `groundingMetadata`, `safetyRatings` (wire.md D9). */
+/**
+ * Notes on the whole answer become fields of the choice: `groundingMetadata`, `safetyRatings` (docs/protocols/replies.md#choice-notes).
+ */
 export function choiceNotes(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !CHOICE_FIELDS.has(key)));
 }

@@ -6,8 +6,8 @@ import { citationsOf, interleave } from './decode-parts.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**
- * The extensions of a reply that is not strict (wire.md D9), for an upstream that is itself a gateway like this one:
- * `content_blocks` and `content_parts`, whole in a plain reply, fragments in a stream.
+ * The extensions of a reply that is not strict (docs/protocols/replies.md#reply-extensions), for an upstream that is itself a gateway
+ * like this one: `content_blocks` and `content_parts`, whole in a plain reply, pieces in a stream.
  */
 interface BlockOutput {
   readonly choice: number;

@@ -4,7 +4,9 @@ import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { compact, invalidValue, isObject, readArray, readObject, readString, required } from './read.ts';
 
-/** Messages in order (wire.md A3). Tool messages in a row answer one assistant turn: they make one turn. */
+/**
+ * Messages in order (docs/protocols/openai-chat.md#messages). Neighbouring tool messages answer one assistant turn: they make one turn.
+ */
 export function decodeMessages(messages: readonly unknown[], origins?: Origins): readonly Turn[] {
   const turns: Turn[] = [];
   const legacy = new LegacyCalls();
@@ -120,7 +122,7 @@ function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins
   const refusal = readString(message.refusal, path, 'refusal');
   if (refusal) add({ type: 'refusal', text: refusal }, BodyPlace.field(path, 'refusal'));
   const audio = readObject(message.audio, path, 'audio');
-  // An answer in sound is referred to by its id (wire.md A3), which only OpenAI can look up.
+  // A spoken answer is referred to by its id (docs/protocols/openai-chat.md#messages), which only OpenAI can look up.
   if (audio) add({ type: 'opaque', format: 'openai-chat', value: { audio } }, BodyPlace.field(path, 'audio'));
   const calls = readArray(message.tool_calls, path, 'tool_calls') ?? [];
   for (let at = 0; at < calls.length; at += 1) {
@@ -209,7 +211,7 @@ function decodeCall(call: JsonObject, path: BodyPlace): ToolCallPart {
   return { ...part, ...(custom && { custom }), ...compact({ signature, cache }) };
 }
 
-/** The places clients put a Gemini thought signature back (wire.md D9), in order. */
+/** The places where clients put a Gemini thought signature back (docs/protocols/replies.md#thought-signatures), in order. */
 export function callSignature(call: JsonObject, body: JsonObject): string | undefined {
   const extra = isObject(call.extra_content) ? call.extra_content.google : undefined;
   return (

@@ -50,7 +50,10 @@ export function decodeParts(items: readonly unknown[], path: ParamPath, { owner,
   return parts;
 }
 
-/** Claude's citations stand in the text block they are of (wire.md D9), in `content_blocks` or among the parts of `content`. */
+/**
+ * Claude's citations stand in their text block (docs/protocols/replies.md#claude-citations), in `content_blocks` or among the parts of
+ * `content`.
+ */
 export function citationsOf(citations: readonly unknown[]): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value: { type: 'text', citations }, attached: true };
 }
@@ -107,8 +110,8 @@ function decodeCode(part: JsonObject, type: 'code' | 'code_result', path: BodyPl
 }
 
 /**
- * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}` (wire.md A3), which has no time to live of its
- * own.
+ * Anthropic's marker, or OpenAI's `prompt_cache_breakpoint:{mode:"explicit"}` (docs/protocols/openai-chat.md#cache-markers), which has no
+ * time to live of its own.
  */
 export function decodeCache(holder: JsonObject, path: ParamPath): CacheMarker | undefined {
   const marker = readObject(holder.cache_control, path, 'cache_control');
@@ -122,7 +125,9 @@ function decorations(part: JsonObject, path: BodyPlace) {
   return { signature: readString(part.signature, path, 'signature'), cache: decodeCache(part, path) };
 }
 
-/** `image_url` carries images, films, sound and documents here (service.md 2.4): the MIME type says which. */
+/**
+ * `image_url` carries images, video, sound and documents here (docs/protocols/openai-chat.md#media-addresses): the MIME type tells which.
+ */
 function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: BodyPlace): MediaPart {
   const place = BodyPlace.field(path, type);
   const inner = part[type];
@@ -142,7 +147,7 @@ function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audi
   });
 }
 
-/** `mime_type`, or `format` as a type or as an extension. First in the order of wire.md D4. */
+/** `mime_type`, or `format` as a type or as an extension. The first source of a MIME type (docs/protocols/requests.md#mime-types). */
 function explicitMime(holder: JsonObject, path: BodyPlace): string | undefined {
   const mime = readString(holder.mime_type, path, 'mime_type');
   if (mime) return mime;
@@ -160,7 +165,8 @@ interface Located {
 function locate(url: string, explicit: string | undefined, path: BodyPlace): Located {
   const inline = parseDataUri(url);
   if (inline) return { source: { kind: 'data', data: inline.data }, ...typeOf(inline, explicit) };
-  // Anything else is no address: assuming JPEG bytes, as others do, hides the caller's mistake (wire.md D4).
+  // Any other string is no address: reading it as JPEG bytes would hide the caller's mistake
+  // (docs/protocols/requests.md#url-without-scheme).
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
     throw invalidValue(path, `\`${String(path)}\` must be a data URI, or an http, https or gs URL.`);
   }
@@ -210,7 +216,7 @@ function locateFile(file: JsonObject, name: string | undefined, path: BodyPlace)
   const data = readString(file.file_data, path, 'file_data');
   if (data !== undefined) {
     const inline = parseDataUri(data);
-    // wire.md D4: bare base64 without any type is a PDF.
+    // Bare base64 without any type is a PDF (docs/protocols/requests.md#file-data).
     if (!inline) return { source: { kind: 'data', data }, mime: explicit ?? byName ?? 'application/pdf' };
     return {
       source: { kind: 'data', data: inline.data },
@@ -223,16 +229,17 @@ function locateFile(file: JsonObject, name: string | undefined, path: BodyPlace)
     return { ...found, mime: found.mime ?? byName };
   }
   const id = required(readString(file.file_id, path, 'file_id'), path, 'file_data');
-  // A Google file id is an address (wire.md D4: file_id works on Vertex for gs and https).
+  // A Google file id is an address (docs/protocols/requests.md#file-id).
   if (/^(?:gs|https?):\/\//.test(id))
     return { source: { kind: 'url', url: id }, mime: explicit ?? mimeOfUrl(id) ?? byName };
   return { source: { kind: 'file', id }, mime: explicit ?? byName };
 }
 
 /**
- * `content_blocks` and `content_parts` of a message that was not strict, as one list (wire.md D9). Blocks have thinking, its
- * signatures and the texts; parts have texts and media. Each text stands in both: the block's is taken (it may be signed)
- * and marks where between the blocks the media belongs. Parts collected from a stream have no texts to mark it: media comes last.
+ * `content_blocks` and `content_parts` of a message that was not strict, as one list (docs/protocols/replies.md#replayed-extensions).
+ * Blocks have thinking, its signatures and the texts; parts have texts and media. Each text stands in both: the block's is used (it may
+ * be signed) and marks where between the blocks the media belongs. Parts collected from a stream have no texts to mark it: media comes
+ * last.
  */
 export function interleave(blocks: readonly unknown[], parts: readonly unknown[]): unknown[] {
   if (!parts.some(isText)) return [...blocks, ...parts];

@@ -54,14 +54,14 @@ const PLACED: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** POST /v1/chat/completions (wire.md A2–A4) → conversation. */
+/** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields) → conversation. */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const extras = unplaced(body);
   const unread = unreadFields(body);
   const decoded: Conversation = compact({
     model: required(readString(body.model, 'model'), 'model'),
     turns: decodeMessages(required(readArray(body.messages, 'messages'), 'messages'), origins),
-    // `max_tokens` is the deprecated alias; wire.md A2 chooses the newer name where both are sent.
+    // `max_tokens` is the deprecated alias; the newer name wins where a body has both (docs/protocols/openai-chat.md#max-tokens).
     maxTokens:
       readNumber(body.max_completion_tokens, 'max_completion_tokens') ?? readNumber(body.max_tokens, 'max_tokens'),
     sampling: decodeSampling(body),
@@ -88,7 +88,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   return decoded;
 }
 
-/** Nulls are left out: upstreams refuse a null they do not know (wire.md D1: never send null). */
+/** Nulls are left out: upstreams refuse a null that they do not know (docs/protocols/requests.md#nulls). */
 function unplaced(body: JsonObject): JsonObject | undefined {
   const entries = Object.entries(body).filter(
     ([key, value]) => !PLACED.has(key) && value !== null && value !== undefined,

@@ -27,7 +27,10 @@ export function decodeResponseFormat(format: JsonObject | undefined): ResponseFo
   }
 }
 
-/** Some clients put the schema where its wrapper belongs (wire.md A4). The wrapper has none of a schema's own keywords. */
+/**
+ * Some clients put the schema where its wrapper belongs (docs/protocols/openai-chat.md#response-format). The wrapper has none of a
+ * schema's own keywords.
+ */
 export function isBareSchema(wrapper: JsonObject): boolean {
   if (isObject(wrapper.schema)) return false;
   return ['type', 'properties', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum'].some((keyword) => keyword in wrapper);

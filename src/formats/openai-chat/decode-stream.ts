@@ -25,8 +25,8 @@ export function decodeStream(reply: ReplyContext): StreamDecoder {
 }
 
 /**
- * Chunks (wire.md A6) → events. Complete is what has a finish for every choice, whether `[DONE]` or just the close follows:
- * proxies put `[DONE]` behind a cut stream too. Anything else is a stream cut short.
+ * Chunks (docs/protocols/openai-chat.md#stream) → events. A stream is complete when every choice has a finish, whether `[DONE]` or just
+ * the close follows: proxies put `[DONE]` behind a cut stream too. Any other stream was cut short.
  */
 class ChatStreamDecoder implements StreamDecoder {
   readonly #reply: ReplyContext;

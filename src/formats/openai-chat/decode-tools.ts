@@ -11,7 +11,10 @@ import type { Origins } from '../losses/origins.ts';
 import { decodeCache } from './decode-parts.ts';
 import { compact, invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
 
-/** Tool types that name a tool the provider runs (wire.md D5). A Map: a type may be called `constructor`. */
+/**
+ * Tool types that name a tool which the provider runs (docs/protocols/requests.md#built-in-tools-by-name). A Map: a type may be called
+ * `constructor`.
+ */
 const BUILTIN_BY_TYPE: ReadonlyMap<string, BuiltinTool['kind']> = new Map<string, BuiltinTool['kind']>([
   ['web_search', 'web_search'],
   ['googleSearch', 'web_search'],
@@ -50,9 +53,9 @@ export function decodeTools(
 }
 
 /**
- * A function of a special name (`web_search`, `computer_use`) stays a function: what it means is the target's to say. Gemini runs
- * search for it, to Claude it is an ordinary function with a description and a schema of its own (wire.md D5), and neither
- * may lose them here.
+ * A function of a special name (`web_search`, `computer_use`) stays a function: its meaning depends on the target. Gemini runs search for
+ * it, to Claude it is an ordinary function with a description and a schema of its own
+ * (docs/protocols/requests.md#built-in-tools-by-name), and neither may lose them here.
  */
 function decodeTool(tool: JsonObject, path: string): Tool {
   const type = required(readString(tool.type, path, 'type'), path, 'type');
@@ -83,8 +86,9 @@ function decodeCustom(custom: JsonObject, path: string): CustomTool {
 }
 
 /**
- * A tool whose `type` is the tool: `web_search`, or one of Anthropic's dated types (`web_search_20250305`, wire.md B4), which
- * callers of Claude write into OpenAI bodies. `options` is the whole tool, so that its `type` still asks for what it asked.
+ * A tool whose `type` is the tool: `web_search`, or one of Anthropic's dated types (`web_search_20250305`,
+ * docs/protocols/anthropic-messages.md#server-tools), which callers of Claude write into OpenAI bodies. `options` is the whole tool, so
+ * that its `type` keeps its meaning.
  */
 function decodeTyped(tool: JsonObject, type: string): BuiltinTool {
   const dated = /^(.+)_20\d{6}$/.exec(type)?.[1];
@@ -93,7 +97,7 @@ function decodeTyped(tool: JsonObject, type: string): BuiltinTool {
   return { type: 'builtin', kind: 'opaque', options: tool, format: dated ? 'anthropic-messages' : 'openai-chat' };
 }
 
-/** `tool_choice`, else the deprecated `function_call` (wire.md A4). */
+/** `tool_choice`, else the deprecated `function_call` (docs/protocols/openai-chat.md#tool-choice). */
 export function decodeToolChoice(choice: unknown, functionCall: unknown): ToolChoice | undefined {
   if (choice !== undefined && choice !== null) return decodeChoice(choice);
   if (functionCall === undefined || functionCall === null) return undefined;

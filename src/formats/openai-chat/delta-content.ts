@@ -3,7 +3,10 @@ import { isObject } from './read.ts';
 
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
 
-/** Non-empty text, thinking or refusal, a tool's name, media: what the commit gate waits for (design.md 3). */
+/**
+ * Non-empty text, thinking or refusal, a tool's name, media. Until one of these arrives nothing has left, and another target can still be
+ * tried.
+ */
 export function hasContent(delta: JsonObject): boolean {
   if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;
   if (

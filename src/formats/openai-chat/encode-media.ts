@@ -5,7 +5,10 @@ import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { compact } from './read.ts';
 
-/** A media part in the spelling decode-parts.ts reads (wire.md A3, D13). */
+/**
+ * A media part in the spelling that decode-parts.ts reads (docs/protocols/openai-chat.md#content-parts,
+ * docs/protocols/messages-route.md#results).
+ */
 export function encodeMedia(part: MediaPart, path: BodyPlace, report: LossReport): JsonObject {
   const encoded = encodeSource(part, path);
   if (part.name && encoded.type !== 'file')
@@ -33,7 +36,7 @@ function encodeSource(part: MediaPart, path: BodyPlace): JsonObject {
   const { source, detail, name } = part;
   switch (source.kind) {
     case 'url':
-      // Any kind of media: the gateway's own API names this spelling for all of them (service.md 2.4).
+      // Any kind of media: this spelling holds all of them (docs/protocols/openai-chat.md#media-addresses).
       return { type: 'image_url', image_url: compact({ url: source.url, detail }) };
     case 'file':
       return { type: 'file', file: compact({ file_id: source.id, filename: name }) };

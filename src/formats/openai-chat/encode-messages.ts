@@ -40,7 +40,9 @@ function encodeContent(turn: Turn, place: MessageDestination): string | JsonObje
   return plainText(parts) ?? parts;
 }
 
-/** Several texts of an answer or a result as one (wire.md D13): many servers read only a string there. */
+/**
+ * Joins several texts of an answer or a result: many servers read only a string there (docs/protocols/messages-route.md#joined-texts).
+ */
 function joined(parts: readonly JsonObject[], between: string): string | undefined {
   const texts = parts.map(({ type, text, ...others }) =>
     type === 'text' && typeof text === 'string' && Object.keys(others).length === 0 ? text : undefined,
@@ -90,7 +92,10 @@ interface Marking {
   readonly place: MessageDestination;
 }
 
-/** Cache markers exist on the parts of user messages only, without a time to live (wire.md A3), and only at OpenAI. */
+/**
+ * Cache markers exist on the parts of user messages only, without a time to live, and only at OpenAI
+ * (docs/protocols/openai-chat.md#cache-markers).
+ */
 function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role, place }: Marking): JsonObject {
   if (!cache) return block;
   const { target, report } = place;
@@ -128,7 +133,7 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject {
   const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
   return compact({
     role: 'assistant',
-    // null only where something else stands instead of text (wire.md A3).
+    // null only where calls or a refusal stand in place of text (docs/protocols/openai-chat.md#messages).
     content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
     refusal,
     audio,
@@ -171,19 +176,20 @@ function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonOb
 function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: MessageDestination): JsonObject {
   const { id, name, signature } = part;
   if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers on tool calls.');
-  // Google's OpenAI layer takes signatures here (wire.md D9); anyone else would refuse the field, or the foreign proof.
+  // Google's OpenAI endpoint takes signatures here (docs/protocols/replies.md#thought-signatures); any other server would refuse the
+  // field, or the foreign signature.
   const google = target.host === 'vertex';
   if (signature && !google)
     report.dropped(BodyPlace.field(path, 'function.thought_signature'), 'OpenAI chat has no thought signatures.');
   const extra = signature && google ? { extra_content: { google: { thought_signature: signature } } } : {};
   if (part.custom) return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
-  // '' means no arguments (wire.md A3); servers that parse them refuse the empty string.
+  // '' means no arguments; servers that parse them refuse the empty string (docs/protocols/openai-chat.md#tool-calls).
   return { id, type: 'function', function: { name, arguments: part.arguments || '{}' }, ...extra };
 }
 
 /**
- * One message for each result. Only text may stand in a tool message: media goes right after, as the user's (wire.md D13), and
- * a failure is said in words.
+ * One message for each result. Only text may stand in a tool message: media follows as the user's
+ * (docs/protocols/messages-route.md#results), and a failure is a prefix of the text (docs/protocols/messages-route.md#failed-results).
  */
 function encodeResults(turn: Turn, place: MessageDestination): JsonObject[] {
   const attached: JsonObject[] = [];

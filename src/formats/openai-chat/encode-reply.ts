@@ -14,7 +14,7 @@ import { encodeUsage } from './usage.ts';
 
 const NOTHING_SAID: readonly GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }];
 
-/** Events → the body of wire.md A5. */
+/** Events → the body of a plain reply (docs/protocols/openai-chat.md#reply). */
 export function encodeReply(
   events: readonly GenerationEvent[],
   client: ClientContext,
@@ -40,7 +40,7 @@ function encodeChoice(choice: FoldedChoice, client: ClientContext): JsonObject {
     index: choice.index,
     message: encodeMessage(choice, client),
     logprobs: encodeLogprobs(choice.logprobs, choice.refusalLogprobs),
-    // Absent at the end is a stop (wire.md D10).
+    // No reason at the end is a stop (docs/protocols/replies.md#missing-finish-reason).
     ...encodeFinish({ reason, native: choice.native, legacy: hasLegacy(calls, client) }, strict),
   });
 }
@@ -65,7 +65,7 @@ function encodeMessage(choice: FoldedChoice, client: ClientContext): JsonObject 
   });
 }
 
-/** A provider's word on why it filtered stands where OpenAI explains a refusal (wire.md D10). */
+/** A provider's explanation of a filtered answer stands where OpenAI explains a refusal (docs/protocols/replies.md#refusal-text). */
 function refusalOf(choice: FoldedChoice): string | undefined {
   return choice.refusal ?? (choice.finish === 'content_filter' ? choice.message : undefined);
 }

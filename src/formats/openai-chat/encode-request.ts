@@ -8,9 +8,9 @@ import { reportToolExtras } from '../losses/tool-extras.ts';
 import { compact } from './read.ts';
 
 /**
- * Conversation → body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does;
- * `host: 'vertex'` is one of the open-model servers behind Vertex's OpenAI endpoint (wire.md C2), which know the older and
- * the extended fields.
+ * Conversation → body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does; `host:
+ * 'vertex'` is one of the open-model servers behind Vertex AI's OpenAI endpoint, which know the older and the extended fields
+ * (docs/protocols/vertex-ai.md#open-models).
  */
 export function* encodeInSteps(
   conversation: Conversation,
@@ -46,7 +46,10 @@ export function* encodeInSteps(
 export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
   finish(encodeInSteps(...input));
 
-/** Usage is asked for wherever it can be: cost is counted from it, whether or not the client wants to see it (wire.md D13). */
+/**
+ * Usage is requested wherever it can be: cost is counted from it, whether or not the client wants to see it
+ * (docs/protocols/messages-route.md#requested-usage).
+ */
 function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonObject {
   if (!stream) return {};
   return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };
@@ -75,11 +78,14 @@ function encodeLimits(conversation: Conversation, target: RequestTarget, report:
 function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {
   if (format?.type !== 'json_schema') return format && { type: format.type };
   const { name, description, schema, strict } = format;
-  // OpenAI wants a name; `output` is what wire.md D13 gives a schema that came without one.
+  // OpenAI requires a name; a schema without one is named `output` (docs/protocols/messages-route.md#strict-format).
   return { type: 'json_schema', json_schema: compact({ name: name ?? 'output', description, schema, strict }) };
 }
 
-/** Explicit thinking wins over effort (wire.md D8); OpenAI knows only effort, so a budget becomes the nearest word (D13). */
+/**
+ * Explicit thinking wins over effort; OpenAI knows only effort, so a budget becomes the nearest effort
+ * (docs/protocols/requests.md#explicit-thinking, docs/protocols/requests.md#budget-thresholds).
+ */
 function encodeEffort(reasoning: Reasoning | undefined, report: LossReport): ReasoningEffort | undefined {
   const thinking = reasoning?.thinking;
   if (!thinking) return reasoning?.effort;
@@ -99,7 +105,7 @@ function explicitEffort({ type, budgetTokens }: NonNullable<Reasoning['thinking'
   return budgetTokens === undefined ? undefined : effortOf(budgetTokens);
 }
 
-/** Thresholds of wire.md D8 and D13; a budget of 0 switches thinking off (service.md 2.3). */
+/** Thresholds between the efforts (docs/protocols/requests.md#budget-thresholds); a budget of 0 turns thinking off. */
 function effortOf(budget: number): ReasoningEffort {
   if (budget <= 0) return 'none';
   if (budget <= 1024) return 'low';
@@ -110,7 +116,7 @@ const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', '
 
 function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): string | undefined {
   if (serviceTier === undefined || SERVICE_TIERS.has(serviceTier)) return serviceTier;
-  // wire.md D1, read backwards.
+  // The reverse of Claude's `standard_only` (docs/protocols/requests.md#service-tier).
   if (serviceTier === 'standard_only') return 'default';
   report.dropped('service_tier', `OpenAI chat has no service tier ${JSON.stringify(serviceTier)}.`);
   return undefined;

@@ -17,9 +17,9 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
 const MAX_HEAD = 4096;
 
 /**
- * Events → chunks (wire.md A6). Everything of a chunk that does not change is built once; a piece of text costs one JSON.stringify and
- * three concatenations. Finish reasons are held until the end, so that nothing can follow them; an error ends the stream
- * without finish and without `[DONE]`: the caller adds the error line.
+ * Events → chunks (docs/protocols/openai-chat.md#stream). The constant part of a chunk is built once; a piece of text costs one
+ * JSON.stringify and three concatenations. Finish reasons are held until the end, so that nothing can follow them; an error ends the
+ * stream without finish and without `[DONE]`: the caller adds the error line.
  */
 class ChatStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
@@ -70,7 +70,7 @@ class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** The role chunk leaves with the first sign of life (wire.md, Claude SSE → OpenAI chunks). */
+  /** The role chunk leaves with the first sign of life (docs/protocols/messages-route.md#claude-streams-to-openai-chunks). */
   #start(envelope: ReplyEnvelope): string {
     if (this.#frame) return '';
     this.#envelope = { ...envelope, id: repeatable(envelope.id), model: repeatable(envelope.model) };
@@ -95,7 +95,8 @@ class ChatStreamEncoder implements StreamEncoder {
     }
     return {
       head,
-      // Every chunk but the usage chunk says null, and only to clients that asked for usage (wire.md A6).
+      // Every chunk but the usage chunk has `usage: null`, and only for clients that asked for usage
+      // (docs/protocols/openai-chat.md#stream-usage).
       tail: this.#client.includeUsage ? '],"usage":null}\n\n' : ']}\n\n',
     };
   }

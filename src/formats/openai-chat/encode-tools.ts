@@ -6,7 +6,7 @@ export interface EncodedChatTools {
   readonly tools: readonly JsonObject[] | undefined;
   readonly toolChoice: unknown;
   readonly parallel: boolean | undefined;
-  /** Hosted web search is a body field here, not a tool (wire.md A2, D13). */
+  /** Hosted web search is a body field here, not a tool (docs/protocols/openai-chat.md#web-search-options). */
   readonly webSearch: JsonObject | undefined;
 }
 
@@ -70,7 +70,8 @@ function encodeWebSearch(tool: BuiltinTool, path: string, report: LossReport): J
     if (!carried.has(key)) report.dropped(`${path}.${key}`, 'web_search_options has no such setting.');
   }
   if (!isObject(location)) return {};
-  // Anthropic writes the place flat, OpenAI one level down (wire.md A2, B4).
+  // Anthropic writes the place flat (docs/protocols/anthropic-messages.md#web-search), OpenAI one level down
+  // (docs/protocols/openai-chat.md#web-search-options).
   const { type: _, ...approximate } = location;
   return { user_location: { type: 'approximate', approximate } };
 }

@@ -24,7 +24,7 @@ const PLACED: ReadonlySet<string> = new Set([
   'error',
 ]);
 
-/** The fields of a reply that OpenAI documents beside those (wire.md A5); a strict client gets no others. */
+/** The optional fields of a reply that OpenAI documents (docs/protocols/openai-chat.md#reply); a strict client gets no others. */
 const STANDARD: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint', 'moderation']);
 
 export function decodeEnvelope(body: JsonObject): GenerationEvent {

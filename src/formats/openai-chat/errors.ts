@@ -5,15 +5,24 @@ import type { EventTooLarge } from '../sse/held-bytes.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact, isObject, stringOf } from './read.ts';
 
-/** Longest piece of a body shown as a message when the body is not one of the error shapes (wire.md C11). */
+/**
+ * Longest piece of a body that is shown as a message when the body has none of the error shapes
+ * (docs/protocols/errors.md#bodies-that-are-not-json).
+ */
 const RAW_LIMIT = 1024;
 
-/** The error body of OpenAI's API: all four keys, always (wire.md A11). 529 is Anthropic's own: 503 here (D12). */
+/**
+ * The error body of OpenAI's API always has all four keys (docs/protocols/errors.md#openai-errors). 529 is Anthropic's own status: 503
+ * here (docs/protocols/errors.md#overload).
+ */
 export function encodeError({ status, message, type, param, code }: ClientError): ErrorReply {
   return { status: status === 529 ? 503 : status, body: { error: { message, type, param, code } } };
 }
 
-/** SDKs throw on a payload with a truthy top-level `error`; nothing follows it, not even `[DONE]` (wire.md A6). */
+/**
+ * SDKs throw on a payload with a truthy top-level `error`; nothing follows it, not even `[DONE]`
+ * (docs/protocols/openai-chat.md#stream-errors).
+ */
 export function encodeStreamError(error: ClientError): string {
   return `data: ${JSON.stringify(encodeError(error).body)}\n\n`;
 }
@@ -41,8 +50,8 @@ function rawMessage(text: string): string {
 }
 
 /**
- * Reads the error shapes OpenAI-compatible servers use: `{error:{…}}`, `{error:"text"}`, `{message}`, `{detail}`, and Google's
- * array of one (wire.md C11). `status` undefined: the error came inside a 200, and its words say what it stands for.
+ * Reads the error shapes of OpenAI-compatible servers: `{error:{…}}`, `{error:"text"}`, `{message}`, `{detail}`, and Google's array of
+ * one (docs/protocols/errors.md#array-of-one). `status` undefined: the error came inside a 200, and its words decide the status.
  */
 export function failureIn(body: unknown, status?: number): UpstreamFailure | undefined {
   // One level only: what an upstream nests deeper is no error shape, and following it could exhaust the stack.
@@ -82,7 +91,10 @@ function httpStatus(code: unknown): number | undefined {
   return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
 }
 
-/** Status an error inside a stream stands for (wire.md A11, D12); a failure nobody named is the upstream's: 502. */
+/**
+ * The status that an error inside a stream stands for (docs/protocols/errors.md#status-for-the-client); an unknown word is a failure of
+ * the upstream: 502.
+ */
 const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['context_length_exceeded', 400],
@@ -113,7 +125,10 @@ function statusOf(kind: string | undefined, code: string | undefined): number {
   return STATUS_BY_WORD.get(code ?? '') ?? STATUS_BY_WORD.get(kind ?? '') ?? 502;
 }
 
-/** Google's RetryInfo, which its OpenAI endpoint keeps: `{"@type":"…RetryInfo","retryDelay":"3.5s"}` (wire.md C11). */
+/**
+ * Google's RetryInfo, which its OpenAI endpoint keeps: `{"@type":"…RetryInfo","retryDelay":"3.5s"}`
+ * (docs/protocols/errors.md#retry-info).
+ */
 function retryDelay(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const detail of details) {
@@ -124,8 +139,8 @@ function retryDelay(details: unknown): number | undefined {
 }
 
 /**
- * The failure an event of a stream tells. SDKs take any truthy top-level `error` for one, whatever it holds (wire.md A6);
- * Google wraps it into an array, and some servers name the event instead.
+ * The failure in an event of a stream. SDKs read any truthy top-level `error` as one, whatever it holds
+ * (docs/protocols/openai-chat.md#stream-errors); Google wraps it into an array, and some servers name the event instead.
  */
 export function failureOfEvent(event: string | undefined, payload: unknown): UpstreamFailure | undefined {
   const body: unknown = Array.isArray(payload) ? payload[0] : payload;
@@ -134,7 +149,9 @@ export function failureOfEvent(event: string | undefined, payload: unknown): Ups
   return failureIn(payload) ?? unreadable('The upstream reported an error without a message.');
 }
 
-/** An error as plain JSON where a stream was asked for: Google's OpenAI endpoint wraps it into an array (wire.md C11). */
+/**
+ * An error as plain JSON in place of a stream: Google's OpenAI endpoint wraps it into an array (docs/protocols/errors.md#array-of-one).
+ */
 export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
   const body = parse(textOf(bytes));
   return typeof body === 'object' ? failureOfEvent(undefined, body) : undefined;

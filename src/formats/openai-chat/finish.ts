@@ -4,8 +4,8 @@ import type { FinishReason } from '../events.ts';
 const WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
 
 /**
- * wire.md D10. A forced function call ends with `stop` at OpenAI itself, and a client of another API takes that for a finished
- * answer: with calls it is `tool_calls`. Absent or unknown words read as `stop`, as that table does.
+ * OpenAI itself ends a forced function call with `stop`, which a client of another API reads as a finished answer: with calls the reason
+ * is `tool_calls`. Absent or unknown words are `stop` (docs/protocols/replies.md#missing-finish-reason).
  */
 export function mapFinish(word: string | undefined, calls: boolean): FinishReason {
   switch (word) {

@@ -13,7 +13,7 @@ import { remoteMedia } from './remote-media.ts';
 import { clientPaths } from './client-paths.ts';
 import { unshown } from './unshown.ts';
 
-/** OpenAI's chat completions API (wire.md A1–A6, A11): what clients speak, and any OpenAI-compatible upstream. */
+/** OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields): clients and any OpenAI-compatible upstream speak it. */
 export const openaiChat: Format = {
   name: 'openai-chat',
   contentType: { body: 'application/json', stream: 'text/event-stream' },

@@ -1,6 +1,9 @@
 import type { Conversation, Part, Turn } from '../conversation.ts';
 
-/** The conversation as OpenAI is told of it: several texts of an answer, or of a result, are one (wire.md D13). */
+/**
+ * The conversation as OpenAI gets it: several texts of an answer, or of a result, are one
+ * (docs/protocols/messages-route.md#joined-texts).
+ */
 export function withJoinedTexts(conversation: Conversation): Conversation {
   return { ...conversation, turns: conversation.turns.map(joinTurn) };
 }

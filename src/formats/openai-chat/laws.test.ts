@@ -49,8 +49,8 @@ const plainOf = (events: readonly GenerationEvent[], client = strict) =>
   openaiChat.decodeReply(JSON.parse(JSON.stringify(openaiChat.encodeReply(events, client))), replyContext());
 
 /**
- * What a reader of this wire can tell: all text comes before all calls, and a plain body has media and thinking in two lists
- * (wire.md D9), so that their places among each other are lost.
+ * What a reader of this format can tell: all text comes before all calls, and a plain body has media and thinking in two lists
+ * (docs/protocols/replies.md#reply-extensions), so that their order among each other is lost.
  */
 function seen(generation: Generation): unknown {
   const parts = joinedParts(generation).map((list) => ({
@@ -204,7 +204,7 @@ it('keeps several answers apart however their pieces are mixed', () => {
   );
 });
 
-/** Checks of wire.md A6 on a stream as its client gets it. */
+/** Checks the rules of a stream (docs/protocols/openai-chat.md#stream) as its client gets it. */
 function expectProperStream(text: string, includeUsage: boolean): void {
   const records = text.split('\n\n').slice(0, -1);
   expect(records.at(-1)).toBe('data: [DONE]');

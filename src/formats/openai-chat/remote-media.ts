@@ -52,7 +52,7 @@ function ofUrl(part: JsonObject, key: keyof typeof KINDS): FoundMedia | undefine
 function ofFile(file: unknown): FoundMedia | undefined {
   if (!isObject(file) || file.file_data !== undefined) return undefined;
   const { file_url: address, file_id: id, ...others } = file;
-  // A Google file id is an address (wire.md D4).
+  // A Google file id is an address (docs/protocols/requests.md#file-id).
   const url = address ?? id;
   if (!isAddress(url)) return undefined;
   const name = typeof file.filename === 'string' ? mimeOfName(file.filename) : undefined;

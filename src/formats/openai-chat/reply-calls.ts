@@ -4,8 +4,9 @@ import type { ClientContext } from '../format.ts';
 import { compact } from './read.ts';
 
 /**
- * Tool calls of a reply (wire.md A3, A6), whole and in pieces. A call that came as the deprecated `function_call` goes as one:
- * who asked with `functions` reads nothing else. The name and the place of its arguments are all that differ.
+ * Tool calls of a reply (docs/protocols/openai-chat.md#tool-calls, docs/protocols/openai-chat.md#stream), whole and in pieces. A call
+ * that came as the deprecated `function_call` leaves as one: a client that asked with `functions` reads nothing else. Only the name and
+ * the place of its arguments differ.
  */
 type Start = Extract<GenerationEvent, { type: 'tool_call' }>;
 type Form = 'function' | 'custom' | 'legacy';
@@ -42,8 +43,8 @@ function encodeCall(part: ToolCallPart, strict: boolean): JsonObject {
 }
 
 /**
- * In this gateway's spelling and in that of Google's OpenAI layer (wire.md D9): some clients (@ai-sdk/openai-compatible) hand only
- * the latter back.
+ * In this gateway's spelling and in that of Google's OpenAI endpoint (docs/protocols/replies.md#thought-signatures): some clients
+ * (@ai-sdk/openai-compatible) return only the latter.
  */
 function signatureFields(thought_signature: string | undefined): { inside?: JsonObject; beside?: JsonObject } {
   if (thought_signature === undefined) return {};

@@ -3,8 +3,9 @@ import { append } from '../lists.ts';
 import { isObject, stringOf } from './read.ts';
 
 /**
- * `content_blocks` of a stream are fragments, `{index, delta}` (wire.md D9), and a client that only collects them sends them back
- * like that. They are put together here as the plain reply would have had them; whole blocks stay what and where they are.
+ * `content_blocks` of a stream are pieces, `{index, delta}` (docs/protocols/replies.md#streamed-content-blocks), and a client that only
+ * collects them sends the pieces back. This function assembles them into the blocks of the plain reply; whole blocks stay unchanged and
+ * in their place.
  */
 export function assembleBlocks(items: readonly unknown[]): readonly unknown[] {
   if (!items.some(isFragment)) return items;

@@ -6,8 +6,8 @@ import { isObject, stringOf } from './read.ts';
 
 /**
  * Thinking and signatures as OpenAI-compatible servers add them to a reply (DeepSeek, vLLM, OpenRouter, Google's OpenAI endpoint, a
- * gateway like this one). A strict client gets the answer alone (service.md 4.1), also where the reply is passed on as it
- * came; other fields a server adds are left, since nothing of the conversation is in them.
+ * gateway like this one). A strict client gets the answer alone (docs/protocols/replies.md#strict-replies), also where the reply is
+ * passed through; other fields of a server stay, since nothing of the conversation is in them.
  */
 const OF_MESSAGE = ['reasoning_content', 'reasoning', 'reasoning_details', 'content_blocks', 'content_parts'] as const;
 const OF_CALL = ['extra_content', 'thought_signature'] as const;

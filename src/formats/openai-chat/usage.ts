@@ -6,7 +6,7 @@ function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** OpenAI's usage → neutral (wire.md D11). Undefined where it counts nothing. */
+/** OpenAI's usage → neutral (docs/protocols/openai-chat.md#reply-usage). Undefined where it counts nothing. */
 export function decodeUsage(raw: JsonObject): Usage | undefined {
   const input = count(raw.prompt_tokens);
   const output = count(raw.completion_tokens);
@@ -33,8 +33,8 @@ export function usageEvent(raw: unknown): GenerationEvent | undefined {
 }
 
 /**
- * Neutral → OpenAI's usage (wire.md A5, D11). The two details that cost dashboards read are always there, as OpenAI sends
- * them; the others where the provider counts them.
+ * Neutral → OpenAI's usage (docs/protocols/openai-chat.md#reply-usage, docs/protocols/replies.md#usage). The two details that cost
+ * dashboards read are always there, as OpenAI sends them; the others where the provider counts them.
  */
 export function encodeUsage(usage: Usage, strict: boolean): JsonObject {
   const { cacheRead, cacheWrite } = usage;

@@ -1,4 +1,4 @@
-/** Largest event held while waiting for its end. Inline images arrive as one event; ops.md 4.3 sets 16 MiB. */
+/** Largest event that is held while its end is missing. An inline image arrives as one event: base64 of up to 12 MiB fits. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 export class EventTooLarge extends Error {

@@ -4,9 +4,10 @@ import { isObject } from '../openai-chat/read.ts';
 const MAX_REPEATED_FIELDS = 4096;
 
 /**
- * A whole reply with images as the stream its client asked for (wire.md A8): without drafts, each image is complete at once.
- * Usage is of the whole request and goes with the last one, so that who adds it up counts it once. Fields of the reply stand in each
- * event; many of them stand in the first alone, or a stream of many images would be a multiple of what was received.
+ * A whole reply with images as the stream that its client asked for (docs/protocols/images.md#openai-stream): without drafts, each image
+ * is complete at once. Usage covers the whole request and stands on the last event, so that a client that adds it up counts it once.
+ * Small fields of the reply stand in each event; large sets of them stand in the first alone, or a stream of many images would be a
+ * multiple of the received reply.
  */
 export function asImageEvents({ created, data, usage, ...others }: JsonObject): string {
   const images = Array.isArray(data) ? data.filter(isObject) : [];

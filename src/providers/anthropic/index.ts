@@ -7,7 +7,10 @@ import { checkModelName, unsupportedTask } from '../model-name.ts';
 import type { ModelCall, Location } from '../provider.ts';
 import type { Quirks } from '../quirks.ts';
 
-/** Both live versions keep stream, blocks and events; this one still takes sampling parameters (wire.md finding 1). */
+/**
+ * Both live versions have the same stream, blocks and events; this one still takes sampling parameters
+ * (docs/protocols/anthropic-messages.md#versions).
+ */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
 
 const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
@@ -18,8 +21,8 @@ const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
 const TASKS: ReadonlySet<ModelCall['task']> = new Set(['generate', 'count_tokens']);
 
 /**
- * "32 MB" of a Messages request (wire.md B3, B7), counted as the API counts: its own refusals give 5 MB as 5242880 bytes. What
- * else makes a PDF unusable (pages, a password, the model) is in the file, and the API's to say.
+ * "32 MB" of a Messages request (docs/protocols/anthropic-messages.md#limits), counted as the API counts: its own refusals give 5 MB as
+ * 5242880 bytes. Other rules about PDFs (pages, a password, the model) depend on the content of the file; the API checks them.
  */
 const QUIRKS: Quirks = { bodyLimit: { bytes: 32 * 1024 * 1024, words: 'the Anthropic API (32 MB)' } };
 

@@ -6,7 +6,10 @@ import { usageEvent } from '../../formats/openai-chat/usage.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
 
-/** OpenAI's API on both sides (wire.md A7): bytes as they came, but for the model's name; the reply is read for what it used. */
+/**
+ * OpenAI's API on both sides (docs/protocols/embeddings.md#openai-request): bytes pass through, except for the model's name; the reply is
+ * read for its usage.
+ */
 export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
   edits: (body, model) => (body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }]),

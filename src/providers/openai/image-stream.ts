@@ -15,8 +15,8 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /**
- * A stream of images: drafts, then each image complete (wire.md A8). Whole events leave as the bytes they came in; nothing marks the
- * end of the stream, so what tells a cut one is a draft without its image, or no image at all.
+ * A stream of images: drafts, then each image complete (docs/protocols/images.md#openai-stream). Whole events leave as the bytes they
+ * came in; nothing marks the end of the stream, so a cut stream shows as a draft without its image, or as no image at all.
  */
 export class ImageStream implements PassThrough {
   readonly signals: Signals = createSignals();

@@ -4,7 +4,7 @@ import { compact, isObject } from '../../formats/openai-chat/read.ts';
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-/** Usage of images, which OpenAI counts in words of its own (wire.md A8). Undefined where it counts nothing. */
+/** Usage of images, for which OpenAI has names of its own (docs/protocols/images.md#image-usage). Undefined where it counts nothing. */
 export function decodeImageUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined;
   const input = count(raw.input_tokens);

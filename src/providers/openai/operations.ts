@@ -3,7 +3,9 @@ import type { Codec } from '../codec.ts';
 import { openAiEmbeddings } from './embeddings.ts';
 import { openAiImages } from './images.ts';
 
-/** Where a task lives under the base of the API (wire.md A1, A2), and how it is asked for where it is no generation. */
+/**
+ * Path of a task under the base of the API (docs/protocols/openai-chat.md#transport), and the name of the task where it is no generation.
+ */
 export interface OpenAiOperation {
   readonly path: string;
   readonly codec?: Codec;

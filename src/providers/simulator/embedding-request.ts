@@ -11,7 +11,7 @@ export interface EmbeddingRequest {
 
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
-/** OpenAI's bound (wire.md A7). */
+/** OpenAI's limit (docs/protocols/embeddings.md#openai-request). */
 const MAX_INPUTS = 2_048;
 
 /** Throws Refusal. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { endianness } from 'node:os';
 import type { EmbeddingRequest } from './embedding-request.ts';
 
-/** wire.md A7. */
+/** A reply with vectors (docs/protocols/embeddings.md#openai-request). */
 export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRequest): JsonObject {
   const tokens = texts.reduce((sum, text) => sum + wordsOf(text).length, 0);
   return {

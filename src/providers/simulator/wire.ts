@@ -14,7 +14,7 @@ export interface ReplyHead {
 export const event = (data: JsonObject): string => `data: ${JSON.stringify(data)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
-/** wire.md A5. */
+/** A plain reply (docs/protocols/openai-chat.md#reply). */
 export function plainReply(request: ChatRequest, completion: Completion, head: ReplyHead): JsonObject {
   return {
     id: head.id,
@@ -48,7 +48,7 @@ function usageOf({ promptTokens, completionTokens }: Completion): JsonObject {
   };
 }
 
-/** wire.md A6, in its order: each element is one whole event, `[DONE]` the last. */
+/** The events of a stream, in order (docs/protocols/openai-chat.md#stream): each element is one whole event, `[DONE]` the last. */
 export function streamEvents(request: ChatRequest, completion: Completion, head: ReplyHead): string[] {
   const chunk = (choices: readonly JsonObject[], usage: JsonObject | null): string =>
     event({
@@ -107,7 +107,7 @@ const ERROR_KINDS: Readonly<Record<number, { readonly type: string; readonly cod
   503: { type: 'server_error', code: 'overloaded' },
 };
 
-/** wire.md A11. */
+/** An error body (docs/protocols/errors.md#openai-errors). */
 export function errorBody(status: number, message: string, param: string | null = null): JsonObject {
   const fallback = { type: status < 500 ? 'invalid_request_error' : 'server_error', code: null };
   const { type, code } = ERROR_KINDS[status] ?? fallback;

@@ -12,7 +12,10 @@ import {
 
 const NEEDED = ['client_id', 'client_secret', 'refresh_token'] as const;
 
-/** Tokens for a person, by the refresh token that `gcloud auth application-default login` has left (wire.md C12). */
+/**
+ * Tokens for a person, by the refresh token that `gcloud auth application-default login` stores
+ * (docs/protocols/vertex-ai.md#authorized-user).
+ */
 export function authorizedUserSource(
   fields: CredentialFields,
   { setup, refuse }: SourceContext,

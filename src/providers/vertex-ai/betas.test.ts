@@ -16,7 +16,7 @@ describe('betaFilter', () => {
     ['effort-2025-11-24', false],
     ['oauth-2025-04-20', false],
     ['pdfs-2024-09-25', false],
-    // Of what Vertex does not have (wire.md C3).
+    // Of features that Vertex AI does not have (docs/protocols/vertex-ai.md#claude-features-not-served).
     ['files-api-2025-04-14', false],
     ['message-batches-2024-09-24', false],
     ['mcp-client-2025-11-20', false],

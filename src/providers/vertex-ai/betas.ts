@@ -2,10 +2,10 @@ import type { VertexEntry as VertexSettings } from '../../../schemas/types.gener
 import type { Report } from '../../plugin/index.ts';
 
 /**
- * Betas Claude takes on Vertex. There an unknown one is no hint that is passed over but a 400 ("Unexpected value(s) … for the
- * `anthropic-beta` header"), and clients such as Claude Code send whatever is new: so these are let through, not all but some.
- * They are those of wire.md B2 and C3, and what clients are seen to be served with, without those for what Vertex does not have
- * (files, skills, MCP, fast mode) or refuses by name (structured outputs, effort, caching scope).
+ * Betas that Claude accepts on Vertex AI. There an unknown one is a 400 ("Unexpected value(s) … for the `anthropic-beta` header",
+ * docs/protocols/vertex-ai.md#claude-betas), and clients such as Claude Code send every new one: so only these are let through. They are
+ * those that clients use there successfully, without those for features that Vertex AI does not have (files, skills, MCP, fast mode,
+ * docs/protocols/vertex-ai.md#claude-features-not-served) or refuses by name (structured outputs, effort, caching scope).
  */
 const SERVED: readonly string[] = [
   'claude-code-20250219',

@@ -5,7 +5,10 @@ import { GatewayError, nearest, type Problem, type Report } from '../../plugin/i
 import { claude, ENDPOINT_PREFIX, google, readFamily } from './families.ts';
 import { forgottenPrefix } from './forgotten-prefix.ts';
 
-/** `claude-sonnet-4-5-20250929` at Anthropic is `claude-sonnet-4-5@20250929` on Vertex (wire.md C2). */
+/**
+ * `claude-sonnet-4-5-20250929` at Anthropic is `claude-sonnet-4-5@20250929` on Vertex AI
+ * (docs/protocols/vertex-ai.md#dated-claude-models).
+ */
 const ANTHROPICS_DATE = /-(?=[0-9]{8}$)/;
 
 /** What a gateway config says to an entry. */

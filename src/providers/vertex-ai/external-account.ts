@@ -19,7 +19,10 @@ const WHO = 'the security token service';
 /** Fields that change what is asked for: to leave them out in silence would ask for something else. */
 const UNSUPPORTED = ['client_id', 'client_secret', 'workforce_pool_user_project'];
 
-/** Workload identity federation: a token of another issuer for one of Google's (RFC 8693, wire.md C12). */
+/**
+ * Workload identity federation: exchanges a token of another issuer for one of Google's (RFC 8693,
+ * docs/protocols/vertex-ai.md#workload-identity-federation).
+ */
 export function externalAccountSource(fields: CredentialFields, context: SourceContext): TokenSource | undefined {
   const { setup, refuse } = context;
   if (isUnusable(fields, refuse)) return undefined;

@@ -8,7 +8,7 @@ import { isEndpointId } from './hosts.ts';
 import { imageEndpoint } from './images/endpoint.ts';
 import type { ModelEndpoint } from './model-endpoint.ts';
 
-/** Models that are reached and spoken to alike (wire.md C2). The name is without its prefix. */
+/** Models with the same paths and format (docs/protocols/vertex-ai.md#paths). The name is without its prefix. */
 export type Family = (model: string, call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
 
 /** Verbs behind a model's or an endpoint's path. */
@@ -47,7 +47,7 @@ export const google: Family = (model, call, settings) => {
 
 export const claude: Family = (model, call) => {
   if (call.task === 'count_tokens') {
-    // One address for all of them, the model's name in the body (wire.md C2).
+    // One path for all of them, the model's name in the body (docs/protocols/vertex-ai.md#claude-token-count).
     return {
       path: published('anthropic', 'count-tokens', RAW.plain),
       format: 'anthropic-messages',
@@ -115,7 +115,7 @@ const endpoint: Family = (id, call, settings) => {
   return ENDPOINT_METHODS.chat(id, call, settings);
 };
 
-/** The prefixes of a model name that pick a family (wire.md C2). */
+/** The prefixes of a model name that pick a family (docs/protocols/vertex-ai.md#model-prefixes). */
 const PREFIXES: ReadonlyMap<string, Family> = new Map([
   ['google', google],
   ['anthropic', claude],

@@ -32,15 +32,18 @@ export function checkLocation(key: string, region: string, report: Report): void
 export const isEndpointId = (text: string): boolean => ENDPOINT_ID.test(text);
 export const isProjectId = (text: string): boolean => text.length <= 128 && PROJECT.test(text);
 
-/** Of express mode: one for all, with no project and no location in its paths (wire.md C1). */
+/** Express mode has one host, and no project and no location in its paths (docs/protocols/vertex-ai.md#express-mode). */
 export const EXPRESS_HOST = 'aiplatform.googleapis.com';
 
-/** wire.md C1. The region has been checked. */
+/** The host of a location (docs/protocols/vertex-ai.md#hosts). The caller has checked the region. */
 export function vertexHost(region: string): string {
   return MULTI_REGIONS[region] ?? `${region}-aiplatform.googleapis.com`;
 }
 
-/** What a dedicated host name says: `{endpoint id}.{region}-{project number}.prediction.vertexai.goog` (wire.md C1). */
+/**
+ * The name of a dedicated host: `{endpoint id}.{region}-{project number}.prediction.vertexai.goog`
+ * (docs/protocols/vertex-ai.md#dedicated-endpoints).
+ */
 const DEDICATED = /^([a-z0-9-]{1,63})\.([a-z]+-[a-z]+[0-9]+)-[0-9]{6,20}\.prediction\.vertexai\.goog$/;
 
 /** Undefined for what is no such name. */

@@ -98,7 +98,10 @@ export const vertexAi = defineProvider<VertexSettings>({
   tasksOf: (_, model) => tasksOf(model),
 });
 
-/** Not every region that serves Claude counts its tokens (wire.md C2). An entry's own address stays: only its paths change. */
+/**
+ * Not every region that serves Claude counts its tokens (docs/protocols/vertex-ai.md#claude-token-count). An entry's own address stays:
+ * only its paths change.
+ */
 function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): RegionalProject['claudeCounts'] | 'refused' {
   const { count_tokens_region: region } = entry;
   if (region === undefined) return undefined;
@@ -111,7 +114,7 @@ function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): Regio
   return base ? { base, region } : 'refused';
 }
 
-/** Express mode (wire.md C1): an API key is project, place and identity at once. */
+/** Express mode (docs/protocols/vertex-ai.md#express-mode): an API key replaces project, location and identity. */
 function createExpress(
   entry: VertexSettings,
   secret: NonNullable<VertexSettings['api_key']>,

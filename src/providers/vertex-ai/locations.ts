@@ -94,7 +94,7 @@ export class VertexLocations implements Locations {
   }
 }
 
-/** Express mode: an API key in place of a project, for Gemini alone (wire.md C1). */
+/** Express mode: an API key in place of a project, for Gemini alone (docs/protocols/vertex-ai.md#express-mode). */
 export class ExpressLocations implements Locations {
   readonly #base: Base;
   readonly #version: ApiVersion;

@@ -6,8 +6,8 @@ const HOST = 'metadata.google.internal';
 const PATH = '/computeMetadata/v1/instance/service-accounts/default/token';
 
 /**
- * Tokens for the service account of the machine, pod or container this runs in: Compute Engine, GKE (also with workload
- * identity), Cloud Run (wire.md C12). `GCE_METADATA_HOST` names another host, as Google's own libraries have it.
+ * Tokens for the service account of the machine, pod or container this runs in: Compute Engine, GKE (also with workload identity), Cloud
+ * Run (docs/protocols/vertex-ai.md#metadata-server). `GCE_METADATA_HOST` names another host, as in Google's own libraries.
  */
 export function metadataServerSource(
   env: ProviderSetup['env'],

@@ -7,7 +7,7 @@ const HINT =
 const OTHER_REASON =
   /SERVICE_DISABLED|has not been used in project|API .*is disabled|billing|VPC_SERVICE_CONTROLS|service control|organization policy|orgpolicy/i;
 
-/** Google says what it denied, not always what to do about it (service.md 7). Claude's own refusals have another word. */
+/** Google names the denied permission, but not always the remedy. Claude's own refusals have another word. */
 export function explainPermission(failure: UpstreamFailure): UpstreamFailure {
   const { status, kind, message, code = '' } = failure;
   if (status !== 403 || (kind !== undefined && kind !== 'PERMISSION_DENIED')) return failure;

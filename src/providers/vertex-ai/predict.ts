@@ -26,7 +26,9 @@ const STREAM_LOSS: Loss = {
   reason: 'This endpoint answers at once: the answer comes in one piece',
 };
 
-/** An OpenAI chat body as the one instance of a `:predict` call, and its prediction as the reply (wire.md C2). */
+/**
+ * An OpenAI chat body as the one instance of a `:predict` call, and its prediction as the reply (docs/protocols/vertex-ai.md#predict).
+ */
 export function predictEnvelope(keepModel: boolean): BodyEnvelope {
   return {
     wrap(body, stream) {

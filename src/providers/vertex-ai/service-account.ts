@@ -25,8 +25,8 @@ interface Signer {
 }
 
 /**
- * Tokens for a service account by its key (RFC 7523, wire.md C12). The key is read at load, so that a bad one stops the load
- * and not the first request.
+ * Tokens for a service account by its key (RFC 7523, docs/protocols/vertex-ai.md#service-account-key). The key is read at load, so that a
+ * bad one stops the load and not the first request.
  */
 export function serviceAccountSource(
   fields: CredentialFields,

@@ -1,6 +1,9 @@
 import type { MetricSpec } from './metrics.ts';
 
-/** Label sets one metric may have (ops.md 2.4): 1,000 histogram sets already take 330 ms to render, on the event loop. */
+/**
+ * Label sets that one metric may have: 1,000 histogram sets already take 330 ms to render, on the event loop (measured with prom-client
+ * 15.1.3).
+ */
 export const MAX_LABEL_SETS = 2000;
 export const OTHER = '__other__';
 

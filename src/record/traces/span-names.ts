@@ -1,7 +1,6 @@
 /**
- * Names of spans and attributes, in one table: the GenAI conventions are in development and move (ops.md 1.1). Read from
- * semantic-conventions-genai as of 2026-08, HTTP ones from semantic-conventions v1.44.0. The published package of constants
- * still has the old `gen_ai` names.
+ * Names of spans and attributes, in one table: the GenAI conventions are in development and move. Read from semantic-conventions-genai as
+ * of 2026-08, HTTP ones from semantic-conventions v1.44.0. The published package of constants still has the old `gen_ai` names.
  */
 export const SPAN = {
   // HTTP

@@ -12,8 +12,8 @@ const CHECKSUM_LENGTH = 6;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * `gatehouse_<12-char id>_<43-char secret><6-char checksum>` (ops.md section 7). The prefix lets secret scanners find a leaked key, the id
- * tells keys apart without giving one away, the checksum lets them refuse look-alikes.
+ * `gatehouse_<12-char id>_<43-char secret><6-char checksum>`. The prefix lets secret scanners find a leaked key, the id tells keys apart
+ * without giving one away, the checksum lets scanners refuse look-alikes.
  */
 export function generateKey(random: (size: number) => Buffer = randomBytes): NewKey {
   const id = Array.from(random(ID_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join('');

@@ -4,8 +4,8 @@ import type { GatewayKey } from '../../../schemas/types.generated.ts';
 const PREFIX = 'sha256:';
 
 /**
- * SHA-256 without salt or stretching: those protect words people choose; a key of 256 random bits cannot be guessed from its digest
- * (scrypt would cost 86 ms for each request, measured in ops.md section 7).
+ * SHA-256 without salt or stretching: those protect words that people choose; a key of 256 random bits cannot be guessed from its digest
+ * (scrypt would cost 86 ms for each request, measured).
  */
 export function digestOf(key: string): string {
   return `${PREFIX}${createHash('sha256').update(key).digest('hex')}`;

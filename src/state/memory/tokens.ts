@@ -9,7 +9,7 @@ export interface MintedToken {
 export type Mint = () => Promise<MintedToken>;
 
 const MINUTE = 60_000;
-/** google-auth-library refreshes at the same mark (wire.md C12). */
+/** google-auth-library refreshes at the same mark (docs/protocols/vertex-ai.md#token-refresh). */
 const REFRESH_EARLY_MS = 5 * MINUTE;
 /** Nearer to its end a token might run out on the way to the upstream. */
 const UNUSABLE_EARLY_MS = MINUTE;

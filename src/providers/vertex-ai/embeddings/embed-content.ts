@@ -11,7 +11,7 @@ import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 
 const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 
-/** Text and media by `:embedContent`, which takes one content at a time (wire.md C8). */
+/** Text and media by `:embedContent`, which takes one content at a time (docs/protocols/embeddings.md#embed-content). */
 export function embedContentCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',

@@ -7,7 +7,10 @@ import { textCodec } from './text.ts';
 
 /** `text-embedding-005`, `text-multilingual-embedding-002`, `textembedding-gecko@003`; one nobody here has heard of is asked like these. */
 const TEXT = /embed/;
-/** Older pages of Google's allow one instance in a call, a newer one does not say so (wire.md C8): one is right by both. */
+/**
+ * Older pages of Google allow one instance in a call, a newer one has no such line (docs/protocols/embeddings.md#one-instance): one is
+ * right by both.
+ */
 const ONE_BY_ONE = /^gemini-embedding-(?:0|exp)/;
 const EMBED_CONTENT = /^gemini-embedding-[1-9]/;
 const MULTIMODAL = /^multimodalembedding/;

@@ -4,7 +4,7 @@ import { invalidValue, isObject } from '../../../formats/openai-chat/read.ts';
 import { asText, EmbeddingFields } from './fields.ts';
 import { readMedia, type Media, type MediaKind } from './media.ts';
 
-/** OpenAI's bound, and this gateway's for what it makes several calls of (wire.md A7). */
+/** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which this gateway keeps also where it makes several calls. */
 const MAX_INPUTS = 2048;
 
 /** What one vector is asked for. */

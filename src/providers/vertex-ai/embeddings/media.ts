@@ -25,7 +25,10 @@ export interface Segment {
   readonly interval?: number;
 }
 
-/** `{base64}` or `{url}`, with `mime_type`; an address alone is a url (wire.md D14). What is lost of it goes to `losses`. */
+/**
+ * `{base64}` or `{url}`, with `mime_type`; an address alone is a url (docs/protocols/embeddings.md#mapping). Fields that cannot be sent
+ * go to `losses`.
+ */
 export function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: LossReport }): Media {
   const { param, losses } = at;
   if (typeof value === 'string') return { kind, param, ...fromUrl(value, param), segment: {} };

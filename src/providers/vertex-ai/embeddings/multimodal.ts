@@ -22,7 +22,10 @@ const REASONS_HERE = {
   autoTruncate: PLAIN,
 };
 
-/** `multimodalembedding`: text, image and video of an instance each have a vector, all of one space (wire.md C8, D14). */
+/**
+ * `multimodalembedding`: text, image and video of an instance each have a vector, all in one space
+ * (docs/protocols/embeddings.md#multimodal-embeddings).
+ */
 export function multimodalCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',

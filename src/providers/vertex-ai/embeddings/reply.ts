@@ -13,7 +13,10 @@ export interface Embedding {
 }
 
 export interface ReplyForm extends Pick<CodecContext, 'model' | 'strict'> {
-  /** The client wants vectors as base64 of little-endian float32, as OpenAI's SDKs do unless told otherwise (wire.md A7). */
+  /**
+   * The client wants vectors as base64 of little-endian float32, which OpenAI's SDKs ask for by default
+   * (docs/protocols/embeddings.md#base64-vectors).
+   */
   readonly base64: boolean;
 }
 

@@ -4,7 +4,7 @@ import { asString } from './fields.ts';
 /** Fields that say what the vectors are for: the gateway's own, Google's spelling, and other vendors' (Cohere, Voyage, NVIDIA). */
 export const TASK_TYPE_FIELDS = ['task_type', 'taskType', 'input_type'] as const;
 
-/** The one task that a title goes with (wire.md C8). */
+/** The one task that takes a title (docs/protocols/embeddings.md#task-types). */
 export const WITH_TITLE = 'RETRIEVAL_DOCUMENT';
 
 /** Values of `input_type` elsewhere, in Google's words. Cohere: `search_…`; Voyage: `query`, `document`; NVIDIA: `passage`. */

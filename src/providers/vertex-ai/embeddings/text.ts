@@ -12,7 +12,7 @@ export interface CallSettings {
   readonly parallelCalls: number;
 }
 
-/** Of one call (wire.md C8). */
+/** Of one call (docs/protocols/embeddings.md#google-limits). */
 const MAX_TOKENS = 20_000;
 
 /**
@@ -23,7 +23,7 @@ const BYTES_PER_TOKEN = 2;
 
 const TEXT_ALONE = new Set<never>();
 
-/** Text by `:predict` (wire.md C8). */
+/** Text by `:predict` (docs/protocols/embeddings.md#google-predict). */
 export function textCodec({ instancesPerCall, parallelCalls }: CallSettings): TranslatingCodec {
   const limits = { count: instancesPerCall, weight: MAX_TOKENS * BYTES_PER_TOKEN };
   return {

@@ -4,7 +4,9 @@ import { geminiImagesCodec } from './gemini.ts';
 import { imagenCodec } from './imagen.ts';
 import { geminiImageModel, imagenModel } from './models.ts';
 
-/** Where a model draws, and how it is asked to (wire.md C2, D14). Errors are Google's, as Gemini's are.
+/**
+ * The path and codec of an image model (docs/protocols/vertex-ai.md#paths, docs/protocols/images.md#models). Errors are Google's, as
+ * Gemini's are.
  * @param under path of the model with a method behind it
  */
 export function imageEndpoint(model: string, under: (method: string) => string): ModelEndpoint {

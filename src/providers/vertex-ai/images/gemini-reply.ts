@@ -56,7 +56,7 @@ function readOutcome(events: readonly GenerationEvent[]): Outcome {
 
 type Finish = Extract<GenerationEvent, { type: 'finish' }>;
 
-/** `IMAGE_SAFETY`, `IMAGE_OTHER`, `NO_IMAGE`: the picture itself was refused (wire.md C5). */
+/** `IMAGE_SAFETY`, `IMAGE_OTHER`, `NO_IMAGE`: the model did not deliver the picture (docs/protocols/gemini.md#image-finish-reasons). */
 const NO_PICTURE = /^(?:NO_)?IMAGE/;
 
 /** Most of what a model says in place of an image fits. */

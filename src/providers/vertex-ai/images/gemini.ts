@@ -11,12 +11,15 @@ import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 
-/** OpenAI's own limit (wire.md A8). Each image is a call. */
+/** OpenAI's own limit (docs/protocols/images.md#openai-request). Each image is a call. */
 const MAX_IMAGES = 10;
 /** Calls for one request that are in the air at once: its share of the place's connections and quota. */
 const PARALLEL_CALLS = 4;
 
-/** Gemini models that draw, by `:generateContent`, which answers one candidate: several images are several calls (wire.md D14). */
+/**
+ * Gemini image models, by `:generateContent`, which answers one candidate: several images are several calls
+ * (docs/protocols/images.md#gemini-image-models).
+ */
 export function geminiImagesCodec(model: GeminiImageModel): TranslatingCodec {
   return {
     mode: 'translate',

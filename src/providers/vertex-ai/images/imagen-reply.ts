@@ -7,9 +7,9 @@ import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 
 /**
- * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry at all, down to the body `{}`; and an
- * entry can be there to rate the prompt alone (wire.md C9). So what counts are the entries with an image in them.
- * @param asked images the request was for
+ * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry at all, down to the body `{}`; and an entry can
+ * be there only to rate the prompt (docs/protocols/images.md#filtered-images). So only the entries with an image count.
+ * @param asked number of images that the request asked for
  */
 export function decodeImagen(body: unknown, asked: number, context: CodecContext): TaskReply {
   if (!isObject(body)) throw new ReplyFault('the reply is not a JSON object');

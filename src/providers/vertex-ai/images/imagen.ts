@@ -9,7 +9,7 @@ import { decodeImagen } from './imagen-reply.ts';
 import type { ImagenModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 
-/** OpenAI's two qualities as Portkey maps them, and the later names next to them (wire.md D14). */
+/** OpenAI's two qualities, and the later names next to them (docs/protocols/images.md#quality). */
 const COMPRESSION_OF = new Map([
   ['hd', 100],
   ['high', 100],
@@ -17,7 +17,7 @@ const COMPRESSION_OF = new Map([
   ['medium', 75],
 ]);
 
-/** Imagen by `:predict` (wire.md C9, D14). */
+/** Imagen by `:predict` (docs/protocols/images.md#imagen, docs/protocols/images.md#mapping). */
 export function imagenCodec(model: ImagenModel): TranslatingCodec {
   return {
     mode: 'translate',
@@ -55,7 +55,7 @@ function encodeImagen(fields: ImageFields, request: ImagesRequest, { model, cont
     personGeneration,
     ...readExtensions(fields),
     outputOptions: Object.keys(output).length > 0 ? output : undefined,
-    // Without it a filtered image is missing without a word (wire.md C9).
+    // Without it the reply does not mention a filtered image (docs/protocols/images.md#filtered-images).
     includeRaiReason: true,
   });
   // Says what happens anyway.

@@ -1,4 +1,4 @@
-/** What Google's image models differ in (wire.md C9, D14, finding 5). */
+/** How Google's image models differ (docs/protocols/images.md#models). */
 export interface ImageModel {
   /** Shapes it draws, as Google names them. */
   readonly ratios: readonly string[];

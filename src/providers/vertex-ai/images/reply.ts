@@ -23,7 +23,10 @@ export interface DrawnImages {
   readonly reasons: readonly string[];
 }
 
-/** At least one image, in OpenAI's words (wire.md A8). A client that is not strict is told how many the filter took. */
+/**
+ * At least one image, in OpenAI's form (docs/protocols/images.md#openai-reply). A client that is not strict learns how many images the
+ * filter took.
+ */
 export function imagesReply(
   { images, missing, reasons }: DrawnImages,
   { created, strict, model }: Pick<CodecContext, 'created' | 'strict' | 'model'>,
@@ -56,7 +59,7 @@ function formatOf(images: readonly Image[]): string | undefined {
   return formats.size === 1 ? format : undefined;
 }
 
-/** Filtered results are an error with the reason (OpenAI's own code for it, wire.md D14), never a reply without images. */
+/** A reply without images is an error with the reason, under OpenAI's own code for it (docs/protocols/images.md#all-filtered). */
 export function contentPolicyViolation(reasons: readonly string[], kind?: string): UpstreamFailure {
   const why = reasons.length > 0 ? reasons.join(' ') : 'The upstream gave no reason.';
   return {

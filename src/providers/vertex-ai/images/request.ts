@@ -89,7 +89,7 @@ function reportOpenAiOnly(fields: ImageFields, losses: LossReport): void {
   if (fields.string('user') !== undefined) losses.dropped('user', 'Google has no user identifier');
 }
 
-/** Where an image is kept, its address is all there is; elsewhere its bytes are (wire.md A8). */
+/** The models return bytes and have no address for an image, so `url` is refused (docs/protocols/images.md#response-format). */
 export function checkResponseFormat(fields: ImageFields): void {
   const format = fields.string('responseFormat');
   if (format === undefined || format === 'b64_json') return;

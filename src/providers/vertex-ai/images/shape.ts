@@ -12,9 +12,9 @@ export interface ImageShape {
 const PIXELS: Readonly<Record<Resolution, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 };
 
 /**
- * OpenAI's `size` as the nearest shape and resolution a model has (wire.md D14): 1024x1024 is 1:1, 1792x1024 is 16:9, and
- * 1536x1024 is 3:2 or, where there is none, 4:3. Only a square comes out in the pixels asked for; all else is a reported
- * loss. What is no size is refused.
+ * OpenAI's `size` as the nearest shape and resolution that a model has (docs/protocols/images.md#size): 1024x1024 is 1:1, 1792x1024 is
+ * 16:9, and 1536x1024 is 3:2 or, without that shape, 4:3. Only a square has the exact pixels; every other size is a reported loss. A
+ * value that is no size is refused.
  */
 export function shapeOf(size: string | undefined, model: ImageModel, losses: LossReport): ImageShape {
   if (size === undefined || size === 'auto') return {};

@@ -10,7 +10,10 @@ interface CountedCall {
   readonly outputImages: number | undefined;
 }
 
-/** The tokens of all calls together: for the gateway's counters, and as OpenAI tells them of images (wire.md A8, D14). */
+/**
+ * The tokens of all calls together: for the gateway's counters, and in OpenAI's form for images (docs/protocols/images.md#summed-usage,
+ * docs/protocols/images.md#image-usage).
+ */
 export function usageOf(calls: readonly (readonly GenerationEvent[])[]): { usage: Usage; raw: JsonObject } | undefined {
   const counted = calls.flatMap((events) => countCall(events) ?? []);
   if (counted.length === 0) return undefined;
