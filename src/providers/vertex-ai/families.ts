@@ -3,10 +3,9 @@ import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unus
 import type { ModelCall } from '../provider.ts';
 import { openAiEmbeddings } from '../openai/embeddings.ts';
 import type { EmbeddingSettings } from './embeddings/settings.ts';
-import { embeddingEndpoint, predictedEmbeddings } from './embeddings/endpoint.ts';
 import { isEndpointId } from './hosts.ts';
-import { imageEndpoint } from './images/endpoint.ts';
 import type { ModelEndpoint } from './model-endpoint.ts';
+import { predictedEmbeddings, taskEndpoint } from './task-models.ts';
 
 /** Models with the same paths and format (docs/protocols/vertex-ai.md#paths). The name is without its prefix. */
 export type Family = (model: string, call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
@@ -39,9 +38,8 @@ export const google: Family = (model, call, settings) => {
     case 'count_tokens':
       return { path: under(':countTokens'), format: 'gemini', model };
     case 'embeddings':
-      return embeddingEndpoint(model, under, settings);
     case 'images':
-      return imageEndpoint(model, under);
+      return taskEndpoint({ task: call.task, model }, under, settings);
   }
 };
 

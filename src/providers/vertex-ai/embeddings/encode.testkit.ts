@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../formats/conversation.ts';
 import type { ModelCall } from '../../provider.ts';
 import type { EncodedTask, TaskReply } from '../../codec.ts';
 import { readEmbeddingSettings } from './settings.ts';
-import { embeddingEndpoint } from './endpoint.ts';
+import { taskEndpoint } from '../task-models.ts';
 
 export const EMBED: ModelCall = { task: 'embeddings', stream: false };
 
@@ -13,7 +13,11 @@ interface More {
 
 /** A body as the codec of a model writes it. */
 export function encode(model: string, body: JsonObject, { settings, strict = true }: More = {}): EncodedTask {
-  const { codec } = embeddingEndpoint(model, (method) => `models/${model}${method}`, readEmbeddingSettings(settings));
+  const { codec } = taskEndpoint(
+    { task: 'embeddings', model },
+    (method) => `models/${model}${method}`,
+    readEmbeddingSettings(settings),
+  );
   if (codec?.mode !== 'translate') throw new Error(`${model} has no codec that translates`);
   return codec.encode({ model, ...body }, { model, created: 0, strict, labels: {} });
 }

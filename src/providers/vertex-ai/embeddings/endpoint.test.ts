@@ -6,7 +6,7 @@ import { createAdHocVertex } from '../index.ts';
 import { ExpressLocations } from '../locations.ts';
 
 const settings = readEmbeddingSettings();
-const spotOf = (name: string) => {
+const endpointOf = (name: string) => {
   const { family, model } = readFamily(name);
   return family(model, EMBED, settings);
 };
@@ -24,7 +24,7 @@ describe('embeddings on Vertex AI', () => {
     ['gemini-embedding-2-preview', 'gemini-embedding-2-preview:embedContent'],
     ['multimodalembedding@001', 'multimodalembedding@001:predict'],
   ])('of %s are asked for at %s', (name, path) => {
-    expect(spotOf(name)).toMatchObject({ path: `publishers/google/models/${path}`, format: 'gemini' });
+    expect(endpointOf(name)).toMatchObject({ path: `publishers/google/models/${path}`, format: 'gemini' });
   });
 
   test.each([
@@ -36,7 +36,9 @@ describe('embeddings on Vertex AI', () => {
     'deepseek-ai/deepseek-v3.1-maas',
     'endpoints.1234567890',
   ])('are nothing %s has', (name) => {
-    expect(() => spotOf(name)).toThrow(expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error);
+    expect(() => endpointOf(name)).toThrow(
+      expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error,
+    );
   });
 
   test('are there in express mode too', () => {

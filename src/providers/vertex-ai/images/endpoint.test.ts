@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { imageEndpoint } from './endpoint.ts';
+import { readEmbeddingSettings } from '../embeddings/settings.ts';
+import { taskEndpoint } from '../task-models.ts';
 import { faultOf } from './images.testkit.ts';
 
-const at = (model: string) => imageEndpoint(model, (method) => `models/${model}${method}`);
+const at = (model: string) =>
+  taskEndpoint({ task: 'images', model }, (method) => `models/${model}${method}`, readEmbeddingSettings());
 
 describe('the place of a model that draws', () => {
   it.each([

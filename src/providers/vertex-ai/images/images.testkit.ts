@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { CodecContext, EncodedTask } from '../../codec.ts';
-import { imageEndpoint } from './endpoint.ts';
+import { readEmbeddingSettings } from '../embeddings/settings.ts';
+import { taskEndpoint } from '../task-models.ts';
 
 export const CONTEXT: CodecContext = { model: 'm', created: 1_795_132_800, strict: true, labels: {} };
 
 /** A request as the codec of a model writes it. */
 export function encode(model: string, body: JsonObject, context: Partial<CodecContext> = {}): EncodedTask {
-  const { codec } = imageEndpoint(model, (method) => model + method);
+  const { codec } = taskEndpoint({ task: 'images', model }, (method) => model + method, readEmbeddingSettings());
   if (codec?.mode !== 'translate') throw new Error(`${model} is not translated`);
   return codec.encode({ model, prompt: 'a cat', ...body }, { ...CONTEXT, model, ...context });
 }

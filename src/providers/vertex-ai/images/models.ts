@@ -23,11 +23,10 @@ const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
 const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
 /** `imagen-4.0-ultra-generate-001`, `imagen-3.0-fast-generate-001`, `imagegeneration@006`. */
-const IMAGEN = /^(?:imagen-|imagegeneration@)/;
+export const IMAGEN = /^(?:imagen-|imagegeneration@)/;
 
-export function imagenModel(model: string): ImagenModel | undefined {
+export function imagenModel(model: string): ImagenModel {
   const name = model.toLowerCase();
-  if (!IMAGEN.test(name)) return undefined;
   const second = name === 'imagegeneration@002';
   return {
     ratios: IMAGEN_RATIOS,
@@ -38,15 +37,13 @@ export function imagenModel(model: string): ImagenModel | undefined {
 }
 
 /** `gemini-2.0-flash-preview-image-generation`, `gemini-2.5-flash-image`, `gemini-3-pro-image-preview`. */
-const GEMINI_IMAGE = /^gemini-.*image/;
+export const GEMINI_IMAGE = /^gemini-.*image/;
 
 /** Before the third generation images came with words or not at all, and in one resolution. */
 const EARLY = /^gemini-2/;
 
-export function geminiImageModel(model: string): GeminiImageModel | undefined {
-  const name = model.toLowerCase();
-  if (!GEMINI_IMAGE.test(name)) return undefined;
-  const early = EARLY.test(name);
+export function geminiImageModel(model: string): GeminiImageModel {
+  const early = EARLY.test(model.toLowerCase());
   return {
     ratios: GEMINI_RATIOS,
     resolutions: early ? ['1K'] : ['1K', '2K', '4K'],
