@@ -3,7 +3,7 @@ import { crashLog } from './crash-log.ts';
 
 const at = new Date(0);
 
-describe('the last words of a process', () => {
+describe('the crash log of a process', () => {
   it('say what failed where, in one line, and nothing that hangs on the error', () => {
     const cause = Object.assign(new TypeError('deep'), { code: 'E_DEEP', body: 'canary' });
     const error = Object.assign(new Error('broken\nhere', { cause }), { headers: { 'x-acme-api-key': 'canary' } });
@@ -16,7 +16,7 @@ describe('the last words of a process', () => {
       err: {
         type: 'Error',
         message: 'broken\nhere',
-        stack: expect.stringContaining('last-words.test.ts'),
+        stack: expect.stringContaining('crash-log.test.ts'),
         cause: { type: 'TypeError', code: 'E_DEEP' },
       },
     });

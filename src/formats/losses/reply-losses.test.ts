@@ -10,7 +10,7 @@ const media = (mime: string): GenerationEvent => ({ type: 'media', ...at, mime, 
 const PARTS: readonly (readonly [string, GenerationEvent])[] = [
   ['text', { type: 'text', ...at, text: 'a' }],
   ['thinking', { type: 'thinking', ...at, text: 'a' }],
-  ['sound', media('audio/wav')],
+  ['audio', media('audio/wav')],
   ['a picture', media('image/png')],
   ['a film', media('video/mp4')],
   ['a file', media('application/pdf')],
