@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -108,27 +108,7 @@ describe('README.md', () => {
     expect(names.filter((name) => !patterns.some((pattern) => pattern.test(name)))).toEqual([]);
     expect(cells.filter((_, index) => !names.some((name) => patterns[index]!.test(name)))).toEqual([]);
   });
-
-  it('and all others name only files and headings that are there', () => {
-    const files = globSync('{,src/**/,configs/**/,plugins/**/,test/**/}README.md', { cwd: root });
-    expect(files.length).toBeGreaterThan(20);
-    const dead = files.flatMap((file) => {
-      const links = [...readFileSync(join(root, file), 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
-      return links
-        .filter(([, path, heading]) => !isThere(join(root, path ? join(dirname(file), path) : file), heading))
-        .map(([link]) => `${file}: ${link}`);
-    });
-    expect(dead).toEqual([]);
-  });
 });
-
-/** A file or folder; with a heading a text that has it, as GitHub makes anchors of headings. */
-function isThere(path: string, heading: string | undefined): boolean {
-  if (heading === undefined) return existsSync(path);
-  if (!existsSync(path)) return false;
-  const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, text]) => text!.toLowerCase());
-  return headings.some((text) => text.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-') === heading);
-}
 
 describe('configs/README.md', () => {
   it('lists every command', () => {

@@ -18,7 +18,7 @@ interface ErrorClass {
   readonly status: number;
   /** Of the SDKs that have a class for each status. */
   readonly name: string;
-  /** On the chat route and on the messages route (wire.md D12). */
+  /** On the chat route and on the messages route (docs/protocols/errors.md#status-for-the-client). */
   readonly types: Readonly<Record<Driver['route'], string>>;
 }
 

@@ -1,4 +1,7 @@
-/** What a client of /v1/messages should be told, by a recording of an upstream that speaks another API (wire.md D10, D11, D13). */
+/**
+ * The reply that a client of /v1/messages should get, by a recording of an upstream that speaks another API
+ * (docs/protocols/messages-route.md#replies, docs/protocols/replies.md#finish-reasons, docs/protocols/replies.md#usage).
+ */
 import { readSse } from '../../src/formats/sse/event-stream.ts';
 import type { Expected } from './check-messages.ts';
 import type { Json, Judges, Recording } from './recordings.ts';

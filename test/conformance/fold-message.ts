@@ -1,6 +1,6 @@
 import type { Json } from './recordings.ts';
 
-/** A Messages reply (wire.md B5), as far as it is looked at. */
+/** The fields of a Messages reply that the tests look at (docs/protocols/anthropic-messages.md#reply). */
 export interface Message {
   readonly id?: unknown;
   readonly type?: unknown;
@@ -14,7 +14,7 @@ export interface Message {
 export interface Folded {
   readonly message: Message | undefined;
   readonly error: Json | undefined;
-  /** Where the order of events is none the API has (B6). */
+  /** Places where the order of events breaks the API's rules (docs/protocols/anthropic-messages.md#block-order). */
   readonly faults: readonly string[];
 }
 

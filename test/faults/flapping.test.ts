@@ -12,7 +12,7 @@ let clock: FakeClock;
 afterEach(() => rig.close());
 
 const SECONDS = 60;
-/** The issue's own bound. */
+/** The promise of the gateway: a target that works again is back in use after 30 seconds. */
 const BACK_WITHIN_SECONDS = 30;
 
 const MINUTES = [

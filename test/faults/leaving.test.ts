@@ -10,7 +10,7 @@ import type { Deed } from './kit/upstream.ts';
 
 /** Clients that leave: their upstream request is worth nothing from then on. */
 
-/** The issue's own bound on the way from the client's socket to the upstream's. */
+/** The promise of the gateway: 200 ms from the end of the client's socket to the end of the upstream's. */
 const CANCELLED_WITHIN_MS = 200;
 
 let rig: Rig;

@@ -13,7 +13,9 @@ import {
   type Json,
 } from './details.testkit.ts';
 
-/** What a chat request may hold beyond OpenAI's fields (service.md 2.3, 2.4, 5). */
+/**
+ * Fields of a chat request beyond OpenAI's (docs/protocols/openai-chat.md#request-fields, docs/protocols/openai-chat.md#media-addresses).
+ */
 
 let house: House;
 beforeAll(async () => {
@@ -123,7 +125,7 @@ describe('an entry without credentials of its own', () => {
   });
 });
 
-/** wire.md D4, all rows. */
+/** All rows of the table (docs/protocols/requests.md#mime-types). */
 const MIME: readonly (readonly [string, string])[] = [
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json } from '../support/upstream.ts';
 import { CLAUDE, FLASH, fn, geminiParts, GEMINI_3, LAX, startHouse, user, type House } from './details.testkit.ts';
 
-/** The tools Google runs itself, asked for in OpenAI's words (service.md 2.5). */
+/** The tools that Google runs itself, as OpenAI clients ask for them (docs/protocols/requests.md#built-in-tools-by-name). */
 
 let house: House;
 beforeAll(async () => {

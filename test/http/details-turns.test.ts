@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anthropicReply, geminiReply, json, sse, type SeenRequest } from '../support/upstream.ts';
 import { CLAUDE, fn, geminiParts, GEMINI_3, LAX, startHouse, user, type House, type Json } from './details.testkit.ts';
 
-/** What a model gives must come back to it unchanged: signatures, thoughts, pictures (service.md 2.6, 4.1). */
+/** Output of a model must come back to it unchanged: signatures, thoughts, pictures (docs/protocols/replies.md#replayed-extensions). */
 
 let house: House;
 beforeAll(async () => {

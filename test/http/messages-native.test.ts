@@ -57,7 +57,7 @@ describe('a body for Claude', () => {
     expect(last().url).toBe('/v1/messages');
     expect(last().json).toEqual(full('claude-sonnet-4-5-20250929', body));
 
-    // Vertex takes none by address (wire.md C3); what becomes of those is another test's.
+    // Vertex AI accepts no media by address (docs/protocols/vertex-ai.md#claude-features-not-served); another test covers those.
     if (JSON.stringify(body).includes('https://a.example/x')) return;
     const { model: _model, ...rest } = full(VERTEX, body);
     const vertex = await post(full(VERTEX, body));

@@ -1,4 +1,8 @@
-/** Bodies of `/v1/messages` as clients of Claude write them (wire.md B2–B4), and of a tomorrow nobody has documented yet. */
+/**
+ * Bodies of `/v1/messages` as clients of Claude write them (docs/protocols/anthropic-messages.md#request-fields,
+ * docs/protocols/anthropic-messages.md#content-blocks, docs/protocols/anthropic-messages.md#tools), and with fields that nobody has
+ * documented yet.
+ */
 const hi = { role: 'user', content: 'hi' };
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PDF = 'JVBERi0xLjQK';

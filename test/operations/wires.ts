@@ -1,4 +1,8 @@
-/** What real upstreams answer, by the wire they speak: the least that shows each feature (wire.md A5, A6, B5, B6, C5, C8, C9). */
+/**
+ * Minimal replies of real upstreams for each feature, by format (docs/protocols/openai-chat.md#reply,
+ * docs/protocols/openai-chat.md#stream, docs/protocols/anthropic-messages.md#reply, docs/protocols/anthropic-messages.md#stream,
+ * docs/protocols/gemini.md#reply, docs/protocols/embeddings.md#google-predict, docs/protocols/images.md#filtered-images).
+ */
 import type { ServerResponse } from 'node:http';
 import type { SeenRequest } from '../support/upstream.ts';
 

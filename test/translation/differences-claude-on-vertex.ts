@@ -5,33 +5,38 @@ export const CLAUDE_ON_VERTEX_DIFFERENCES: readonly Rule[] = [
   {
     cases: ['hosted/image-url', 'hosted/pdf-url'],
     paths: ['refused'],
-    reason: 'wire.md C3 and D4: Vertex takes no media by their address; the SDK leaves fetching them to its core',
+    reason:
+      'docs/protocols/vertex-ai.md#claude-features-not-served: Vertex takes no media by their address; the SDK leaves fetching them to its core',
   },
   {
     cases: ['hosted/limit-missing'],
     paths: ['refused'],
-    reason: 'service.md 2.3: max_tokens is required of Claude; the SDK fills in the most the model can say',
+    reason:
+      'docs/protocols/anthropic-messages.md#max-tokens: max_tokens is required of Claude; the SDK fills in the most the model can say',
   },
   {
     cases: ['hosted/parallel-round'],
     paths: ['messages[].content[].**'],
     reason:
-      'wire.md B3: the order among results is free; that of the calls makes one conversation one prompt for the cache',
+      'docs/protocols/anthropic-messages.md#order-of-results: the order among results is free; that of the calls makes one conversation one prompt for the cache',
   },
   {
     cases: ['hosted/code-execution', 'tools/url-context', 'tools/code-execution'],
     paths: ['tools'],
-    reason: 'wire.md C3: of the tools Anthropic runs, Vertex has web search and tool search only: a reported loss',
+    reason:
+      'docs/protocols/vertex-ai.md#claude-features-not-served: of the tools Anthropic runs, Vertex has web search and tool search only: a reported loss',
   },
   {
     cases: ['tools/choice-none'],
     paths: ['tools', 'tool_choice'],
-    reason: 'wire.md B2: tool_choice none keeps the tools, which earlier turns may have used; the SDK leaves both out',
+    reason:
+      'docs/protocols/anthropic-messages.md#tool-choice: tool_choice none keeps the tools, which earlier turns may have used; the SDK leaves both out',
   },
   {
     cases: ['tools/forced-while-thinking'],
     paths: ['tools[]', 'tool_choice.**'],
-    reason: 'wire.md B2 and D5: thinking by a budget forbids forced tools: auto, with the named tool only',
+    reason:
+      'docs/protocols/requests.md#forced-tool-while-thinking: thinking by a budget forbids forced tools: auto, with the named tool only',
   },
   {
     paths: ['tools[].description'],
@@ -49,7 +54,8 @@ export const CLAUDE_ON_VERTEX_DIFFERENCES: readonly Rule[] = [
       'response-format/schema-no-tool',
       'response-format/schema-while-thinking',
     ],
-    reason: 'wire.md D7: the tool that stands for an answer is described by the schema, or as what it is',
+    reason:
+      'docs/protocols/requests.md#the-json-tool: the tool that stands for an answer is described by the schema, or as what it is',
   },
   {
     paths: ['tool_choice.type', 'tool_choice.name'],
@@ -65,21 +71,23 @@ export const CLAUDE_ON_VERTEX_DIFFERENCES: readonly Rule[] = [
       'response-format/schema-list',
       'response-format/schema-no-tool',
     ],
-    reason: 'wire.md D7: the tool is forced by its name; the SDK forces any',
+    reason: 'docs/protocols/requests.md#the-json-tool: the tool is forced by its name; the SDK forces any',
   },
   {
     cases: ['response-format/schema-list'],
     paths: ['tools[].input_schema.type'],
-    reason: 'wire.md D5: the root of an input_schema is an object',
+    reason: 'docs/protocols/requests.md#function-tool: the root of an input_schema is an object',
   },
   {
     cases: ['response-format/schema-and-forced-tool'],
     paths: ['tools[]', 'tool_choice.**'],
-    reason: 'wire.md D7: a tool the caller forces is called, and no answer is due beside it; the SDK allows either',
+    reason:
+      'docs/protocols/requests.md#the-json-tool: a tool the caller forces is called, and no answer is due beside it; the SDK allows either',
   },
   {
     cases: ['response-format/schema-while-thinking'],
     paths: ['tool_choice.type', 'system'],
-    reason: 'wire.md B2: with a thinking budget no tool can be forced: the model is asked to call it in words',
+    reason:
+      'docs/protocols/anthropic-messages.md#tool-choice: with a thinking budget no tool can be forced: the model is asked to call it in words',
   },
 ];

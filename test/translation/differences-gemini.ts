@@ -11,196 +11,217 @@ export const GEMINI_DIFFERENCES: readonly Rule[] = [
   {
     cases: of('messages', 'system-later', 'system-before-and-later'),
     paths: ['refused'],
-    reason: 'wire.md D2.1: system messages are collected wherever they stand; the SDK throws on later ones',
+    reason:
+      'docs/protocols/requests.md#system-text-for-gemini: system messages are collected wherever they stand; the SDK throws on later ones',
   },
   {
     cases: of('messages', 'system-only'),
     paths: ['contents[]', 'systemInstruction'],
-    reason: 'wire.md D2.1: where nothing else remains, the system text is what the user says',
+    reason:
+      'docs/protocols/requests.md#system-text-for-gemini: where nothing else remains, the system text is what the user says',
   },
   {
     cases: of('messages', 'system-for-gemma'),
     paths: ['contents[].parts[].text'],
-    reason: 'wire.md D2.1: put before the first user turn by both; parts need no blank line between them',
+    reason:
+      'docs/protocols/requests.md#system-text-for-gemini: put before the first user turn by both; parts need no blank line between them',
   },
   {
     cases: of('messages', 'user-neighbours', 'assistant-neighbours', 'empty-parts'),
     paths: ['contents**'],
-    reason: 'wire.md D2.3 and C4: neighbours of one role are merged, empty turns left out; turns must alternate',
+    reason:
+      'docs/protocols/requests.md#turns-for-gemini: neighbours of one role are merged, empty turns left out; turns must alternate',
   },
   {
     cases: of('messages', 'parallel-calls'),
     paths: ['contents[].parts[].functionResponse**'],
-    reason: 'wire.md D2.6: results stand in the order of their calls, by which Vertex pairs them (finding 8)',
+    reason:
+      'docs/protocols/requests.md#results-for-gemini: results stand in the order of their calls, by which Vertex pairs them',
   },
   {
     cases: ['messages/parallel-calls', 'signatures/missing'],
     paths: ['contents[].parts[].thoughtSignature'],
-    reason: 'wire.md finding 9 and D9: only the first call of a turn gets the escape value, later parallel ones none',
+    reason:
+      'docs/protocols/gemini.md#missing-signature: only the first call of a turn gets the escape value, later parallel ones none',
   },
   {
     cases: of('messages', 'result-object'),
     paths: ['contents[].parts[].functionResponse.response.**'],
-    reason: 'wire.md D2.6: a result that is a JSON object is sent as an object',
+    reason: 'docs/protocols/requests.md#results-for-gemini: a result that is a JSON object is sent as an object',
   },
   {
     cases: of('messages', 'result-texts'),
     paths: ['contents[].parts[]**'],
-    reason: 'wire.md D2.6: the texts of one result are joined; one call has one response',
+    reason:
+      'docs/protocols/requests.md#results-for-gemini: the texts of one result are joined; one call has one response',
   },
   {
     cases: of('messages', 'result-image'),
     models: /2\.5/,
     paths: ['contents[]**'],
-    reason: 'wire.md D13 and D2.3: before Gemini 3 media follow in a content of their own; responses stand alone',
+    reason:
+      'docs/protocols/requests.md#function-responses-alone: before Gemini 3 media follow in a content of their own; responses stand alone',
   },
   {
     cases: of('messages', 'arguments-list'),
     paths: ['contents[].parts[].functionCall.args'],
-    reason: 'wire.md D2.5: arguments are an object on this wire, other JSON is put into {"value": …}',
+    reason:
+      'docs/protocols/requests.md#arguments: arguments are an object on this wire, other JSON is put into {"value": …}',
   },
   {
     cases: of('media', 'image-alone'),
     paths: ['contents[].parts[]'],
-    reason: 'wire.md D2.7: media without a text get one',
+    reason: 'docs/protocols/requests.md#media-alone: media without a text get one',
   },
   {
     cases: of('media', 'pcm16', 'opus'),
     paths: ['contents[].parts[].inlineData.mimeType'],
-    reason: 'wire.md D4: OpenAI’s names of formats are not MIME types; the SDK takes any type for one',
+    reason:
+      'docs/protocols/requests.md#audio-formats: OpenAI’s names of formats are not MIME types; the SDK takes any type for one',
   },
   {
     cases: of('tools', 'function-rootless'),
     paths: inSchemas('.type'),
-    reason: 'wire.md D6: properties without a type are an object',
+    reason: 'docs/protocols/requests.md#json-schema-for-gemini: properties without a type are an object',
   },
   {
     cases: of('tools', 'choice-unknown'),
     paths: ['refused'],
     reason:
-      'wire.md D5: a forced call needs a declaration; a 400 that names `tool_choice` says more than the upstream’s',
+      'docs/protocols/requests.md#forced-tool-without-tool: a forced call needs a declaration; a 400 that names `tool_choice` says more than the upstream’s',
   },
   {
     cases: of('tools', 'strict'),
     models: /2\.0/,
     paths: ['toolConfig'],
-    reason: 'wire.md D5: mode VALIDATED exists from 2.5 on; before that `strict` is a reported loss',
+    reason:
+      'docs/protocols/requests.md#strict: mode VALIDATED exists from 2.5 on; before that `strict` is a reported loss',
   },
   {
     cases: of('tools', 'search-and-function'),
     paths: ['tools[]**'],
     reason:
-      'wire.md C4: search and functions are both sent, in the caller’s order; the SDK drops the functions before Gemini 3',
+      'docs/protocols/gemini.md#built-in-tools: search and functions are both sent, in the caller’s order; the SDK drops the functions before Gemini 3',
   },
   {
     cases: of('tools', 'search-and-function'),
     models: /gemini-3/,
     paths: ['toolConfig'],
-    reason: 'wire.md D5: VALIDATED is what `strict` asks for, and nobody did',
+    reason: 'docs/protocols/requests.md#strict: VALIDATED is what `strict` asks for, and nobody did',
   },
   {
     cases: of('tools', 'google-maps'),
     paths: ['tools[].googleMaps.enableWidget', 'toolConfig'],
-    reason: 'wire.md D5: the tool’s options and its place are sent; the SDK drops both',
+    reason:
+      'docs/protocols/requests.md#built-in-tools-by-name: the tool’s options and its place are sent; the SDK drops both',
   },
   {
     paths: inSchemas('**.additionalProperties'),
-    reason: 'wire.md D6: the JSON Schema carrier knows additionalProperties, the OpenAPI one does not',
+    reason:
+      'docs/protocols/gemini.md#schemas: the JSON Schema carrier knows additionalProperties, the OpenAPI one does not',
   },
   {
     cases: of('schemas', 'ref', 'ref-definitions', 'ref-siblings', 'answer-ref'),
     paths: inSchemas('.$defs', '**.$ref', '**.type', '**.properties', '**.description'),
-    reason: 'wire.md D6: references are kept, without siblings; the SDK’s carrier has none and inlines them',
+    reason:
+      'docs/protocols/requests.md#schema-references: references are kept, without siblings; the SDK’s carrier has none and inlines them',
   },
   {
     cases: of('schemas', 'null-in-type', 'several-types', 'null-in-any-of', 'enum-null'),
     paths: inSchemas('**.type', '**.anyOf', '**.nullable'),
-    reason: 'wire.md D6: null stays in the type; `nullable` is of the OpenAPI carrier',
+    reason:
+      'docs/protocols/requests.md#json-schema-for-gemini: null stays in the type; `nullable` is of the OpenAPI carrier',
   },
   {
     cases: of('schemas', 'one-of', 'answer-one-of'),
     paths: inSchemas('**.anyOf', '**.oneOf'),
-    reason: 'wire.md D6: oneOf is written anyOf, which it means to Gemini',
+    reason: 'docs/protocols/requests.md#schema-one-of: oneOf is written anyOf, which it means to Gemini',
   },
   {
     cases: of('schemas', 'all-of'),
     paths: inSchemas('.properties.a.**'),
-    reason: 'wire.md D6: neither carrier has allOf: its schemas are merged',
+    reason: 'docs/protocols/requests.md#schema-all-of: neither carrier has allOf: its schemas are merged',
   },
   {
     cases: of('schemas', 'enum-numbers'),
     paths: inSchemas('**.enum[]', '**.format'),
-    reason: 'wire.md D6: the JSON Schema carrier has enumerations of numbers',
+    reason: 'docs/protocols/requests.md#schema-enum: the JSON Schema carrier has enumerations of numbers',
   },
   {
     cases: of('schemas', 'enum-booleans'),
     paths: inSchemas('**.enum', '**.format', '**.description'),
-    reason: 'wire.md D6: an enumeration of what are no texts or numbers is told in the description',
+    reason:
+      'docs/protocols/requests.md#schema-enum: an enumeration of what are no texts or numbers is told in the description',
   },
   {
     cases: of('schemas', 'constraints', 'answer-constraints', 'strict-constraints'),
     paths: inSchemas('**.minimum', '**.maximum', '**.minItems', '**.minLength', '**.description'),
     reason:
-      'wire.md D6: constraints the carrier knows are kept, all others told in the description; the SDK drops most',
+      'docs/protocols/requests.md#schema-constraints: constraints the carrier knows are kept, all others told in the description; the SDK drops most',
   },
   {
     cases: of('schemas', 'formats', 'answer-format'),
     paths: inSchemas('**.format', '**.description'),
-    reason: 'wire.md D6: formats other than date-time, date and time are told in the description',
+    reason:
+      'docs/protocols/requests.md#json-schema-for-gemini: formats other than date-time, date and time are told in the description',
   },
   {
     cases: of('schemas', 'tuple'),
     paths: inSchemas('**.prefixItems'),
-    reason: 'wire.md D6: the JSON Schema carrier has prefixItems',
+    reason: 'docs/protocols/requests.md#json-schema-for-gemini: the JSON Schema carrier has prefixItems',
   },
   {
     cases: of('schemas', 'annotations'),
     paths: inSchemas('**.title', '**.description'),
-    reason: 'wire.md D6: titles are kept, defaults told in the description; the SDK drops both',
+    reason:
+      'docs/protocols/requests.md#json-schema-for-gemini: titles are kept, defaults told in the description; the SDK drops both',
   },
   {
     cases: of('schemas', 'truth-schemas'),
     paths: inSchemas('.properties.**'),
-    reason: 'wire.md D6: `true` is the empty schema and `false` no property; the SDK makes them booleans',
+    reason:
+      'docs/protocols/requests.md#json-schema-for-gemini: `true` is the empty schema and `false` no property; the SDK makes them booleans',
   },
   {
     cases: of('sampling', 'stop-six'),
     paths: ['generationConfig.stopSequences[]'],
-    reason: 'wire.md D1 and C4: five stop texts at most, the rest a reported loss',
+    reason: 'docs/protocols/gemini.md#stop-sequences: five stop texts at most, the rest a reported loss',
   },
   {
     cases: of('sampling', 'penalties'),
     models: /gemini-3/,
     paths: ['generationConfig.frequencyPenalty', 'generationConfig.presencePenalty'],
-    reason: 'wire.md D1 and C4: Gemini 3 has no penalties',
+    reason: 'docs/protocols/gemini.md#penalties: Gemini 3 has no penalties',
   },
   {
     cases: of('sampling', 'no-limit'),
     paths: ['generationConfig'],
-    reason: 'wire.md C4: an empty generationConfig says what none says',
+    reason: 'docs/protocols/gemini.md#generation-config: an empty generationConfig says what none says',
   },
   {
     cases: of('response-format', 'schema-described'),
     paths: ['generationConfig.responseJsonSchema.description'],
     reason:
-      'wire.md A4 and C4: the format’s description has no field here; it goes where the model reads it, the SDK drops it',
+      'docs/protocols/gemini.md#generation-config: the format’s description has no field here; it goes where the model reads it, the SDK drops it',
   },
   {
     cases: of('reasoning', 'effort-minimal', 'effort-medium'),
     models: /gemini-3-pro-preview/,
     paths: ['generationConfig.thinkingConfig.thinkingLevel'],
-    reason: 'wire.md C4 and D8: this model has LOW and HIGH only',
+    reason: 'docs/protocols/gemini.md#thinking-config: this model has LOW and HIGH only',
   },
   {
     cases: of('reasoning', 'budget-large', 'budget-tiny', 'budget-zero', 'disabled', 'disabled-and-effort'),
     models: /2\.5/,
     paths: ['generationConfig.thinkingConfig.thinkingBudget'],
-    reason: 'wire.md C4 and D8: budgets are held to the model’s range; 2.5 Pro cannot stop thinking',
+    reason:
+      'docs/protocols/gemini.md#thinking-config: budgets are held to the model’s range; 2.5 Pro cannot stop thinking',
   },
   {
     cases: of('signatures', 'google-thought'),
     paths: ['contents[].parts[].text'],
-    reason: 'wire.md D2.4: thoughts are not sent back, their signature is, on a part of its own',
+    reason:
+      'docs/protocols/requests.md#thoughts-to-gemini: thoughts are not sent back, their signature is, on a part of its own',
   },
   {
     cases: of(
@@ -212,11 +233,11 @@ export const GEMINI_DIFFERENCES: readonly Rule[] = [
       'blocks-with-calls',
     ),
     paths: ['contents[].parts[]**'],
-    reason: 'wire.md D2.4 and D13: thoughts of another provider, or without proof, are dropped',
+    reason: 'docs/protocols/replies.md#foreign-signatures: thoughts of another provider, or without proof, are dropped',
   },
   {
     cases: of('extensions', 'labels-upper-case', 'labels-long'),
     paths: ['refused'],
-    reason: 'wire.md C10: labels the caller wrote are checked and never rewritten',
+    reason: 'docs/protocols/vertex-ai.md#labels: labels the caller wrote are checked and never rewritten',
   },
 ];

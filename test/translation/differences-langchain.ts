@@ -8,23 +8,25 @@ export const LANGCHAIN_DIFFERENCES: readonly Rule[] = [
   {
     cases: of('turns', 'system-string', 'system-turn', 'system-both'),
     paths: ['messages[].role'],
-    reason: 'wire.md A3: OpenAI’s newer models read system as developer; other servers know system only',
+    reason:
+      'docs/protocols/openai-chat.md#messages: OpenAI’s newer models read system as developer; other servers know system only',
   },
   {
     cases: of('turns', 'system-blocks'),
     paths: ['messages[]**'],
     reason:
-      'wire.md D13: the system prompt is one message, whatever the number of its blocks; here there is one for each',
+      'docs/protocols/messages-route.md#system-prompt: the system prompt is one message, whatever the number of its blocks; here there is one for each',
   },
   {
     cases: of('turns', 'empty-texts'),
     paths: ['messages[].content'],
-    reason: 'wire.md A3 allows empty texts, so the caller’s stand',
+    reason: 'docs/protocols/openai-chat.md#messages allows empty texts, so the caller’s stand',
   },
   {
     cases: of('turns', 'assistant-texts'),
     paths: ['messages[].content'],
-    reason: 'wire.md D13: the texts of an assistant turn are joined; LangChain keeps the parts',
+    reason:
+      'docs/protocols/messages-route.md#joined-texts: the texts of an assistant turn are joined; LangChain keeps the parts',
   },
   {
     paths: ['messages[].content'],
@@ -43,21 +45,24 @@ export const LANGCHAIN_DIFFERENCES: readonly Rule[] = [
       'result-empty',
       'result-object',
     ),
-    reason: 'wire.md A3: a turn of calls alone has no content, which is null and not the empty text',
+    reason:
+      'docs/protocols/openai-chat.md#messages: a turn of calls alone has no content, which is null and not the empty text',
   },
   {
     cases: of('rounds', 'result-error', 'result-error-empty'),
     paths: ['messages[2].content'],
-    reason: 'wire.md D13: a call that failed says so in its text; LangChain’s `status` stays behind',
+    reason:
+      'docs/protocols/messages-route.md#failed-results: a call that failed says so in its text; LangChain’s `status` stays behind',
   },
   {
     cases: of('blocks', 'pdf-url'),
     paths: ['refused'],
-    reason: 'an address goes on as image_url, the spelling this gateway names for all media (service.md 2.4)',
+    reason:
+      'an address goes on as image_url, the spelling this gateway names for all media (docs/protocols/openai-chat.md#media-addresses)',
   },
   {
     cases: of('blocks', 'document-text', 'document-text-titled'),
     paths: ['messages[].content[]**'],
-    reason: 'wire.md D13: a text document is text; LangChain sends it as a file',
+    reason: 'docs/protocols/messages-route.md#documents: a text document is text; LangChain sends it as a file',
   },
 ];

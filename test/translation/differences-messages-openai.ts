@@ -9,38 +9,42 @@ const SHARED: readonly Rule[] = [
     cases: of('turns', 'system-blocks'),
     paths: ['messages[]**'],
     reason:
-      'wire.md D13: the system prompt is one message, whatever the number of its blocks; the SDK has a message each',
+      'docs/protocols/messages-route.md#system-prompt: the system prompt is one message, whatever the number of its blocks; the SDK has a message each',
   },
   {
     cases: of('turns', 'empty-texts'),
     paths: ['messages[].content'],
-    reason: 'wire.md A3 allows empty texts, so the caller’s stand; the SDK’s core leaves them out',
+    reason:
+      'docs/protocols/openai-chat.md#messages allows empty texts, so the caller’s stand; the SDK’s core leaves them out',
   },
   {
     cases: of('rounds', 'result-error', 'result-error-empty'),
     paths: ['messages[].content'],
-    reason: 'wire.md D13: a call that failed says so in its text',
+    reason: 'docs/protocols/messages-route.md#failed-results: a call that failed says so in its text',
   },
   {
     cases: of('rounds', 'result-blocks'),
     paths: ['messages[].content'],
-    reason: 'wire.md D13: texts are what the tool said; the SDK shows the model the JSON of its own parts',
+    reason:
+      'docs/protocols/messages-route.md#results: texts are what the tool said; the SDK shows the model the JSON of its own parts',
   },
   {
     cases: of('rounds', 'result-picture', 'result-picture-only', 'result-pictures-parallel'),
     paths: ['messages[]**'],
-    reason: 'wire.md D13: pictures of results follow as the user’s; the SDK writes their base64 into the text',
+    reason:
+      'docs/protocols/messages-route.md#results: pictures of results follow as the user’s; the SDK writes their base64 into the text',
   },
   {
     cases: of('blocks', 'pdf-base64'),
     paths: ['messages[].content[].file.filename'],
-    reason: 'wire.md A3 and D13: the name of a file is its title, and optional; the SDK makes one up',
+    reason:
+      'docs/protocols/messages-route.md#documents: the name of a file is its title, and optional; the SDK makes one up',
   },
   {
     cases: of('blocks', 'pdf-url'),
     paths: ['refused'],
     reason:
-      'an address goes on as image_url, the spelling this gateway names for all media (service.md 2.4); the SDK throws',
+      'an address goes on as image_url, the spelling this gateway names for all media (docs/protocols/openai-chat.md#media-addresses); the SDK throws',
   },
 ];
 
@@ -50,7 +54,8 @@ export const MESSAGES_TO_OPENAI_DIFFERENCES: readonly Rule[] = [
   {
     cases: of('turns', 'system-string', 'system-turn', 'system-both'),
     paths: ['messages[].role'],
-    reason: 'wire.md A3: OpenAI’s newer models read system as developer; other servers know system only',
+    reason:
+      'docs/protocols/openai-chat.md#messages: OpenAI’s newer models read system as developer; other servers know system only',
   },
   {
     cases: of('tools', 'choice-without-tools'),
@@ -60,7 +65,7 @@ export const MESSAGES_TO_OPENAI_DIFFERENCES: readonly Rule[] = [
   {
     cases: of('blocks', 'document-text', 'document-text-titled'),
     paths: ['refused'],
-    reason: 'wire.md D13: a text document is text; the SDK throws',
+    reason: 'docs/protocols/messages-route.md#documents: a text document is text; the SDK throws',
   },
   {
     cases: of('fields', 'sampling'),
@@ -75,17 +80,18 @@ export const MESSAGES_TO_LLAMA_DIFFERENCES: readonly Rule[] = [
   {
     cases: of('reasoning', 'thought-of-claude', 'thought-of-gemini'),
     paths: ['messages[].reasoning_content'],
-    reason: 'wire.md D13: thoughts and their proofs are for the provider that made them',
+    reason: 'docs/protocols/messages-route.md#thoughts: thoughts and their proofs are for the provider that made them',
   },
   {
     cases: of('reasoning', 'answer-schema'),
     paths: ['response_format.**'],
     reason:
-      'wire.md C2 and D13: Vertex’ open models take json_schema; the SDK asks for any object unless told otherwise',
+      'docs/protocols/messages-route.md#open-model-fields: Vertex’ open models take json_schema; the SDK asks for any object unless told otherwise',
   },
   {
     cases: of('fields', 'sampling'),
     paths: ['top_k'],
-    reason: 'wire.md C2: the servers behind Vertex know the extended fields; the SDK has none',
+    reason:
+      'docs/protocols/vertex-ai.md#open-models: the servers behind Vertex know the extended fields; the SDK has none',
   },
 ];

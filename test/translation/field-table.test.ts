@@ -15,9 +15,11 @@ const schema = schemaOf('chat-completions');
 
 /** What is neither sent nor told, and why that is no loss; `fault:` where it is one. */
 const SILENT: Readonly<Record<string, string>> = {
-  'service_tier, Gemini on Vertex AI 2.5': 'the standard tier is that of a request that names none (wire.md C2)',
+  'service_tier, Gemini on Vertex AI 2.5':
+    'the standard tier is that of a request that names none (docs/protocols/vertex-ai.md#service-tier)',
   'service_tier, Gemini on Vertex AI 3': 'as above',
-  'content[].signature, Claude 4.5': 'a proof for its maker alone is stripped (wire.md D9)',
+  'content[].signature, Claude 4.5':
+    'a proof for its maker alone is stripped (docs/protocols/replies.md#foreign-signatures)',
   'content[].signature, Claude 4.7': 'as above',
   'content[].signature, Claude on Vertex AI': 'as above',
   'tool_calls[].function.thought_signature, Claude 4.5': 'as above',

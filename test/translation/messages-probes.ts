@@ -1,4 +1,4 @@
-/** As field-probes.ts, for every field of a request of the Messages API (wire.md B2–B4). */
+/** As field-probes.ts, for every field of a request of the Messages API (docs/protocols/anthropic-messages.md#request-fields). */
 import { MODEL_OF_PROBE, type Probe } from './field-probes.ts';
 import type { Json } from './outbound.ts';
 
@@ -25,7 +25,7 @@ const within = (field: string, content: unknown, beside: Json = {}): Probe => {
 
 const roomy = { max_tokens: 40_000 } as const;
 
-/** In the order of wire.md B2; a test compares with the schema. */
+/** In the order of the table (docs/protocols/anthropic-messages.md#request-fields); a test compares with the schema. */
 export const MESSAGES_TOP_LEVEL: readonly Probe[] = [
   messages({ field: 'model', path: ['model'], request: {}, instead: MODEL_OF_PROBE }),
   messages({

@@ -71,7 +71,7 @@ describe('a Messages request', () => {
   });
 });
 
-/** What this gateway itself wrote into an earlier reply, and Claude must not be told (wire.md D13). */
+/** What this gateway itself wrote into an earlier reply, and Claude must not get (docs/protocols/replies.md#foreign-signatures). */
 const CLEANED: Readonly<Record<string, string>> = {
   'anthropic-rounds/signature-in-id': 'the signature of Gemini’s that an id carried is taken out of it',
   'anthropic-reasoning/thought-unsigned': 'a thought nobody signed is a 400',

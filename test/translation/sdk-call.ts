@@ -160,7 +160,8 @@ function claudeThinking(request: Json, model: string): Json {
   if (thinking) {
     if (effort !== undefined && thinking['type'] !== 'adaptive') return unspoken('a budget and an effort');
     const { type, budget_tokens: budgetTokens } = thinking;
-    // A budget of 0 is how the gateway's callers switch thinking off (service.md 2.3); the SDK's say so.
+    // The gateway's callers turn thinking off with a budget of 0 (docs/protocols/requests.md#explicit-thinking); callers of the SDK with
+    // `disabled`.
     if (budgetTokens === 0) return { thinking: { type: 'disabled' } };
     return compact({ thinking: compact({ type, budgetTokens }), effort });
   }

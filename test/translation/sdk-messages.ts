@@ -81,7 +81,10 @@ function choiceOf(choice: unknown): Call['toolChoice'] {
   }
 }
 
-/** Who asks for thinking has a place for it, unless it says not to (wire.md B2, D13). */
+/**
+ * A client that asks for thinking shows it, unless the request says otherwise (docs/protocols/anthropic-messages.md#thinking,
+ * docs/protocols/messages-route.md#hidden-thoughts).
+ */
 function isShown({ thinking }: Json): boolean {
   const asked = object(thinking);
   return asked !== undefined && asked['display'] !== 'omitted';

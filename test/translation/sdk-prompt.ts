@@ -50,7 +50,7 @@ function messageOf(message: Json, names: Map<string, string>): Prompt {
   }
 }
 
-/** Anthropic's marker, which the SDK takes on anything; OpenAI's means the same (wire.md A3). */
+/** Anthropic's marker, which the SDK takes on anything; OpenAI's means the same (docs/protocols/openai-chat.md#cache-markers). */
 export function marked(holder: Json): { providerOptions?: ProviderOptions } {
   const marker = object(holder['cache_control']);
   const explicit = object(holder['prompt_cache_breakpoint'])?.['mode'] === 'explicit';

@@ -10,7 +10,10 @@ const ANTHROPICS: ToolIds = {
   url_context: 'anthropic.web_fetch_20250910',
   code_execution: 'anthropic.code_execution_20250825',
 };
-/** To Gemini these names mean tools Google runs (wire.md D5), which the SDK has under ids of their own. */
+/**
+ * To Gemini these names mean tools that Google runs (docs/protocols/requests.md#built-in-tools-by-name), which have ids of their own in
+ * the SDK.
+ */
 const GOOGLES: ToolIds = {
   web_search: 'google.google_search',
   url_context: 'google.url_context',

@@ -16,19 +16,20 @@ export const SPELLINGS: readonly Spelling[] = [
   {
     families: ['gemini'],
     reason:
-      'wire.md D6: of the two carriers of a function’s schema the JSON Schema one is chosen for Gemini 2.0 and later',
+      'docs/protocols/requests.md#json-schema-for-gemini: of the two carriers of a function’s schema the JSON Schema one is chosen for Gemini 2.0 and later',
     reword: ({ parameters, ...rest }) =>
       parameters !== undefined && 'name' in rest ? { ...rest, parametersJsonSchema: parameters } : undefined,
   },
   {
     families: ['gemini'],
-    reason: 'wire.md D6: likewise for the schema of an answer',
+    reason: 'docs/protocols/requests.md#json-schema-for-gemini: likewise for the schema of an answer',
     reword: ({ responseSchema, ...rest }) =>
       responseSchema === undefined ? undefined : { ...rest, responseJsonSchema: responseSchema },
   },
   {
     families: ['gemini'],
-    reason: 'wire.md C4: `output` is the key Gemini recognises; the SDK’s {name, content} would be read as a whole',
+    reason:
+      'docs/protocols/gemini.md#function-response: `output` is the key Gemini recognises; the SDK’s {name, content} would be read as a whole',
     reword: ({ response, ...rest }) => {
       const own = response as Json | undefined;
       return own && 'content' in own ? { ...rest, response: { output: own['content'] } } : undefined;
@@ -36,13 +37,15 @@ export const SPELLINGS: readonly Spelling[] = [
   },
   {
     families: ['gemini'],
-    reason: 'wire.md C4: the names of levels are in capitals; protobuf JSON of the SDK’s spelling is not documented',
+    reason:
+      'docs/protocols/gemini.md#protobuf-json: the names of levels are in capitals; protobuf JSON of the SDK’s spelling is not documented',
     reword: ({ thinkingLevel, ...rest }) =>
       typeof thinkingLevel === 'string' ? { ...rest, thinkingLevel: thinkingLevel.toUpperCase() } : undefined,
   },
   {
     families: ['claude', 'claudeOnVertex'],
-    reason: 'wire.md B3: the content of a result is a text or blocks; blocks are what keeps media and markers too',
+    reason:
+      'docs/protocols/anthropic-messages.md#tool-result: the content of a result is a text or blocks; blocks are what keeps media and markers too',
     reword: ({ content, ...rest }) =>
       rest['type'] === 'tool_result' && typeof content === 'string'
         ? { ...rest, ...(content !== '' && { content: [{ type: 'text', text: content }] }) }

@@ -9,7 +9,7 @@ describe('translated requests', () => {
   it.each(CASES.map((one) => [one.id, one.title, one] as const))(
     'leave as their golden says: %s, %s',
     async (_, __, one) => {
-      // Anew with `node test/translation/write-goldens.ts`, and to be read against wire.md then.
+      // After a change: `node test/translation/write-goldens.ts`, then compare the goldens with docs/protocols/README.md.
       expect(await translate(one)).toEqual(readGolden(one));
     },
   );

@@ -1,4 +1,4 @@
-/** Writes every golden anew. What changed is to be read against wire.md before it is committed. */
+/** Writes every golden anew. Compare the changes with the facts in docs/protocols/README.md before the commit. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CASES } from './cases/index.ts';

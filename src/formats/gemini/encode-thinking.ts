@@ -64,7 +64,7 @@ function amountOf({ type, budgetTokens }: NonNullable<Reasoning['thinking']>): '
 
 type Budget = Extract<ThinkingControl, { by: 'budget' }>;
 
-/** Google's own OpenAI endpoint for low, medium and high; [the table](docs/protocols/requests.md#reasoning) for the others. */
+/** For low, medium and high the budgets of Google's own OpenAI endpoint (docs/protocols/requests.md#reasoning). */
 const BUDGETS = { minimal: 512, low: 1024, medium: 8192, high: 24576, xhigh: 32768, max: 32768 } as const;
 
 function budgetFor({ amount, param }: ThinkingRequest, control: Budget, losses: LossReport): JsonObject {

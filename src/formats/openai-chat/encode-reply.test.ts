@@ -32,7 +32,7 @@ const call = (at: number, id: string, more: object = {}): GenerationEvent => ({
 const called: GenerationEvent = { type: 'finish', choice: 0, reason: 'tool_calls' };
 
 describe('a plain reply', () => {
-  it('has the shape of OpenAI’s documents', () => {
+  it('has the shape that OpenAI documents', () => {
     const usage: GenerationEvent = { type: 'usage', usage: { input: 9, output: 3, total: 12 } };
     expect(write([start, text('h'), text('i'), usage, stop, end])).toEqual({
       id: 'chatcmpl-1',

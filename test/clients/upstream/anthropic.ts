@@ -4,7 +4,10 @@ import { fields, isFields, list, only, text, words, type Fields } from './strict
 import { halves, RETRY_AFTER, type Wire } from './wire.ts';
 import type { SeenRequest } from '../../support/upstream.ts';
 
-/** Anthropic's Messages, at Anthropic and on Vertex AI: wire.md B2 to B7 and C3. */
+/**
+ * Anthropic's Messages, at Anthropic and on Vertex AI (docs/protocols/anthropic-messages.md#request-fields,
+ * docs/protocols/vertex-ai.md#claude-on-vertex-ai).
+ */
 
 export const CLAUDE_SIGNATURE = 'Q2xhdWRl+/thought==';
 
@@ -41,7 +44,7 @@ function checkEnvelope({ url, headers, json: body }: SeenRequest): void {
   if (!Number.isInteger(body['max_tokens'])) refuse('max_tokens: Field required');
 }
 
-/** For a count, as B8 has it. */
+/** A token count (docs/protocols/anthropic-messages.md#count-tokens). */
 export function readCount({ url, json: body }: SeenRequest): void {
   only(body, 'request', onVertex(url) ? [...COUNTED, 'anthropic_version'] : COUNTED);
   if (!text(body['model'], 'model').startsWith('claude-')) refuse('model: not one of ours');
@@ -114,7 +117,7 @@ function checkCalls(turn: Turn, after: Turn | undefined, index: number): void {
 function checkThinking(body: Fields, turns: readonly Turn[]): boolean {
   const thinking = only(body['thinking'] ?? { type: 'disabled' }, 'thinking', ['type', 'budget_tokens', 'display']);
   if (thinking['type'] === 'disabled') return false;
-  // The models of the matrix are of 4.5, which think by budget alone (D8).
+  // The models of the matrix are of 4.5, which think by budget alone (docs/protocols/anthropic-messages.md#thinking).
   if (thinking['type'] !== 'enabled') refuse('thinking.type: adaptive is not supported by this model');
   const budget = Number(thinking['budget_tokens']);
   if (!(budget >= 1024 && budget < Number(body['max_tokens'])))

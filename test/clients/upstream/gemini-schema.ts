@@ -1,7 +1,7 @@
 import { refuse } from './ask.ts';
 import { fields, isFields, list, words } from './strict.ts';
 
-/** The keywords of JSON Schema that Gemini reads (wire.md D6). */
+/** The keywords of JSON Schema that Gemini reads (docs/protocols/gemini.md#json-schema-form). */
 const KEYWORDS = words(
   '$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems ' +
     'minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering',

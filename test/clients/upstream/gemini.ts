@@ -4,7 +4,10 @@ import { checkJsonSchema } from './gemini-schema.ts';
 import { fields, list, oneOf, only, text, words, type Fields } from './strict.ts';
 import { halves, RETRY_AFTER, type Wire } from './wire.ts';
 
-/** Gemini on Vertex AI: wire.md C4 to C6 and C11. */
+/**
+ * Gemini on Vertex AI (docs/protocols/gemini.md#request-body, docs/protocols/gemini.md#reply, docs/protocols/gemini.md#stream,
+ * docs/protocols/errors.md#google-errors).
+ */
 
 /** Base64 with all of its alphabet, which neither ids nor URLs bear. */
 export const GEMINI_SIGNATURE = 'R2VtaW5p+/thoughtg==';
@@ -40,7 +43,7 @@ function readParts(value: unknown, at: string): readonly Fields[] {
   const parts = list(value, at).map((part, index) => {
     const read = only(part, `${at}[${index}]`, [...PAYLOADS, 'thought', 'thoughtSignature', 'mediaResolution']);
     const kind = oneOf(read, `${at}[${index}]`, PAYLOADS);
-    // Vertex AI does not know the ids of the Gemini API (finding 8).
+    // Vertex AI does not know the ids of the Gemini API (docs/protocols/gemini.md#call-ids).
     if (kind === 'functionCall') only(read[kind], `${at}.functionCall`, ['name', 'args']);
     if (kind === 'functionResponse')
       fields(

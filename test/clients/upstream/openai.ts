@@ -3,7 +3,10 @@ import { refuse, type Answer, type Ask } from './ask.ts';
 import { fields, list, only, text, words, type Fields } from './strict.ts';
 import { halves, RETRY_AFTER, type Wire } from './wire.ts';
 
-/** Chat completions, as OpenAI and the servers compatible with it speak them: wire.md A2 to A6 and A11. */
+/**
+ * Chat completions, as OpenAI and the servers compatible with it speak them (docs/protocols/openai-chat.md#request-fields,
+ * docs/protocols/openai-chat.md#stream, docs/protocols/errors.md#openai-errors).
+ */
 
 const TOP = words(
   'model messages max_tokens max_completion_tokens temperature top_p n stop seed stream stream_options ' +

@@ -5,7 +5,10 @@ import { refuse } from './ask.ts';
 import { readContents, readTools } from './gemini.ts';
 import { fields, list, only, text, words, type Fields } from './strict.ts';
 
-/** What is not a conversation: embeddings, images, counts (wire.md A7, A8, B8, C7 to C9). */
+/**
+ * Operations other than a conversation: embeddings, images, counts (docs/protocols/embeddings.md#openai-request,
+ * docs/protocols/images.md#openai-request, docs/protocols/anthropic-messages.md#count-tokens, docs/protocols/gemini.md#count-tokens).
+ */
 
 /** Exact in float32, and another one for each text. */
 export const vectorOf = (content: string): readonly number[] => [content.length, 0.5, -0.25];

@@ -28,7 +28,10 @@ const searched = [
   },
 ] as const;
 
-/** wire.md B3, D4 and D13: what stands in turns beside text and calls. */
+/**
+ * Content of turns beside text and calls (docs/protocols/anthropic-messages.md#content-blocks, docs/protocols/requests.md#media,
+ * docs/protocols/messages-route.md#requests).
+ */
 export const anthropicBlocks: Cases = {
   'image-base64': { ...given('a picture', picture()), ...ALL },
   'image-only': { title: 'nothing but a picture', request: { messages: [user(picture())] }, ...ALL },

@@ -5,7 +5,10 @@ const of = (title: string, request: Case['request']): Case => ({ title, request 
 
 const server = { type: 'url', url: 'https://mcp.example/sse', name: 'demo' } as const;
 
-/** wire.md B2, D1 and D13: the fields beside the conversation. */
+/**
+ * The fields beside the conversation (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/requests.md#parameters,
+ * docs/protocols/messages-route.md#requests).
+ */
 export const anthropicFields: Cases = {
   sampling: { ...of('temperature, top_p and top_k', { temperature: 0.3, top_p: 0.9, top_k: 40 }), ...ALL },
   'stop-sequences': { ...of('texts to stop at', { stop_sequences: ['END', '\n\nHuman:'] }), ...ALL },

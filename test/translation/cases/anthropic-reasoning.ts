@@ -15,7 +15,10 @@ const thought = (signature?: string) => ({
 });
 const format = { type: 'json_schema', schema: { ...city, additionalProperties: false } } as const;
 
-/** wire.md D7, D8, D9 and D13: thinking, what came of it, and the form of the answer. */
+/**
+ * Thinking, its results, and the form of the answer (docs/protocols/requests.md#reasoning, docs/protocols/requests.md#response-format,
+ * docs/protocols/replies.md#thought-signatures, docs/protocols/messages-route.md#thinking).
+ */
 export const anthropicReasoning: Cases = {
   'budget-small': { title: 'a small budget', request: enabled(1024), ...THINKERS },
   budget: { title: 'a budget', request: enabled(5000), ...THINKERS },

@@ -13,7 +13,7 @@ const round = (calls: readonly unknown[], ...results: readonly Json[]) => ({
   messages: [hi, { role: 'assistant', content: calls }, user(...results)],
 });
 
-/** wire.md B3 and D13: calls and their results. */
+/** Calls and their results (docs/protocols/anthropic-messages.md#order-of-results, docs/protocols/messages-route.md#results). */
 export const anthropicRounds: Cases = {
   'one-call': { title: 'a call and its result', request: round([oslo], answer('toolu_1', 'rain')), ...ALL },
   'call-with-text': {

@@ -7,7 +7,7 @@ const choice = (title: string, tool_choice: object): Case => ({
   request: { tools: [tool('weather'), tool('clock')], tool_choice },
 });
 
-/** wire.md B4, D5 and D13. */
+/** Tools (docs/protocols/anthropic-messages.md#tools, docs/protocols/requests.md#tools, docs/protocols/messages-route.md#typed-tools). */
 export const anthropicTools: Cases = {
   'one-tool': { ...given('a tool', tool('weather')), ...ALL },
   'typed-custom': given('a tool that says it is the caller’s own', tool('weather', { type: 'custom' })),

@@ -3,7 +3,7 @@ import { hi, text, user, type Cases } from './case.ts';
 
 const hello = { role: 'assistant', content: 'Hello.' } as const;
 
-/** wire.md B2 and D13: turns of text. */
+/** Turns of text (docs/protocols/anthropic-messages.md#turns, docs/protocols/messages-route.md#system-prompt). */
 export const anthropicTurns: Cases = {
   'bare-question': { title: 'a bare question', request: {}, ...ALL },
   'system-string': { title: 'a system prompt', request: { system: 'Be brief.' }, ...ALL },

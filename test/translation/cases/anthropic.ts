@@ -1,4 +1,7 @@
-/** What cases of the Messages API are made of (wire.md B3, B4). */
+/**
+ * Building blocks of the cases of the Messages API (docs/protocols/anthropic-messages.md#content-blocks,
+ * docs/protocols/anthropic-messages.md#tools).
+ */
 import type { Json } from '../outbound.ts';
 import { city, PDF, PNG, type Models } from './case.ts';
 

@@ -3,7 +3,10 @@ import { call, calls, type Cases, hi, result, text, user, weather } from './case
 const cache_control = { type: 'ephemeral' } as const;
 const hour = { type: 'ephemeral', ttl: '1h' } as const;
 
-/** wire.md A3, B3 and D3.6. */
+/**
+ * Cache markers (docs/protocols/openai-chat.md#cache-markers, docs/protocols/anthropic-messages.md#cache-control,
+ * docs/protocols/requests.md#cache-markers-for-claude).
+ */
 export const cacheControl: Cases = {
   system: {
     title: 'a marker on a system text',

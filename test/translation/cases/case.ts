@@ -21,7 +21,7 @@ export interface Case extends Models {
   readonly title: string;
   /** Beside `messages: hi` and `max_tokens`. */
   readonly request: Json;
-  /** False: the client asked for more than OpenAI's fields (wire.md D8, D9). */
+  /** False: the client asked for more than OpenAI's fields (docs/protocols/replies.md#reply-extensions). */
   readonly strict?: boolean;
   /** True: the client would rather have a 400 than a loss. */
   readonly strictParams?: boolean;

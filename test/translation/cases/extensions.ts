@@ -1,6 +1,9 @@
 import { type Cases, weather } from './case.ts';
 
-/** Everything else at the top level: wire.md A2, C10 and D1. */
+/**
+ * All other fields at the top level (docs/protocols/openai-chat.md#request-fields, docs/protocols/vertex-ai.md#labels,
+ * docs/protocols/requests.md#parameters).
+ */
 export const extensions: Cases = {
   user: { title: 'who the end user is', request: { user: 'user-1' } },
   'safety-identifier': { title: 'who the end user is, in the newer field', request: { safety_identifier: 'b3f1' } },

@@ -21,7 +21,10 @@ const LLAMA_ONLY = { claudeOnVertex: [], llama: [LLAMA] } as const;
 const BOTH_OPEN = { ...LLAMA_ONLY, openai: ['gpt-5'] } as const;
 const asks = (title: string, request: Case['request']): Case => ({ title, request });
 
-/** wire.md C2 and C3: chat requests for Claude on Vertex AI, and for models that speak OpenAI's API themselves. */
+/**
+ * Chat requests for Claude on Vertex AI (docs/protocols/vertex-ai.md#claude-on-vertex-ai), and for models that speak OpenAI's API
+ * themselves (docs/protocols/vertex-ai.md#open-models).
+ */
 export const hosted: Cases = {
   bare: { ...asks('a bare question', {}), llama: [LLAMA], openai: ['gpt-5'] },
   stream: { ...asks('an answer in chunks', { stream: true }), llama: [LLAMA], openai: ['gpt-5'] },

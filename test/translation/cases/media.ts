@@ -4,7 +4,7 @@ const about = (...parts: readonly Record<string, unknown>[]) => ({ messages: [us
 const file = (file: Record<string, unknown>) => ({ type: 'file', file });
 const sound = (format: string) => ({ type: 'input_audio', input_audio: { data: 'UklGRiQAAABXQVZF', format } });
 
-/** wire.md D4. */
+/** Media (docs/protocols/requests.md#media). */
 export const media: Cases = {
   png: { title: 'a PNG as a data URI', request: about(image(png)) },
   jpeg: { title: 'a JPEG as a data URI', request: about(image('data:image/jpeg;base64,/9j/4AAQ')) },

@@ -2,7 +2,7 @@ import { call, calls, type Cases, hi, image, png, result, text, user, weather, c
 
 const GENERATIONS = { gemini: ['gemini-2.5-flash', 'gemini-3-pro-preview'] } as const;
 
-/** wire.md D2 and D3. */
+/** Messages (docs/protocols/requests.md#messages-for-gemini, docs/protocols/requests.md#messages-for-claude). */
 export const messages: Cases = {
   'bare-question': { title: 'a bare question', request: {} },
   'system-first': {

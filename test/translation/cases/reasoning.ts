@@ -6,7 +6,7 @@ const ALL = { gemini: GEMINI, claude: CLAUDE } as const;
 const roomy = { max_tokens: 40_000 } as const;
 const enabled = (budget_tokens: number) => ({ type: 'enabled', budget_tokens });
 
-/** wire.md D8. */
+/** Reasoning (docs/protocols/requests.md#reasoning). */
 export const reasoning: Cases = {
   'effort-none': {
     title: 'no thinking',

@@ -13,7 +13,7 @@ const format = (rest: Record<string, unknown> = {}) => ({
 /** The second one has no structured outputs. */
 const CLAUDE = { claude: ['claude-sonnet-4-5', 'claude-sonnet-4-20250514'] } as const;
 
-/** wire.md D7. */
+/** Response formats (docs/protocols/requests.md#response-format). */
 export const responseFormat: Cases = {
   text: { title: 'text, said so', request: { response_format: { type: 'text' } } },
   object: { title: 'some JSON object', request: { response_format: { type: 'json_object' } } },

@@ -3,7 +3,10 @@ import type { Cases } from './case.ts';
 const CLAUDE = { claude: ['claude-sonnet-4-5', 'claude-opus-4-7'] } as const;
 const GEMINI = { gemini: ['gemini-2.5-flash', 'gemini-3-pro-preview'] } as const;
 
-/** wire.md D1, findings 2 and the limits of C4. */
+/**
+ * Sampling (docs/protocols/requests.md#sampling, docs/protocols/anthropic-messages.md#sampling,
+ * docs/protocols/gemini.md#generation-config).
+ */
 export const sampling: Cases = {
   temperature: { title: 'a temperature', request: { temperature: 0.7 }, ...CLAUDE, ...GEMINI },
   'temperature-zero': { title: 'a temperature of 0', request: { temperature: 0 }, ...CLAUDE },

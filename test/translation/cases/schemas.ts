@@ -17,7 +17,10 @@ const answer = (schema: Json): Json => ({
 });
 const object = (properties: Json, rest: Json = {}): Json => ({ type: 'object', properties, ...rest });
 
-/** wire.md D6: parameters of functions, then schemas of answers. */
+/**
+ * Parameters of functions, then schemas of answers (docs/protocols/requests.md#json-schema-for-gemini,
+ * docs/protocols/requests.md#json-schema-for-claude).
+ */
 export const schemas: Cases = {
   ref: {
     title: 'a reference',

@@ -11,7 +11,7 @@ const thought = { type: 'thinking', thinking: 'They ask for weather.', signature
 const oslo = '{"city":"Oslo"}';
 const thinkingOn = { thinking: { type: 'enabled', budget_tokens: 1024 } } as const;
 
-/** wire.md D9, and finding 9. */
+/** Signatures (docs/protocols/replies.md#thought-signatures, docs/protocols/gemini.md#missing-signature). */
 export const signatures: Cases = {
   'on-the-call': {
     title: 'a signature on the call',

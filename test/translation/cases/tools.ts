@@ -8,7 +8,7 @@ const allow = (mode: string, ...names: readonly string[]) => ({
 });
 const GENERATIONS = { gemini: ['gemini-2.5-flash', 'gemini-3-pro-preview'] } as const;
 
-/** wire.md D5. */
+/** Tools (docs/protocols/requests.md#tools). */
 export const tools: Cases = {
   function: { title: 'a function', request: { tools: [weather] } },
   'function-bare': { title: 'a function without description and parameters', request: { tools: [fn('ping')] } },
