@@ -138,9 +138,9 @@ describe('configs/README.md', () => {
   });
 });
 
-describe('src/plugin/README.md', () => {
+describe('docs/plugin-api.md', () => {
   it('has an example plugin that loads and works, also in a folder from which Node finds no package `gatehouse`', async () => {
-    const text = readFileSync(join(root, 'src/plugin/README.md'), 'utf8');
+    const text = readFileSync(join(root, 'docs/plugin-api.md'), 'utf8');
     const [code] = fences(text, 'js');
     const [yaml] = fences(text, 'yaml');
     const dir = sampleWithFreePorts();
