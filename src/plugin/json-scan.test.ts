@@ -13,6 +13,15 @@ const codeOf = (text: string, depth?: number): unknown => {
   }
 };
 
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe('scanning the outline of a body', () => {
   it('finds each top-level value, whatever stands inside strings', () => {
     const text = ' { "model" : "a\\"b, \\"model\\": 1" , "n":-1.5e3,"x":{"model":"no"},"stream":true, "z": null } ';
@@ -34,6 +43,13 @@ describe('scanning the outline of a body', () => {
     ['[1]', 'invalid_request'],
     ['"text"', 'invalid_request'],
     ['nul', 'invalid_json'],
+    ['true1', 'invalid_json'],
+    ['null-1', 'invalid_json'],
+    ['[false0]', 'invalid_json'],
+    ['{"a":true1}', 'invalid_json'],
+    ['{"a":false-2.5}', 'invalid_json'],
+    ['{"store":null1}', 'invalid_json'],
+    ['{"a":truetrue}', 'invalid_json'],
     ['{"a":1', 'invalid_json'],
     ['{"a":1}x', 'invalid_json'],
     ['{"a":1,}', 'invalid_json'],
@@ -132,6 +148,19 @@ describe('scanning the outline of a body', () => {
     );
   });
 
+  it('agrees with JSON.parse on scalars that run into each other', () => {
+    const pieces = fc.array(fc.constantFrom('true', 'false', 'null', '0', '1', '-', '.', 'e', '"', ' '), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(pieces, (words) => {
+        const text = `{"a":${words.join('')}}`;
+        expect([text, codeOf(text) === undefined]).toEqual([text, parses(text)]);
+      }),
+    );
+  });
+
   it('refuses what JSON.parse refuses when one byte of a body is changed', () => {
     fc.assert(
       fc.property(
@@ -142,13 +171,7 @@ describe('scanning the outline of a body', () => {
           const bytes = Buffer.from(JSON.stringify(value));
           bytes[at % bytes.length] = byte;
           const text = bytes.toString('utf8');
-          let parses = true;
-          try {
-            JSON.parse(text);
-          } catch {
-            parses = false;
-          }
-          expect(codeOf(text, 512) === 'invalid_json').toBe(!parses);
+          expect(codeOf(text, 512) === 'invalid_json').toBe(!parses(text));
         },
       ),
     );
