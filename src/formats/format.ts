@@ -64,7 +64,7 @@ export interface ReplyContext {
   /** Makes an id for a tool call that came without one: `call_` and 24 of `[a-z0-9]` (wire.md D9). */
   readonly newCallId: () => string;
   /** Custom (free-text) tools that were sent as functions; their arguments are unwrapped again. */
-  readonly customTools?: readonly string[];
+  readonly customTools?: ReadonlySet<string>;
   /** The forced tool that stands for a JSON-schema answer; its arguments become the text (wire.md D7). */
   readonly jsonTool?: string;
 }

@@ -41,7 +41,7 @@ function openToolUse(block: JsonObject, index: number, state: ReplyState): Block
   const name = stringOf(block.name) ?? '';
   if (state.reply.jsonTool !== undefined && name === state.reply.jsonTool)
     return new JsonAnswerReader(block, index, state);
-  return state.reply.customTools?.includes(name)
+  return state.reply.customTools?.has(name)
     ? new CustomCallReader(block, index, state)
     : new ToolUseReader(block, index, state);
 }

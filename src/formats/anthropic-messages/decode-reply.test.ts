@@ -148,7 +148,7 @@ describe('decodeReply and decodeStream', () => {
           { type: 'tool_call', id: 't1', name: 'sql', arguments: 'SELECT "1"', custom: true },
         ]);
       },
-      { message: { stop_reason: 'tool_use' }, context: { customTools: ['sql'] } },
+      { message: { stop_reason: 'tool_use' }, context: { customTools: new Set(['sql']) } },
     );
   });
 

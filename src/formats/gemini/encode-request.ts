@@ -43,7 +43,7 @@ export function* encodeInSteps(
     body: withExtras(body, conversation, target, losses),
     ...(tier.headers && { headers: tier.headers }),
     losses: losses.list(),
-    reply: customTools.length > 0 ? { ...reply, customTools } : reply,
+    reply: customTools.size > 0 ? { ...reply, customTools } : reply,
     ...optional('hint', hintOfComputerUse(conversation, target)),
   };
 }
