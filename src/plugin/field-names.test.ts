@@ -17,6 +17,19 @@ describe('names of fields that the gateway reads', () => {
     expect(() => check(body)).toThrow(expect.objectContaining({ code: 'ambiguous_parameter', param }) as GatewayError);
   });
 
+  it('show the beginning of a long path', () => {
+    const name = 'n'.repeat(10_000);
+    const body = RequestBody.read(Buffer.from(JSON.stringify({ [name]: { Model: 1 } })), 64);
+    let fault: GatewayError | undefined;
+    try {
+      new FieldNames([[name, 'model']]).check(body);
+    } catch (error) {
+      fault = error as GatewayError;
+    }
+    expect(fault?.param?.length).toBeLessThan(300);
+    expect(fault?.message.length).toBeLessThan(1000);
+  });
+
   it('leave a longer key as it is: folding a megabyte takes 100 ms', () => {
     const fold = vi.spyOn(String.prototype, 'toUpperCase');
     const long = '\u00e9'.repeat(100_000);

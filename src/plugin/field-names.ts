@@ -88,10 +88,13 @@ function checkValue(value: unknown, node: Node, path: string): void {
   }
 }
 
-const SHOWN_KEY = 100;
+/** Characters of a name that an error shows. */
+const SHOWN_KEY = 200;
+
+const shown = (name: string): string => (name.length > SHOWN_KEY ? `${name.slice(0, SHOWN_KEY)}…` : name);
 
 function ambiguous(path: string, key: string, meant: string): GatewayError {
-  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
-  const message = `The key ${JSON.stringify(at(key).slice(0, SHOWN_KEY))} differs from \`${at(meant)}\` only in case; some upstreams would read it as \`${at(meant)}\`. Write \`${at(meant)}\`.`;
+  const at = (name: string): string => shown(path === '' ? name : `${path}.${name}`);
+  const message = `The key ${JSON.stringify(at(key))} differs from \`${at(meant)}\` only in case; some upstreams would read it as \`${at(meant)}\`. Write \`${at(meant)}\`.`;
   return new GatewayError('ambiguous_parameter', message, { param: at(key) });
 }

@@ -75,6 +75,17 @@ describe('scanning the outline of a body', () => {
     expect(codeOf(`{"a":${'['.repeat(200_000)}`, 64)).toBe('body_too_deep');
   });
 
+  it('shows the beginning of a long key that stands twice', () => {
+    const key = JSON.stringify('k'.repeat(10_000));
+    try {
+      scan(`{${key}:1,${key}:2}`);
+      expect.unreachable();
+    } catch (error) {
+      const { param, message } = error as GatewayError;
+      expect([param?.length, message.length].every((length) => length !== undefined && length < 300)).toBe(true);
+    }
+  });
+
   describe('limits the keys of each object and the items of each list', () => {
     const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join()}}`;
     const items = (count: number) => `[${Array.from({ length: count }, () => '0').join()}]`;

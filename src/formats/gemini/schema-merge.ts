@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { compact, isObject } from './wire.ts';
+import { shownText } from '../shown-text.ts';
 
 /** Keywords and properties of definitions that the references of one request are replaced by, all together. */
 const MAX_COPIED = 10_000;
@@ -12,9 +13,6 @@ const MAX_LEVELS = 128;
  * thousand end the stack (measured: 7,000).
  */
 const MAX_BRANCH_DEPTH = 512;
-
-/** Characters of a reference that a loss shows. */
-const SHOWN_REF = 100;
 
 /**
  * How much more may be put in place of references, in all schemas of a request: a few definitions that name each other twice would
@@ -112,7 +110,7 @@ export class AllOfMerger {
     if (path.inside.has(ref)) return;
     const target = lookUp(ref, this.#root);
     if (!target) {
-      this.#dropped.add(`allOf with ${ref.slice(0, SHOWN_REF)}`);
+      this.#dropped.add(`allOf with ${shownText(ref)}`);
       return;
     }
     const isDeep = path.level + path.inside.size > MAX_LEVELS || path.depth > MAX_BRANCH_DEPTH;
