@@ -34,6 +34,9 @@ export function furtherModels({ operation, request, config }: Exchange, target: 
 
 /** Of a fallback: its model, and fallbacks of its own. */
 const MODEL_KEYS: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks']);
+const LONGEST_MODEL_KEY = 'fallbacks'.length;
+
+const isModelKey = (key: string): boolean => key.length <= LONGEST_MODEL_KEY && MODEL_KEYS.has(foldCase(key));
 
 /** A name, a list of names, objects with a `model`, or LiteLLM's lists by the model they stand in for. */
 class ModelLists {
@@ -58,9 +61,7 @@ class ModelLists {
    * LiteLLM reads `{"gpt-5": ["o3"], "model": "gpt-5"}` by its first key.
    */
   #named(entries: readonly [string, unknown][]): readonly [string, unknown][] {
-    if (!entries.some(([key]) => MODEL_KEYS.has(foldCase(key)))) return entries;
-    return entries.filter(
-      ([key, inner]) => MODEL_KEYS.has(foldCase(key)) || (Array.isArray(inner) && !this.#fields.includes(key)),
-    );
+    if (!entries.some(([key]) => isModelKey(key))) return entries;
+    return entries.filter(([key, inner]) => isModelKey(key) || (Array.isArray(inner) && !this.#fields.includes(key)));
   }
 }

@@ -70,8 +70,8 @@ export interface ReplyContext {
   /** Makes an id for a tool call that came without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
   /** Custom (free-text) tools that were sent as functions; their arguments are unwrapped again. */
-  readonly customTools?: readonly string[];
-  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (docs/protocols/requests.md#the-json-tool). */
+  readonly customTools?: ReadonlySet<string>;
+  /** The forced tool that stands for a JSON-schema answer; its arguments become the text (wire.md D7). */
   readonly jsonTool?: string;
 }
 

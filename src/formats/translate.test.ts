@@ -5,7 +5,7 @@ import { RequestFault } from './format.ts';
 import { formats } from './index.ts';
 import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
 import { messagesBody } from './messages-bodies.testkit.ts';
-import { isPlaceOf } from './losses/body-places.ts';
+import { isPlaceOf } from './losses/places.testkit.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 

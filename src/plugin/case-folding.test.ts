@@ -16,6 +16,15 @@ describe('simple case folding', () => {
     expect(foldCase(text)).toBe(folded);
   });
 
+  it('keeps the length of every character, so that a key is as long as the name it folds to', () => {
+    const wrong: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      if (foldCase(character).length !== character.length) wrong.push(character);
+    }
+    expect(wrong).toEqual([]);
+  });
+
   // ECMA-262 22.2.2.7.3: with the flags `i` and `u` a pattern compares characters by simple case folding.
   it('agrees with the patterns of the language on every character', () => {
     const wrong: string[] = [];

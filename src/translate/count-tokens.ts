@@ -1,15 +1,21 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import type { BodyEdit, TokenCounting } from '../formats/format.ts';
 import { PlainPassThrough } from '../formats/streams/plain-pass-through.ts';
-import { finish } from '../formats/steps.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { GatewayError } from '../plugin/index.ts';
-import type { Codec } from '../providers/codec.ts';
+import type { EncodedTask, PassThroughCodec } from '../providers/codec.ts';
+import type { Steps } from '../formats/steps.ts';
 import { callId } from '../plugin/ids.ts';
 import { targetOf, type Job } from './translation-job.ts';
 
+/** A count that is translated between two formats. It takes as many steps as a generation: the body may be as large. */
+export interface SteppingCodec {
+  readonly mode: 'translate';
+  encodeInSteps(body: JsonObject): Steps<EncodedTask>;
+}
+
 /** How the tokens of a request are counted at a target: by the two formats, as a generation is translated. */
-export function countingCodec(job: Job): Codec {
+export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
   const { operation, upstream } = job;
   const [asked, answered] = [upstream.counting, operation.format.counting];
   if (!asked || !answered)
@@ -17,7 +23,7 @@ export function countingCodec(job: Job): Codec {
   return upstream === operation.format ? passThrough(job, asked) : translate(job, asked, answered);
 }
 
-function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): Codec {
+function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): PassThroughCodec {
   return {
     mode: 'pass-through',
     edits(body) {
@@ -35,11 +41,11 @@ function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): Codec 
   };
 }
 
-function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Codec {
+function translate(job: Job, asked: TokenCounting, answered: TokenCounting): SteppingCodec {
   return {
     mode: 'translate',
-    encode(body) {
-      const steps = translateRequest(body, {
+    *encodeInSteps(body) {
+      const encoded = yield* translateRequest(body, {
         client: job.operation.format,
         upstream: job.upstream,
         target: targetOf(job),
@@ -49,7 +55,6 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Cod
           return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
         },
       });
-      const encoded = finish(steps);
       return {
         calls: [without(encoded.body, asked.notTaken)],
         ...(encoded.headers && { headers: encoded.headers }),

@@ -6,14 +6,16 @@ import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
 import type { Batch, Outbound, Prepared, Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
+import type { SteppingCodec } from './count-tokens.ts';
 import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
 
 /** A request by a codec: embeddings, images, counts. Throws RequestFault. */
-export function* prepareTask(job: Job, codec: Codec): Steps<Prepared> {
+export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prepared> {
   if (codec.mode === 'pass-through') return passThrough(job, codec);
   const { exchange, resolved, client } = job;
   const context = { model: resolved.model, created: client.created, strict: client.strict, labels: exchange.labels };
-  const encoded = codec.encode(yield* wholeBody(job), context);
+  const body = yield* wholeBody(job);
+  const encoded = 'encodeInSteps' in codec ? yield* codec.encodeInSteps(body) : codec.encode(body, context);
   yield;
   return translate(job, encoded);
 }

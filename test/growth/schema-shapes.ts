@@ -1,5 +1,9 @@
 import { members, nest, repeat, text, type Json } from './repeat.ts';
 
+/** A reference with definitions under both keywords that hold them, so many levels deep. */
+const referring = (levels: number): unknown =>
+  nest(levels, (inner) => ({ $ref: '#/x', $defs: { a: inner }, definitions: {} }), {});
+
 /** JSON Schemas that are hard on code that walks, copies or merges them. */
 export const SCHEMAS: Readonly<Record<string, (bytes: number) => Json>> = {
   'a wide schema': (bytes) => ({ type: 'object', properties: members(bytes, (at) => [`p${at}`, { type: 'string' }]) }),
@@ -27,6 +31,27 @@ export const SCHEMAS: Readonly<Record<string, (bytes: number) => Json>> = {
     type: 'object',
     properties: members(bytes, (at) => [`p${at}`, { $ref: '#/$defs/d', description: 'x' }]),
     $defs: { d: { type: 'string' } },
+  }),
+  // The deeper, the more bytes: what walks a level twice costs twice as much with each.
+  'definitions beside references': (bytes) => ({
+    type: 'object',
+    properties: members(bytes, (at) => [`p${at}`, referring(Math.ceil(bytes / 100_000))]),
+  }),
+  'definitions beside references of the greatest depth': (bytes) => ({
+    type: 'object',
+    properties: members(bytes, (at) => [`p${at}`, referring(27)]),
+  }),
+  'many merged definitions around many merged schemas': (bytes) => ({
+    allOf: repeat(bytes / 3, (at) => ({ $ref: `#/$defs/d${at}` })),
+    properties: members(bytes / 3, (at) => [`p${at}`, { allOf: [{ $ref: '#/$defs/x' }, {}] }]),
+    $defs: { x: {}, ...members(bytes / 3, (at) => [`d${at}`, {}]) },
+  }),
+  'branches that nest in definitions that nest': (bytes) => ({
+    allOf: [{ $ref: '#/$defs/d0' }, {}],
+    $defs: members(bytes, (at) => [
+      `d${at}`,
+      nest(25, (inner) => ({ allOf: [inner] }), { $ref: `#/$defs/d${at + 1}`, title: 't' }),
+    ]),
   }),
   'definitions that name each other twice': (bytes) => ({
     type: 'object',

@@ -8,14 +8,16 @@ import { exactName, looseName, treeOf, withSynonyms, type FieldNode } from './fi
 /** Rules for the bodies of one API. */
 export interface CompiledRules {
   readonly denied: FieldNode;
-  /** Names that are refused at any depth, compared as `looseName` gives them. */
+  /** Names that are refused at any depth, as `loose` gives them. */
   readonly deniedAnywhere: ReadonlySet<string>;
   /** Undefined: everything else passes. */
   readonly allowed: FieldNode | undefined;
   readonly allowedAnywhere: ReadonlySet<string>;
   /** Places of keys that the caller invents. */
   readonly freeMaps: FieldNode;
+  /** How a key is compared with names that pass, and with names that are refused. One that is longer than every name stays as it is. */
   readonly exact: (key: string) => string;
+  readonly loose: (key: string) => string;
   /** Undefined: `gs://` addresses pass. */
   readonly buckets: readonly string[] | undefined;
 }
@@ -44,21 +46,33 @@ function compile({ preset, deny = [], allow, mediaBuckets }: FieldSettings, tabl
   const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
   // A request without a model has no target. `models` restricts which models pass.
   const allowed = allow && read([...allow, 'model']);
-  const exact = exactName(table);
+  let longest = 0;
+  const noting =
+    (nameOf: (key: string) => string) =>
+    (key: string): string => {
+      const name = nameOf(key);
+      longest = Math.max(longest, name.length);
+      return name;
+    };
+  const nameOf = exactName(table);
+  const exact = noting(nameOf);
+  const loose = noting(looseName);
   const placed = (paths: readonly FieldPath[]) =>
     paths.filter(({ anywhere }) => !anywhere).flatMap(({ keys }) => withSynonyms(keys, table));
   const anywhere = (paths: readonly FieldPath[], nameOf: (key: string) => string) =>
     new Set(paths.flatMap(({ keys, anywhere: any }) => (any ? nameOf(keys[0]!) : [])));
   return {
-    denied: treeOf(placed(denied), looseName),
-    deniedAnywhere: anywhere(denied, looseName),
+    denied: treeOf(placed(denied), loose),
+    deniedAnywhere: anywhere(denied, loose),
     allowed: allowed && treeOf(placed(allowed), exact),
     allowedAnywhere: anywhere(allowed ?? [], exact),
     freeMaps: treeOf(
       read(table.freeMaps).flatMap(({ keys }) => [keys, ...table.lifted.map((object) => [object, ...keys])]),
       exact,
     ),
-    exact,
+    // A key is no shorter as an exact name, and what is left of one beside its underscores is as long as its folding.
+    exact: (key) => (key.length > longest ? key : nameOf(key)),
+    loose: (key) => looseName(key, longest),
     buckets: mediaBuckets ?? (preset === 'shared_credentials' ? [] : undefined),
   };
 }

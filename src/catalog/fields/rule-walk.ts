@@ -1,6 +1,6 @@
 import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
 import type { CompiledRules } from './field-rules.ts';
-import { fieldOf, itemOf, looseName, type FieldNode } from './field-tree.ts';
+import { fieldOf, itemOf, type FieldNode } from './field-tree.ts';
 
 /** A place that the rules refuse. */
 export interface FieldViolation {
@@ -107,9 +107,9 @@ class RuleChecker {
 
   /** Throws Found where the key itself is refused. null is a way of leaving a field out. */
   #inside({ denied, allowed, free, inFree }: RulePlace, key: string): RulePlace {
-    const { deniedAnywhere, allowedAnywhere, exact } = this.#rules;
+    const { deniedAnywhere, allowedAnywhere, exact, loose: looseOf } = this.#rules;
     const unset = this.#bytes[this.#at] === LETTER_N;
-    const loose = looseName(key);
+    const loose = looseOf(key);
     const deniedHere = fieldOf(denied, loose);
     if (!unset && (deniedHere?.whole || (!inFree && deniedAnywhere.has(loose)))) this.#refuse();
     let allowedHere: FieldNode | undefined;

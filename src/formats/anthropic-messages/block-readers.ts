@@ -3,6 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
 import { isObject, listOf, parseJson, stringOf } from './json.ts';
+import { setField } from '../streams/absorb.ts';
 
 /** What the blocks of one reply share. */
 export interface ReplyState {
@@ -40,7 +41,7 @@ function openToolUse(block: JsonObject, index: number, state: ReplyState): Block
   const name = stringOf(block.name) ?? '';
   if (state.reply.jsonTool !== undefined && name === state.reply.jsonTool)
     return new JsonAnswerReader(block, index, state);
-  return state.reply.customTools?.includes(name)
+  return state.reply.customTools?.has(name)
     ? new CustomCallReader(block, index, state)
     : new ToolUseReader(block, index, state);
 }
@@ -247,8 +248,8 @@ class OpaqueReader implements BlockReader {
     }
     for (const [key, value] of Object.entries(delta)) {
       if (key === 'type') continue;
-      const held = this.#block[key];
-      this.#block[key] = typeof held === 'string' && typeof value === 'string' ? held + value : value;
+      const held = Object.hasOwn(this.#block, key) ? this.#block[key] : undefined;
+      setField(this.#block, key, typeof held === 'string' && typeof value === 'string' ? held + value : value);
     }
   }
 

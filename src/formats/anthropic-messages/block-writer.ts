@@ -84,13 +84,8 @@ export class BlockWriter {
 
   arguments(call: number, text: string): void {
     if (this.#queue.feed(call, text)) return;
-    const open = this.#open;
-    if (open?.kind !== 'tool' || open.source !== call || text === '') return;
-    open.arguments.add(text);
-    if (open.custom) return;
-    this.flushStart();
-    this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
-    if (this.#queue.last !== undefined && open.arguments.whole) this.#openNext();
+    this.#addArguments(call, text);
+    if (text !== '' && this.#open?.source === call) while (this.#queue.last && this.#isWholeCall()) this.#openNext();
   }
 
   /** Fields of the block written last (block-fields.ts). */
@@ -157,7 +152,22 @@ export class BlockWriter {
     if (!waiting) return;
     this.#close();
     this.#openCall(waiting);
-    this.arguments(waiting.call, waiting.arguments);
+    this.#addArguments(waiting.call, waiting.arguments);
+  }
+
+  #addArguments(call: number, text: string): void {
+    const open = this.#open;
+    if (open?.kind !== 'tool' || open.source !== call || text === '') return;
+    open.arguments.add(text);
+    if (open.custom) return;
+    this.flushStart();
+    this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
+  }
+
+  /** A whole object cannot grow any more; a free text always can. */
+  #isWholeCall(): boolean {
+    const open = this.#open;
+    return open?.kind === 'tool' && !open.custom && open.arguments.whole;
   }
 
   #close(): void {

@@ -148,7 +148,7 @@ describe('decodeReply and decodeStream', () => {
           { type: 'tool_call', id: 't1', name: 'sql', arguments: 'SELECT "1"', custom: true },
         ]);
       },
-      { message: { stop_reason: 'tool_use' }, context: { customTools: ['sql'] } },
+      { message: { stop_reason: 'tool_use' }, context: { customTools: new Set(['sql']) } },
     );
   });
 
@@ -228,6 +228,20 @@ describe('decodeReply and decodeStream', () => {
 });
 
 describe('decodeStream', () => {
+  it('takes a field of an unknown block that is named __proto__ for one like any other', () => {
+    const events = [
+      { type: 'message_start', message: { id: 'm', model: 'x' } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 's' } },
+      '{"type":"content_block_delta","index":0,"delta":{"type":"other","__proto__":{"a":1},"toString":"x"}}',
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_stop' },
+    ];
+    const wire = events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
+    const bytes = Buffer.from(wire.map((data) => `data: ${data}\n\n`).join(''));
+    const [part] = fold(decodeAll(format.decodeStream(replyContext()), [bytes])).choices[0]!.parts;
+    expect(JSON.stringify(part)).toContain('"__proto__":{"a":1},"toString":"x"');
+  });
+
   const start = {
     type: 'message_start',
     message: { id: 'm', model: 'x', usage: { input_tokens: 9, output_tokens: 1 } },

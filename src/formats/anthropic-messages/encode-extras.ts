@@ -2,6 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { isObject, objectOf, stringOf } from './json.ts';
 import type { RequestContext } from './request-context.ts';
+import { shownText } from '../shown-text.ts';
 
 /** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';
@@ -66,7 +67,7 @@ function serviceTier({ conversation, losses }: RequestContext): string | undefin
   const { serviceTier: tier } = conversation;
   if (tier === undefined) return undefined;
   const known = SERVICE_TIERS.get(tier);
-  if (known === undefined) losses.dropped('service_tier', `Claude has no tier \`${tier}\``);
+  if (known === undefined) losses.dropped('service_tier', `Claude has no tier \`${shownText(tier)}\``);
   return known;
 }
 
@@ -91,7 +92,11 @@ export function reportUnknown(context: RequestContext): void {
 function refuseAudio({ conversation }: RequestContext): void {
   const other = conversation.modalities?.find((modality) => modality !== 'text');
   if (other !== undefined) {
-    throw new RequestFault('unsupported_parameter', `Claude answers in text, not in \`${other}\`.`, 'modalities');
+    throw new RequestFault(
+      'unsupported_parameter',
+      `Claude answers in text, not in \`${shownText(other)}\`.`,
+      'modalities',
+    );
   }
   if (conversation.audio) throw new RequestFault('unsupported_parameter', 'Claude gives no audio.', 'audio');
 }

@@ -1,9 +1,10 @@
 import type { MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { bareMime, shownParameters } from '../media/media-types.ts';
+import { bareMime } from '../media/media-types.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './media-types.ts';
 import { BodyPlace } from '../losses/place.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
+import { shownText } from '../shown-text.ts';
 
 /**
  * Media that Claude cannot read are a 400 that names the part: an answer without the picture would be a guess
@@ -15,7 +16,7 @@ export function encodeMedia(part: MediaPart, path: BodyPlace, context: RequestCo
   }
   const parameters = parametersOf(part);
   if (parameters !== undefined && !CHARSET.test(parameters)) {
-    context.losses.dropped(path, `Claude takes media types without parameters: ${shownParameters(parameters)}`);
+    context.losses.dropped(path, `Claude takes media types without parameters: ${shownText(parameters)}`);
   }
   const { source } = part;
   switch (source.kind) {
@@ -51,9 +52,8 @@ function encodeData(part: MediaPart, data: string, { path, context }: Destinatio
   }
   if (mime === PDF_TYPE) return document(part, { type: 'base64', media_type: mime, data });
   if (mime.startsWith('text/')) {
-    // Claude knows plain text only (docs/protocols/anthropic-messages.md#sources); other text types are sent as plain text rather than
-    // refused.
-    if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${mime} as plain text`);
+    // Claude knows plain text only; service.md 2.4 has other text types treated as such.
+    if (mime !== 'text/plain') context.losses.downgraded(path, `Claude reads ${shownText(mime)} as plain text`);
     return document(part, { type: 'text', media_type: 'text/plain', data: textIn(data, parametersOf(part), path) });
   }
   throw unsupported(path, mime);
@@ -80,7 +80,7 @@ function textIn(data: string, parameters: string | undefined, path: BodyPlace): 
   } catch {
     throw new RequestFault(
       'invalid_value',
-      `\`${String(path)}\` is text in \`${charset}\`, which cannot be read.`,
+      `\`${String(path)}\` is text in \`${shownText(charset)}\`, which cannot be read.`,
       path,
     );
   }
@@ -112,7 +112,7 @@ function document(part: MediaPart, source: WireBlock): WireBlock {
 function unsupported(path: BodyPlace, mime: string): RequestFault {
   return new RequestFault(
     'invalid_value',
-    `\`${String(path)}\` is ${mime}. Claude reads JPEG, PNG, GIF and WebP images, PDF and plain text.`,
+    `\`${String(path)}\` is ${shownText(mime)}. Claude reads JPEG, PNG, GIF and WebP images, PDF and plain text.`,
     path,
   );
 }

@@ -39,6 +39,24 @@ const answer: readonly GenerationEvent[] = [
   { type: 'end' },
 ];
 
+describe('thousands of calls that wait behind one without arguments', () => {
+  const calls = 20_000;
+  const events: readonly GenerationEvent[] = [
+    ...Array.from({ length: calls }, (_, call): GenerationEvent[] => [
+      { type: 'tool_call', choice: 0, block: call, call, id: `call_${call}`, name: 'f' },
+      { type: 'tool_arguments', choice: 0, call, text: call === 0 ? '' : '{}' },
+    ]).flat(),
+    { type: 'finish', choice: 0, reason: 'tool_calls' },
+    { type: 'end' },
+  ];
+
+  it('each get a block of a plain reply, and of a stream', () => {
+    const { content } = format.encodeReply(events, clientContext()) as { content: readonly unknown[] };
+    expect(content).toHaveLength(calls);
+    expect(encodeStream(events).match(/event: content_block_stop/g)).toHaveLength(calls);
+  });
+});
+
 describe('encodeStream', () => {
   it('writes what the Anthropic SDK assembles to the same message as the plain reply', async () => {
     const message = await readWithSdk(encodeStream(answer));

@@ -678,7 +678,7 @@ describe('encodeRequest: tools', () => {
       { name: 'sql', input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] } },
     ]);
     expect(body.messages).toMatchObject([{}, { content: [{ type: 'tool_use', input: { input: 'SELECT 1' } }] }]);
-    expect(reply.customTools).toEqual(['sql']);
+    expect(reply.customTools).toEqual(new Set(['sql']));
   });
 
   it('takes a function called web_search for the function it is, and a dated type for the server tool', () => {

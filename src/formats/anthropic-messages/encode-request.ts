@@ -102,5 +102,5 @@ function outputConfig({ effort }: ThinkingPlan, { format }: AnswerPlan, extras: 
 
 function replyContext(reply: ReplyContext, { jsonTool }: AnswerPlan, { tools }: Conversation): ReplyContext {
   const customTools = customNames(tools);
-  return { ...reply, ...(customTools.length > 0 && { customTools }), ...(jsonTool && { jsonTool: jsonTool.name }) };
+  return { ...reply, ...(customTools.size > 0 && { customTools }), ...(jsonTool && { jsonTool: jsonTool.name }) };
 }

@@ -18,8 +18,8 @@ export function encodeTools(context: RequestContext): WireBlock[] {
 }
 
 /** Names of free-text tools, whose arguments the reply's decoder unwraps. */
-export function customNames(tools: readonly Tool[] | undefined): readonly string[] {
-  return (tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : []));
+export function customNames(tools: readonly Tool[] | undefined): ReadonlySet<string> {
+  return new Set((tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
 }
 
 function encodeTool(tool: Tool, at: number, context: RequestContext): WireBlock | undefined {

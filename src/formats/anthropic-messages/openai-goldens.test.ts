@@ -1392,7 +1392,7 @@ const tools: readonly Golden[] = [
       ],
     },
     losses: ['dropped tools[0].custom.format'],
-    reply: { customTools: ['sh'] },
+    reply: { customTools: new Set(['sh']) },
   },
   {
     title: 'choice auto',

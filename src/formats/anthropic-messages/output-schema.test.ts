@@ -6,6 +6,12 @@ import { anthropicMessages } from './index.ts';
 import { toOutputSchema } from './output-schema.ts';
 
 describe('toOutputSchema', () => {
+  it('tells a format that is no text, as it does every other that Claude does not enforce', () => {
+    const { schema, moved } = toOutputSchema({ type: 'string', format: { toString: 1 } });
+    expect(schema).toEqual({ type: 'string', description: 'format: {"toString":1}' });
+    expect(moved).toEqual(['.format']);
+  });
+
   it('keeps what Claude enforces, closes every object and leaves its input alone', () => {
     const schema = deepFreeze({
       $schema: 'https://json-schema.org/draft/2020-12/schema',

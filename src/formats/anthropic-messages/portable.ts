@@ -5,6 +5,7 @@ import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
 import { isObject, listOf, objectOf, stringOf } from './json.ts';
 import { LossReport } from '../losses/losses.ts';
+import { shownText } from '../shown-text.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server
@@ -87,7 +88,10 @@ function portablePart(part: Part, place: string, notes: Notes): Part {
   if (!isOwnOpaque(part) || part.attached) return part;
   const text = textOf(part);
   if (text === undefined) return part;
-  notes.losses.downgraded(place, `only Claude has \`${String(part.value.type)}\` blocks: sent as text`);
+  notes.losses.downgraded(
+    place,
+    `only Claude has \`${shownText(stringOf(part.value.type) ?? '')}\` blocks: sent as text`,
+  );
   const reported: Part = { type: 'text', text };
   notes.reported.add(reported);
   return reported;
@@ -126,7 +130,7 @@ function textOf({ value }: OpaquePart): string | undefined {
 
 /** `web_search_tool_result`, `mcp_tool_result` … */
 function resultText({ type, content }: JsonObject): string | undefined {
-  const tool = String(type).replace(/_tool_result$/, '');
+  const tool = (stringOf(type) ?? '').replace(/_tool_result$/, '');
   const text = contentText(content) ?? (content === undefined ? undefined : JSON.stringify(readable(content)));
   return text === undefined ? undefined : `Result of ${tool}: ${text}`;
 }

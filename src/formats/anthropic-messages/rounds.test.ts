@@ -198,7 +198,7 @@ describe('what Claude said goes back to Claude unchanged and without a loss', ()
   });
 
   it('the call of a free-text tool, and the answer in a schema that a tool stood for', () => {
-    const custom = replyContext({ customTools: ['sql'] });
+    const custom = replyContext({ customTools: new Set(['sql']) });
     const call = { type: 'tool_use', id: 'toolu_1', name: 'sql', input: { input: 'SELECT 1' } };
     const called = format.decodeReply({ content: [call], stop_reason: 'tool_use' }, custom);
     expect(throughOpenai(called, ['toolu_1'])).toEqual({ content: [call], losses: [] });

@@ -100,7 +100,7 @@ export class FunctionCallReader {
       block: this.#place.newBlock(),
       id: asString(call['id']) || this.#reply.newCallId(),
       name,
-      custom: this.#reply.customTools?.includes(name) ?? false,
+      custom: this.#reply.customTools?.has(name) ?? false,
       args: call['args'],
       partial: streamed ? new PartialArguments(call['args']) : undefined,
       signature: undefined,

@@ -120,7 +120,9 @@ describe('parts of a reply', () => {
   });
 
   it('a free-text tool gets its bare text back', () => {
-    const events = decode(parts({ functionCall: { name: 'sh', args: { input: 'ls' } } }), { customTools: ['sh'] });
+    const events = decode(parts({ functionCall: { name: 'sh', args: { input: 'ls' } } }), {
+      customTools: new Set(['sh']),
+    });
     expect(partsOf(events)).toMatchObject([{ type: 'tool_call', name: 'sh', arguments: 'ls', custom: true }]);
   });
 

@@ -184,6 +184,17 @@ describe('a request of this API', () => {
     expect(decode({ generationConfig: { thinkingConfig } }).reasoning).toEqual(reasoning);
   });
 
+  it('a function named __proto__ keeps its own fields, and gives them to no other', () => {
+    const body = {
+      contents: [user({ text: 'a' })],
+      tools: [{ functionDeclarations: [{ name: '__proto__', response: { type: 'STRING' } }, { name: 'response' }] }],
+    };
+    const { extras = {} } = decode(body);
+    const rests: object = extras['functionDeclarations'] ?? {};
+    expect(Object.keys(rests)).toEqual(['__proto__']);
+    expect('response' in rests).toBe(false);
+  });
+
   it('what only this API has goes there and back', () => {
     const body = {
       contents: [user({ text: 'a' })],

@@ -1,5 +1,6 @@
 import type { FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
+import { setField } from '../streams/absorb.ts';
 import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
 import { fromOpenApi } from './openapi-schema.ts';
 import { asString, isObject, leftover, objectsOf, optional, pick, stringsOf, toCamel } from './wire.ts';
@@ -53,7 +54,7 @@ function decodeFunctions(tool: JsonObject, { strict, rests, note }: FunctionsRea
   objectsOf(pick(tool, 'functionDeclarations')).forEach((declaration, index) => {
     const decoded = decodeFunction(declaration, strict);
     const rest = leftover(declaration, FUNCTION_FIELDS);
-    if (rest) rests[decoded.name] = rest;
+    if (rest) setField(rests, decoded.name, rest);
     note(decoded, `functionDeclarations[${index}]`);
   });
 }

@@ -24,6 +24,7 @@ import { isCandidateMetadata } from './metadata.ts';
 import { fromPartBlock, isPartBlock } from './part-block.ts';
 import { isFromClaude, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { isObject, optional } from './wire.ts';
+import { shownText } from '../shown-text.ts';
 
 export interface EncodedContents {
   readonly contents: JsonObject[];
@@ -281,14 +282,14 @@ function parseArguments(part: ToolCallPart, place: BodyPlace, losses: LossReport
 function parsedArguments(part: ToolCallPart, param: BodyPlace, losses: LossReport): unknown {
   if (part.arguments.trim() === '') return {};
   if (nestsTooDeep(part.arguments)) {
-    const message = `${String(param)}: the arguments of the call "${part.name}" nest deeper than ${MAX_DEPTH} levels.`;
+    const message = `${String(param)}: the arguments of the call "${shownText(part.name)}" nest deeper than ${MAX_DEPTH} levels.`;
     throw new RequestFault('invalid_value', message, param);
   }
   let value: unknown;
   try {
     value = JSON.parse(part.arguments);
   } catch {
-    const message = `${String(param)}: the arguments of the call "${part.name}" are not valid JSON.`;
+    const message = `${String(param)}: the arguments of the call "${shownText(part.name)}" are not valid JSON.`;
     throw new RequestFault('invalid_value', message, param);
   }
   if (losesDigits(part.arguments, value)) {

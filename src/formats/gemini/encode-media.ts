@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MediaPart } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { endOfPath, mimeOfUrl, shownParameters } from '../media/media-types.ts';
+import { endOfPath, mimeOfUrl } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
+import { shownText } from '../shown-text.ts';
 
 const FETCHABLE = /^(?:gs|https?):\/\//i;
 
@@ -34,7 +35,7 @@ function inlineType({ media, mime, parameters }: MediaPart): string | undefined 
 /** Google keeps no names of what is sent inline or by URI. */
 export function reportUnsaid({ name, media, parameters }: MediaPart, param: BodyPlace, losses: LossReport): void {
   if (parameters && media !== 'audio')
-    losses.dropped(param, `Gemini takes media types without parameters: ${shownParameters(parameters)}`);
+    losses.dropped(param, `Gemini takes media types without parameters: ${shownText(parameters)}`);
   if (name !== undefined) losses.dropped(BodyPlace.field(param, 'file.filename'), 'Gemini has no file names');
 }
 

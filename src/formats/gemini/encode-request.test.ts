@@ -329,7 +329,7 @@ describe('tools', () => {
     expect(body['tools']).toMatchObject([
       { functionDeclarations: [{ name: 'sh', parametersJsonSchema: { required: ['input'] } }] },
     ]);
-    expect(reply.customTools).toEqual(['sh']);
+    expect(reply.customTools).toEqual(new Set(['sh']));
     expect(losses).toEqual(['downgraded tools[0].custom.format']);
   });
 

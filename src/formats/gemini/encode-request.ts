@@ -11,6 +11,7 @@ import { reportToolExtras } from '../losses/tool-extras.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
 import { asList, isObject, objectsOf, optional } from './wire.ts';
+import { shownText } from '../shown-text.ts';
 
 /**
  * Conversation → body of generateContent and streamGenerateContent, which are the same (docs/protocols/gemini.md#request-body,
@@ -46,7 +47,7 @@ export function* encodeInSteps(
     body: withExtras(body, conversation, target, losses),
     ...(tier.headers && { headers: tier.headers }),
     losses: losses.list(),
-    reply: customTools.length > 0 ? { ...reply, customTools } : reply,
+    reply: customTools.size > 0 ? { ...reply, customTools } : reply,
     ...optional('hint', hintOfComputerUse(conversation, target)),
   };
 }
@@ -113,7 +114,7 @@ interface EncodedTier {
 function encodeServiceTier(tier: string | undefined, { host }: RequestTarget, losses: LossReport): EncodedTier {
   if (tier === undefined || tier === 'auto') return {};
   const serviceTier = TIERS.get(tier);
-  if (serviceTier === undefined) losses.dropped('service_tier', `Google has no tier "${tier}"`);
+  if (serviceTier === undefined) losses.dropped('service_tier', `Google has no tier "${shownText(tier)}"`);
   else if (host === 'direct') return { body: { serviceTier } };
   // The standard tier is the one of a request that names none.
   else if (serviceTier !== 'standard') return { headers: { [TIER_HEADER]: serviceTier } };

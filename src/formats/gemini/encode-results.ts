@@ -8,6 +8,7 @@ import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { isObject } from './wire.ts';
+import { shownText } from '../shown-text.ts';
 
 /**
  * Calls of earlier assistant turns by id: a functionResponse needs the name and the order of the calls
@@ -82,7 +83,7 @@ function encodeResult(
   const { id } = splitCallId(part.callId);
   const name = options.calls.name(id) ?? part.name;
   if (name === undefined) {
-    const message = `${String(param)} answers the tool call "${id}", which no earlier assistant message makes, and names no tool; Gemini needs the name.`;
+    const message = `${String(param)} answers the tool call "${shownText(id)}", which no earlier assistant message makes, and names no tool; Gemini needs the name.`;
     throw new RequestFault('missing_required_parameter', message, param);
   }
   if (part.cache) options.losses.dropped(BodyPlace.field(param, 'cache_control'), 'Gemini has no cache markers');

@@ -11,13 +11,13 @@ export interface EncodedGeminiTools {
   readonly tools?: JsonObject[];
   readonly toolConfig?: JsonObject;
   /** Free-text tools sent as functions of one string; their arguments are unwrapped in the reply. */
-  readonly customTools: string[];
+  readonly customTools: ReadonlySet<string>;
 }
 
 /** Tools and tool choice (docs/protocols/requests.md#tools). */
 export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedGeminiTools {
   const { losses } = report;
-  const collected: Collected = { declarations: [], builtins: [], customTools: [], strict: [], place: 0 };
+  const collected: Collected = { declarations: [], builtins: [], customTools: new Set(), strict: [], place: 0 };
   (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));
   const choice = conversation.toolChoice;
   const offer = offered(collected, choice);
@@ -44,7 +44,7 @@ interface Offer {
 }
 
 interface Collected extends Offer {
-  readonly customTools: string[];
+  readonly customTools: Set<string>;
   /** Places of the strict tools. */
   readonly strict: string[];
 }
@@ -62,7 +62,7 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
     return;
   }
   if (tool.type === 'custom') {
-    into.customTools.push(tool.name);
+    into.customTools.add(tool.name);
     if (tool.format && tool.format['type'] !== 'text') {
       losses.downgraded(`${param}.custom.format`, 'Gemini cannot hold a tool to a grammar');
     }

@@ -32,6 +32,11 @@ describe('errors of the upstream', () => {
     expect(decodeError(429, google({ message: 'm', details: retry(delay) })).retryAfterMs).toBe(expected);
   });
 
+  it('take a type that is no text for none', () => {
+    const details = [{ '@type': { toString: 1 }, reason: 'X' }];
+    expect(decodeError(400, google({ message: 'm', details }))).toEqual({ status: 400, message: 'm' });
+  });
+
   it('tell the machine reason and the field', () => {
     const details = [
       { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },

@@ -40,7 +40,7 @@ export function decodeFailure(error: JsonObject, fallback = 502): UpstreamFailur
   const code = asNumber(error['code']);
   const status = code !== undefined && code >= 400 && code <= 599 ? code : (statusOf(kind) ?? fallback);
   const details = objectsOf(error['details']);
-  const ofType = (name: string) => details.find((detail) => String(detail['@type']).endsWith(`google.rpc.${name}`));
+  const ofType = (name: string) => details.find((detail) => asString(detail['@type'])?.endsWith(`google.rpc.${name}`));
   const violation = objectsOf(ofType('BadRequest')?.['fieldViolations'])[0];
   return {
     status,

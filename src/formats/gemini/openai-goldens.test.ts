@@ -1482,7 +1482,7 @@ const tools: readonly Golden[] = [
       ],
     },
     losses: ['downgraded tools[0].custom.format'],
-    reply: { customTools: ['sh'] },
+    reply: { customTools: new Set(['sh']) },
   },
   {
     title: 'search by the name of a function',

@@ -51,6 +51,7 @@ describe('arguments that arrive in pieces', () => {
       ],
       { a: [[1, 2]] },
     ],
+    ['a name in quotes with escapes', [{ jsonPath: "$['a\\'b'][\"c'd\"]", numberValue: 1 }], { "a'b": { "c'd": 1 } }],
     [
       'pieces beside one another, below and above',
       [
@@ -84,9 +85,33 @@ describe('arguments that arrive in pieces', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  it.each(['$.a[99999999]', '$.a[', '$..a', '$.a[x]', '$.a[0'])('the path %s cannot be used', (jsonPath) => {
-    expect(() => assemble({ jsonPath, numberValue: 1 })).toThrow(ReplyFault);
+  it.each(['$.a.__proto__.polluted', '$.constructor.prototype.polluted'])(
+    'reach no prototype by the path %s below arguments that came whole',
+    (jsonPath) => {
+      const args = new PartialArguments({ a: {}, constructor: {} });
+      args.add({ jsonPath, stringValue: 'x' });
+      expect('polluted' in {}).toBe(false);
+      expect(args.toJson()).toContain('"polluted":"x"');
+    },
+  );
+
+  it('may be set under __proto__ of an object that came whole', () => {
+    const args = new PartialArguments({ a: {} });
+    args.add({ jsonPath: "$['a']['__proto__']", numberValue: 1 });
+    expect(args.toJson()).toBe('{"a":{"__proto__":1}}');
   });
+
+  it('may have a name of millions of characters', () => {
+    const name = 'a'.repeat(17_000_000);
+    expect(() => assemble({ jsonPath: `$['${name}']`, numberValue: 1 })).not.toThrow();
+  });
+
+  it.each(['$.a[99999999]', '$.a[', '$..a', '$.a[x]', '$.a[0', "$['a", "$['a'", "$['a\\']"])(
+    'the path %s cannot be used',
+    (jsonPath) => {
+      expect(() => assemble({ jsonPath, numberValue: 1 })).toThrow(ReplyFault);
+    },
+  );
 
   it('a path of more levels than JSON can be written with cannot be used, nor can two that come to it', () => {
     const path = (levels: number) => `$${'.a'.repeat(levels)}`;

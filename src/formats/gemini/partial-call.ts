@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault } from '../format.ts';
+import { setField } from '../streams/absorb.ts';
 import { asString, isObject } from './wire.ts';
 
 /**
@@ -67,10 +68,7 @@ export class PartialArguments {
   }
 
   #write(node: Node | unknown[], key: Key, value: unknown): void {
-    if (!Array.isArray(node)) {
-      node[key] = value;
-      return;
-    }
+    if (!Array.isArray(node)) return setField(node, String(key), value);
     if (typeof key === 'number') this.#holes += Math.max(0, key - node.length);
     if (typeof key !== 'number' || this.#holes > MAX_HOLES) {
       throw new ReplyFault('a streamed argument has an array index that cannot be used');
@@ -104,7 +102,10 @@ interface PiecePlace {
 }
 
 type Key = string | number;
-/** Without a prototype, so that an argument named `__proto__` is one like any other. */
+/**
+ * Made here, or parsed as part of arguments that came whole: a prototype is nothing to be read or written, so an argument named
+ * `__proto__` is one like any other.
+ */
 type Node = { [key: string]: unknown };
 
 function isNode(value: unknown): value is Node | unknown[] {
@@ -113,7 +114,7 @@ function isNode(value: unknown): value is Node | unknown[] {
 
 function read(node: Node | unknown[], key: Key): unknown {
   if (Array.isArray(node)) return typeof key === 'number' ? node[key] : undefined;
-  return node[key];
+  return Object.hasOwn(node, key) ? node[key] : undefined;
 }
 
 /** Elements come in order; far indexes would make an array of holes as long as the upstream likes. */
@@ -131,7 +132,10 @@ function valueOf(piece: JsonObject): unknown {
 const DOT = 0x2e;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
-const BRACKETED = /\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
+const SINGLE_QUOTE = 0x27;
+const DOUBLE_QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const INDEX = /\[(\d+)\]/y;
 
 /** Deeper arguments cannot be written as JSON, which is done with recursion: some thousand levels end the stack (measured). */
 const MAX_LEVELS = 1000;
@@ -165,11 +169,23 @@ function nameEnd(path: string, from: number): number {
 /** What ends a name in the shorthand; `]` in one is no path. */
 const endsName = (code: number): boolean => code === DOT || code === OPEN || code === CLOSE;
 
+/** `from` where the bracket holds neither an index nor a name in quotes. */
 function bracketEnd(path: string, from: number, keys: Key[]): number {
-  BRACKETED.lastIndex = from;
-  const match = BRACKETED.exec(path);
+  const quote = path.charCodeAt(from + 1);
+  if (quote === SINGLE_QUOTE || quote === DOUBLE_QUOTE) return quotedEnd(path, from, keys);
+  INDEX.lastIndex = from;
+  const match = INDEX.exec(path);
   if (!match) return from;
-  const [, index, single, double] = match;
-  keys.push(index === undefined ? (single ?? double ?? '').replace(/\\(.)/g, '$1') : Number(index));
-  return BRACKETED.lastIndex;
+  keys.push(Number(match[1]));
+  return INDEX.lastIndex;
+}
+
+/** Without a pattern: one that knows escapes ends the stack on a name of sixteen million characters (measured). */
+function quotedEnd(path: string, from: number, keys: Key[]): number {
+  const quote = path.charCodeAt(from + 1);
+  let at = from + 2;
+  while (at < path.length && path.charCodeAt(at) !== quote) at += path.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  if (path.charCodeAt(at) !== quote || path.charCodeAt(at + 1) !== CLOSE) return from;
+  keys.push(path.slice(from + 2, at).replace(/\\(.)/g, '$1'));
+  return at + 2;
 }

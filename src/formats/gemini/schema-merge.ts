@@ -1,11 +1,18 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from './wire.ts';
+import { compact, isObject } from './wire.ts';
+import { shownText } from '../shown-text.ts';
 
 /** Keywords and properties of definitions that the references of one request are replaced by, all together. */
 const MAX_COPIED = 10_000;
 
 /** Levels of definitions inside of definitions: what walks a schema does it by recursion, and a body itself nests 64 levels. */
 const MAX_LEVELS = 128;
+
+/**
+ * Branches inside of branches, of all definitions that are being put in place. A definition may nest some thirty of them, and some
+ * thousand end the stack (measured: 7,000).
+ */
+const MAX_BRANCH_DEPTH = 512;
 
 /**
  * How much more may be put in place of references, in all schemas of a request: a few definitions that name each other twice would
@@ -58,9 +65,10 @@ export class AllOfMerger {
     const branches = schema['allOf'];
     if (!Array.isArray(branches)) return { schema, refs: NO_REFS };
     this.#kept = undefined;
-    const path: MergePath = { open, level, refs: new Set(), inside: new Set(), pieces: [] };
-    const { $ref, rest } = this.#open(schema);
-    path.pieces.push($ref === undefined ? rest : { ...rest, $ref });
+    const path: MergePath = { open, level, refs: new Set(), inside: new Set(), pieces: [], depth: 0 };
+    const { $ref, rest, beside } = this.#open(schema);
+    // What stands beside a reference is lost, and named by its keyword.
+    path.pieces.push($ref === undefined ? rest : compact({ ...rest, $ref, allOf: beside }));
     this.#branches(schema, path);
     const { pieces, refs } = path;
     return this.#kept === undefined
@@ -69,25 +77,31 @@ export class AllOfMerger {
   }
 
   /** A schema without its `allOf`, and the reference it is: its own, or the one that its `allOf` only wraps. */
-  #open(schema: JsonObject): { readonly $ref: unknown; readonly rest: JsonObject } {
+  #open(schema: JsonObject): OpenedSchema {
     const { allOf, $ref, ...rest } = schema;
     const only = wrapped(schema);
     if (!only) return { $ref, rest: Array.isArray(allOf) || allOf === undefined ? rest : { ...rest, allOf } };
-    const { $ref: target, ...beside } = only;
-    return { $ref: target, rest: { ...rest, ...beside } };
+    const { $ref: target, allOf: beside, ...others } = only;
+    return { $ref: target, rest: { ...rest, ...others }, beside };
   }
 
   #branches(schema: JsonObject, path: MergePath): void {
-    const { allOf } = schema;
-    if (!Array.isArray(allOf) || wrapped(schema)) return;
-    for (const branch of allOf) if (isObject(branch)) this.#collect(branch, path);
+    if (!wrapped(schema)) this.#collectAll(schema['allOf'], path);
+  }
+
+  #collectAll(branches: unknown, path: MergePath): void {
+    if (!Array.isArray(branches)) return;
+    path.depth += 1;
+    for (const branch of branches) if (isObject(branch)) this.#collect(branch, path);
+    path.depth -= 1;
   }
 
   /** A branch, with its own `allOf` and reference resolved, as pieces in the order in which later ones win. */
   #collect(branch: JsonObject, path: MergePath): void {
-    const { $ref: ref, rest } = this.#open(branch);
+    const { $ref: ref, rest, beside } = this.#open(branch);
     if (typeof ref === 'string') this.#resolve(ref, path);
     path.pieces.push(rest);
+    this.#collectAll(beside, path);
     this.#branches(branch, path);
   }
 
@@ -96,10 +110,11 @@ export class AllOfMerger {
     if (path.inside.has(ref)) return;
     const target = lookUp(ref, this.#root);
     if (!target) {
-      this.#dropped.add(`allOf with ${ref}`);
+      this.#dropped.add(`allOf with ${shownText(ref)}`);
       return;
     }
-    if (path.open.has(ref) || this.#room.isUsedUp || path.level + path.inside.size > MAX_LEVELS) {
+    const isDeep = path.level + path.inside.size > MAX_LEVELS || path.depth > MAX_BRANCH_DEPTH;
+    if (path.open.has(ref) || this.#room.isUsedUp || isDeep) {
       this.#kept = ref;
       return;
     }
@@ -111,6 +126,13 @@ export class AllOfMerger {
   }
 }
 
+interface OpenedSchema {
+  readonly $ref: unknown;
+  readonly rest: JsonObject;
+  /** The `allOf` beside a reference that is wrapped. */
+  readonly beside?: unknown;
+}
+
 interface MergePath {
   readonly open: ReadonlySet<string>;
   readonly level: number;
@@ -118,6 +140,8 @@ interface MergePath {
   /** References whose targets are being collected. */
   readonly inside: Set<string>;
   readonly pieces: JsonObject[];
+  /** Lists of branches that the walk stands in. */
+  depth: number;
 }
 
 /** The reference that an `allOf` does nothing but wrap. */
@@ -130,7 +154,7 @@ function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
   const path = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref);
   if (!path) return undefined;
   const definitions = root[path[1]!] ?? root['$defs'] ?? root['definitions'];
-  const target = isObject(definitions) ? definitions[path[2]!] : undefined;
+  const target = isObject(definitions) && Object.hasOwn(definitions, path[2]!) ? definitions[path[2]!] : undefined;
   return isObject(target) ? target : undefined;
 }
 

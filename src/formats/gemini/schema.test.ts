@@ -106,6 +106,42 @@ describe('JSON Schema on the wire', () => {
     expect(schema).toBeDefined();
   });
 
+  it('branches that nest in each of many definitions end without a deep stack', () => {
+    const nested = (levels: number, inner: object): object =>
+      levels === 0 ? inner : { allOf: [nested(levels - 1, inner)] };
+    const $defs = Object.fromEntries(
+      Array.from({ length: 129 }, (_, at) => [`d${at}`, nested(28, { $ref: `#/$defs/d${at + 1}`, title: 't' })]),
+    );
+    expect(toCarrier({ allOf: [{ $ref: '#/$defs/d0' }, {}], $defs }).dropped).toContain('allOf beside $ref');
+  });
+
+  it('a definition beside a reference is converted once, however deep it stands', () => {
+    let reads = 0;
+    const leaf = Object.defineProperty({}, 'title', { enumerable: true, get: () => `read ${(reads += 1)}` });
+    const nested = (levels: number): object =>
+      levels === 0 ? leaf : { $ref: '#/x', $defs: { a: nested(levels - 1) }, definitions: {} };
+    toCarrier({ ...nested(12) });
+    expect(reads).toBeLessThan(5);
+  });
+
+  it('a branch that wraps a reference keeps the branches beside that reference', () => {
+    const wrapping = { allOf: [{ $ref: '#/$defs/a', allOf: [{ required: ['x'] }] }] };
+    const { schema, dropped } = toCarrier({ allOf: [wrapping, {}], $defs: { a: { properties: { x: {} } } } });
+    expect(schema).toMatchObject({ properties: { x: {} }, required: ['x'] });
+    expect(schema).not.toHaveProperty('allOf');
+    expect(dropped).toEqual([]);
+  });
+
+  it.each(['$defs', 'definitions'])('a definition of %s may be named __proto__', (keyword) => {
+    const schema = JSON.parse(`{"type":"object","properties":{"p":{}},"${keyword}":{"__proto__":{"type":"string"}}}`);
+    expect(JSON.stringify(toCarrier(schema).schema?.['$defs'])).toBe('{"__proto__":{"type":"string"}}');
+  });
+
+  it('a name that every object has is no definition', () => {
+    const { dropped } = toCarrier({ allOf: [{ $ref: '#/$defs/__proto__' }, { type: 'string' }], $defs: {} });
+    expect(dropped).toEqual(['allOf with #/$defs/__proto__']);
+  });
+
   it('an allOf that refers to itself ends', () => {
     const schema = {
       $defs: { A: { allOf: [{ $ref: '#/$defs/A' }, { properties: { x: {} } }] } },

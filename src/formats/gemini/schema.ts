@@ -48,7 +48,7 @@ class Carrier {
   readonly dropped = new Set<string>();
   readonly #merger: AllOfMerger;
   /** References whose targets were merged into the schemas around the present one. */
-  #open: ReadonlySet<string> = new Set();
+  readonly #open = new Set<string>();
   #level = 0;
 
   constructor(root: JsonObject, room: MergeRoom) {
@@ -63,12 +63,12 @@ class Carrier {
     }
     if (!isObject(schema)) return {};
     const { schema: merged, refs } = this.#merger.merge(schema, this.#open, this.#level);
-    const outer = this.#open;
+    // Only references that are not open yet are merged, so the schema's own end with it.
+    for (const ref of refs) this.#open.add(ref);
     this.#level += 1;
-    if (refs.size > 0) this.#open = new Set([...outer, ...refs]);
     const out = typeof merged['$ref'] === 'string' ? this.#reference(merged, merged['$ref']) : this.#schema(merged);
-    this.#open = outer;
     this.#level -= 1;
+    for (const ref of refs) this.#open.delete(ref);
     return out;
   }
 
@@ -90,11 +90,11 @@ class Carrier {
   #reference(schema: JsonObject, ref: string): JsonObject {
     const out: JsonObject = { $ref: ref.replace(/^#\/definitions\//, '#/$defs/') };
     for (const keyword of Object.keys(schema)) {
-      if (keyword === '$ref' || SILENT.has(keyword)) continue;
-      if (keyword === '$defs' || keyword === 'definitions') this.#definitions(schema, out);
-      else if (keyword === '$id' || keyword === '$anchor') out[keyword] = schema[keyword];
+      if (keyword === '$ref' || keyword === '$defs' || keyword === 'definitions' || SILENT.has(keyword)) continue;
+      if (keyword === '$id' || keyword === '$anchor') out[keyword] = schema[keyword];
       else this.dropped.add(`${keyword} beside $ref`);
     }
+    this.#definitions(schema, out);
     return out;
   }
 
@@ -144,17 +144,19 @@ class Carrier {
 
   #definitions(schema: JsonObject, out: JsonObject): void {
     const found = [schema['definitions'], schema['$defs']].filter(isObject);
-    if (found.length > 0) out['$defs'] = Object.assign({}, ...found.map((definitions) => this.#map(definitions)));
+    if (found.length > 0) out['$defs'] = Object.fromEntries(found.flatMap((schemas) => this.#members(schemas)));
   }
 
   #map(schemas: JsonObject): JsonObject {
     // fromEntries defines own properties: a property named `__proto__` stays one.
-    return Object.fromEntries(
-      Object.entries(schemas).flatMap(([name, schema]) => {
-        const node = this.node(schema);
-        return node ? [[name, node]] : [];
-      }),
-    );
+    return Object.fromEntries(this.#members(schemas));
+  }
+
+  #members(schemas: JsonObject): (readonly [string, JsonObject])[] {
+    return Object.entries(schemas).flatMap(([name, schema]) => {
+      const node = this.node(schema);
+      return node ? [[name, node] as const] : [];
+    });
   }
 
   #list(schemas: readonly unknown[]): JsonObject[] {

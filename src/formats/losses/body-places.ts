@@ -5,28 +5,33 @@ import { MAX_NAME_LENGTH } from './losses.ts';
 export type PlaceSpellings = readonly [string, ...string[]];
 
 /**
- * Keys may hold dots and brackets themselves, so that a place can be read in several ways. These bounds keep the search for one
- * cheap whatever the keys are; a place that needs more is told as the smallest field around it that was found.
+ * Keys may hold dots and brackets themselves, so that a place can be read in several ways. These bounds keep the search for the places
+ * of one request cheap whatever its keys are; a place that needs more is named as the smallest field around it that was found.
  */
 const MAX_KEYS_TRIED = 64;
-const MAX_VISITS = 256;
+const MAX_LOOKUPS = 4096;
 
-/** The spelling the body has; where it has none, what is lost was in the smallest field around it. */
-export function nearestPlace(body: JsonObject, spellings: PlaceSpellings): string {
-  const [first] = spellings;
-  let found = 0;
-  for (const place of spellings) {
-    const end = new PlaceSearch(place).endIn(body);
-    if (end === place.length) return place;
-    if (place === first) found = end;
+/** Finds places in the body of one request. */
+export class PlaceFinder {
+  readonly #body: JsonObject;
+  readonly #room = { left: MAX_LOOKUPS };
+
+  constructor(body: JsonObject) {
+    this.#body = body;
   }
-  if (first.length > MAX_NAME_LENGTH) return first;
-  return first.slice(0, found > 0 ? found : firstStep(first));
-}
 
-/** `messages[2].content[0]` of a body. */
-export function isPlaceOf(body: unknown, place: string): boolean {
-  return new PlaceSearch(place).endIn(body) === place.length;
+  /** The spelling the body has; where it has none, what is lost was in the smallest field around it. */
+  nearest(spellings: PlaceSpellings): string {
+    const [first] = spellings;
+    let found = 0;
+    for (const place of spellings) {
+      const end = new PlaceSearch(place, this.#room).endIn(this.#body);
+      if (end === place.length) return place;
+      if (place === first) found = end;
+    }
+    if (first.length > MAX_NAME_LENGTH) return first;
+    return first.slice(0, found > 0 ? found : firstStep(first));
+  }
 }
 
 function firstStep(place: string): number {
@@ -39,12 +44,14 @@ const INDEX = /\[(\d+)\]\.?/y;
 /** Looks keys up instead of comparing all of them: an object may have hundreds of thousands. */
 class PlaceSearch {
   readonly #place: string;
+  /** Lookups of keys and items that all searches of the request may still do. */
+  readonly #room: { left: number };
   /** End of the longest part of the place that was found. */
   #found = 0;
-  #visits = 0;
 
-  constructor(place: string) {
+  constructor(place: string, room: { left: number }) {
     this.#place = place;
+    this.#room = room;
   }
 
   endIn(body: unknown): number {
@@ -54,17 +61,16 @@ class PlaceSearch {
 
   /** True where the search is over. */
   #visit(value: unknown, from: number): boolean {
-    this.#visits += 1;
     if (from >= this.#place.length) {
       this.#found = this.#place.length;
       return true;
     }
-    if (this.#visits > MAX_VISITS) return true;
     if (Array.isArray(value)) return this.#visitItem(value, from);
     return typeof value === 'object' && value !== null && this.#visitMember(value as JsonObject, from);
   }
 
   #visitItem(list: readonly unknown[], from: number): boolean {
+    if (!this.#takeLookup()) return true;
     INDEX.lastIndex = from;
     const match = INDEX.exec(this.#place);
     const at = Number(match?.[1]);
@@ -75,6 +81,7 @@ class PlaceSearch {
 
   #visitMember(object: JsonObject, from: number): boolean {
     const place = this.#place;
+    if (!this.#takeLookup()) return true;
     // First the whole rest as one key: most lost fields are unknown ones at the top.
     if (Object.hasOwn(object, place.slice(from))) {
       this.#found = place.length;
@@ -84,12 +91,18 @@ class PlaceSearch {
     for (let end = from; end < place.length && tried < MAX_KEYS_TRIED; end += 1) {
       if (!isStep(place, end)) continue;
       tried += 1;
+      if (!this.#takeLookup()) return true;
       const key = place.slice(from, end);
       if (!Object.hasOwn(object, key)) continue;
       this.#note(end);
       if (this.#visit(object[key], place[end] === '.' ? end + 1 : end)) return true;
     }
     return false;
+  }
+
+  #takeLookup(): boolean {
+    this.#room.left -= 1;
+    return this.#room.left >= 0;
   }
 
   #note(end: number): void {

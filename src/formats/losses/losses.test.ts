@@ -27,6 +27,15 @@ describe('A report of losses', () => {
     ]);
   });
 
+  it('counts no loss that has a name already, however many there are', () => {
+    const report = reportOf(MAX_NAMED + 1);
+    report.dropped('k0', 'unknown');
+    report.add({ param: 'k1', action: 'dropped', reason: 'unknown' });
+    expect(report.list().at(-1)).toMatchObject({ action: 'dropped', count: 1 });
+    report.clamped('k0', 'unknown');
+    expect(report.list().at(-1)).toMatchObject({ action: 'clamped', count: 1 });
+  });
+
   it('counts a loss with a name too long to show', () => {
     const report = new LossReport();
     report.dropped('x'.repeat(MAX_NAME_LENGTH + 1), 'unknown');
@@ -43,10 +52,10 @@ describe('A report of losses', () => {
 });
 
 describe('Joined reports', () => {
-  it('keep the bound and the sum of what has no name', () => {
+  it('keep the bound and the sum of what has no name, and count no name twice', () => {
     const joined = joinLosses(reportOf(150).list(), reportOf(300).list());
     expect(joined.filter(({ count }) => count === undefined)).toHaveLength(MAX_NAMED);
-    expect(joined.at(-1)).toMatchObject({ action: 'dropped', count: 350 });
+    expect(joined.at(-1)).toMatchObject({ action: 'dropped', count: 250 });
   });
 
   it('are the only list that is not empty', () => {

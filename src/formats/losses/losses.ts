@@ -17,7 +17,13 @@ const ACTIONS: readonly Action[] = ['dropped', 'clamped', 'downgraded'];
  * counted. The count is in the last entries of the list, one for each action.
  */
 export class LossReport {
-  readonly #named = new Map<string, Loss>();
+  readonly #named: Loss[] = [];
+  /** Names by action and reason. A name is looked up as it is: one text for all three would have to be made for each loss. */
+  readonly #names: Readonly<Record<Action, Map<string, Set<string>>>> = {
+    dropped: new Map(),
+    clamped: new Map(),
+    downgraded: new Map(),
+  };
   readonly #unnamed = new Map<Action, number>();
 
   dropped(param: ParamPath, reason: string): void {
@@ -32,17 +38,21 @@ export class LossReport {
     this.#lose('downgraded', param, reason);
   }
 
-  /** A loss that is only counted needs no name. */
+  /** A loss that is only counted needs no name: a place is not written out to find that it has been named before. */
   #lose(action: Action, param: ParamPath, reason: string): void {
-    if (this.isFull) this.count(action, 1);
+    if (this.isFull && typeof param !== 'string') this.count(action, 1);
     else this.add({ param: String(param), action, reason });
   }
 
   add(loss: Loss): void {
     if (loss.count !== undefined) return this.count(loss.action, loss.count);
-    if (this.isFull || loss.param.length > MAX_NAME_LENGTH) return this.count(loss.action, 1);
-    const key = `${loss.action} ${loss.param} ${loss.reason}`;
-    if (!this.#named.has(key)) this.#named.set(key, loss);
+    if (loss.param.length > MAX_NAME_LENGTH) return this.count(loss.action, 1);
+    const known = this.#names[loss.action].get(loss.reason);
+    if (known?.has(loss.param)) return;
+    if (this.isFull) return this.count(loss.action, 1);
+    if (known) known.add(loss.param);
+    else this.#names[loss.action].set(loss.reason, new Set([loss.param]));
+    this.#named.push(loss);
   }
 
   addAll(losses: readonly Loss[]): void {
@@ -51,7 +61,7 @@ export class LossReport {
 
   /** Nothing more is named. A loop over a caller's fields that finds this needs no names any more. */
   get isFull(): boolean {
-    return this.#named.size >= MAX_NAMED;
+    return this.#named.length >= MAX_NAMED;
   }
 
   /** Further losses, without names. */
@@ -64,7 +74,7 @@ export class LossReport {
       const count = this.#unnamed.get(action);
       return count === undefined ? [] : [{ param: `(+${count} more)`, action, reason: 'Not named one by one', count }];
     });
-    return [...this.#named.values(), ...unnamed];
+    return [...this.#named, ...unnamed];
   }
 }
 

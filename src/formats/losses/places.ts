@@ -1,4 +1,4 @@
-import { nearestPlace, type PlaceSpellings } from './body-places.ts';
+import { PlaceFinder, type PlaceSpellings } from './body-places.ts';
 import type { Conversation, JsonObject, Loss, Part, Turn } from '../conversation.ts';
 import type { Format } from '../format.ts';
 import { LossReport, MAX_NAMED } from './losses.ts';
@@ -17,6 +17,7 @@ export interface CallerBody {
 /** Losses at the caller's own fields. One may be about several, and several about one. */
 export function namedLosses(losses: readonly Loss[], caller: CallerBody): readonly Loss[] {
   const places = new Places(caller);
+  const finder = new PlaceFinder(caller.body);
   const named = new LossReport();
   for (const loss of losses) {
     if (loss.count !== undefined) {
@@ -24,7 +25,10 @@ export function namedLosses(losses: readonly Loss[], caller: CallerBody): readon
       continue;
     }
     const { spellings, further = 0 } = places.of(loss.param);
-    for (const one of spellings) named.add({ ...loss, param: nearestPlace(caller.body, one) });
+    for (const one of spellings) {
+      if (named.isFull) named.count(loss.action, 1);
+      else named.add({ ...loss, param: finder.nearest(one) });
+    }
     named.count(loss.action, further);
   }
   return named.list();
@@ -33,7 +37,7 @@ export function namedLosses(losses: readonly Loss[], caller: CallerBody): readon
 /** The first of them: an error has one. */
 export function namedPlace(param: string, missing: boolean, caller: CallerBody): string {
   const [place = [param] satisfies PlaceSpellings] = new Places(caller).of(param).spellings;
-  return missing ? place[0] : nearestPlace(caller.body, place);
+  return missing ? place[0] : new PlaceFinder(caller.body).nearest(place);
 }
 
 interface FoundPlaces {

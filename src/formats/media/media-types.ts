@@ -155,22 +155,13 @@ export function parseDataUri(uri: string): DataUri | undefined {
   return data === undefined ? undefined : { mime: mime || undefined, data, ...(parameters && { parameters }) };
 }
 
-/** A longer list is kept as it is: those of real types have some tens of characters. */
-const MAX_PARAMETERS = 1024;
-
 function statedParameters(type: string): string {
   const first = type.indexOf(';');
   if (first < 0) return '';
-  if (type.length > MAX_PARAMETERS) return type.slice(first + 1).trim();
   const [, ...parameters] = type.split(';').map((parameter) => parameter.trim());
   return parameters
     .filter((parameter) => parameter !== '' && !/^charset="?(?:utf-?8|us-ascii)"?$/i.test(parameter))
     .join(';');
-}
-
-/** As an error or a loss shows them. */
-export function shownParameters(parameters: string): string {
-  return parameters.length > MAX_PARAMETERS ? `${parameters.slice(0, MAX_PARAMETERS)}…` : parameters;
 }
 
 function percentToBase64(text: string): string | undefined {

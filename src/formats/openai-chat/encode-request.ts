@@ -6,6 +6,7 @@ import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { reportToolExtras } from '../losses/tool-extras.ts';
 import { compact } from './read.ts';
+import { shownText } from '../shown-text.ts';
 
 /**
  * Conversation → body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does; `host:
@@ -118,7 +119,7 @@ function encodeServiceTier({ serviceTier }: Conversation, report: LossReport): s
   if (serviceTier === undefined || SERVICE_TIERS.has(serviceTier)) return serviceTier;
   // The reverse of Claude's `standard_only` (docs/protocols/requests.md#service-tier).
   if (serviceTier === 'standard_only') return 'default';
-  report.dropped('service_tier', `OpenAI chat has no service tier ${JSON.stringify(serviceTier)}.`);
+  report.dropped('service_tier', `OpenAI chat has no service tier ${JSON.stringify(shownText(serviceTier))}.`);
   return undefined;
 }
 

@@ -19,6 +19,7 @@ describe('topLevelMember', () => {
     ['with spaces', '{ "a" : 1 , "usage" : null , "b" : 2 }', '{ "a" : 1  , "b" : 2 }'],
     ['with a number before a bracket', '{"a":[1],"usage":12}', '{"a":[1]}'],
     ['with a text that ends in escaped quotes', '{"usage":"a\\\\\\"","b":1}', '{"b":1}'],
+    ['with the key itself as its value', '{"usage":"usage","a":1}', '{"a":1}'],
     ['beside one further down', '{"a":{"usage":1},"usage":2}', '{"a":{"usage":1}}'],
   ])('is found %s', (_title, text, left) => {
     expect(without(text, 'usage')).toBe(left);

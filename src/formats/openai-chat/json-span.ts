@@ -44,7 +44,8 @@ export function topLevelMember(text: string, key: string): JsonSpan | undefined 
   const value = valueOf(text, key);
   if (value < 0) return undefined;
   const end = valueEnd(text, value);
-  const from = text.lastIndexOf(key, value);
+  // Before the value, which may be the same text as the key.
+  const from = text.lastIndexOf(key, value - 1);
   if (depthFromEnd(text, end) === 1) return withComma(text, { from, to: end });
   const member = memberFrom(text, key, end);
   return member && withComma(text, member);

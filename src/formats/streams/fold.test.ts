@@ -42,6 +42,11 @@ it('joins the arguments of parallel calls, also when they are interleaved', () =
   ]);
 });
 
+it('reads the kind of a medium from its type in any case', () => {
+  const media: GenerationEvent = { type: 'media', ...at, block: 0, mime: 'Image/PNG', data: 'AAAA' };
+  expect(fold([media, { type: 'end' }]).choices[0]?.parts).toMatchObject([{ type: 'media', media: 'image' }]);
+});
+
 it('takes the last usage, adds nothing', () => {
   const usage = (output: number) => ({ type: 'usage', usage: { input: 5, output, total: 5 + output } }) as const;
   expect(fold([usage(1), usage(7), { type: 'end' }]).usage).toEqual({ input: 5, output: 7, total: 12 });

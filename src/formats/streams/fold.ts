@@ -1,5 +1,6 @@
 import type { FormatName, JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, LogprobToken, UpstreamFailure, Usage, UrlCitation } from '../events.ts';
+import { mediaKind } from '../media/media-types.ts';
 
 /** One answer, whole: what a list of events says when it is read to the end. */
 export interface FoldedChoice {
@@ -197,11 +198,6 @@ function wholePart(event: Extract<FoldedEvent, { type: 'media' | 'code' | 'code_
         ...(event.attached && { attached: true }),
       };
   }
-}
-
-function mediaKind(mime: string): 'image' | 'audio' | 'video' | 'document' {
-  const kind = mime.slice(0, mime.indexOf('/'));
-  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
 /** The part of a block or call, which was made here: fragments are joined to it in place, for a copy for each of them costs more than they do. */

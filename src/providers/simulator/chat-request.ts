@@ -95,7 +95,7 @@ function textOf(content: unknown): string {
 
 function partText(part: JsonObject): string {
   const { type, text } = part;
-  return type === 'text' && typeof text === 'string' ? text : `[${String(type)}]`;
+  return type === 'text' && typeof text === 'string' ? text : `[${typeof type === 'string' ? type : 'part'}]`;
 }
 
 function wholeNumber(body: JsonObject, key: string): number | undefined {
