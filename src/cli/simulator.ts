@@ -9,7 +9,7 @@ export async function simulatorCommand({
   readonly out: (text: string) => void;
 }): Promise<number> {
   const simulator = await startSimulator({ port });
-  out(`The simulator listens on ${simulator.url}; its models are described in src/providers/simulator/README.md\n`);
+  out(`The simulator listens on ${simulator.url}; its models are described in docs/providers/simulator.md\n`);
   await new Promise<void>((resolve) => process.once('SIGTERM', resolve).once('SIGINT', resolve));
   await simulator.close();
   return 0;

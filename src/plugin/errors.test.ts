@@ -12,8 +12,8 @@ describe('the table of errors', () => {
     }
   });
 
-  it('stands in src/plugin/README.md, every code once, and nothing else does', () => {
-    const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8');
+  it('stands in docs/plugin-api.md, every code once, and nothing else does', () => {
+    const readme = readFileSync(new URL('../../docs/plugin-api.md', import.meta.url), 'utf8');
     const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(
       ([, code, status, type, retry, help]) => [code, Number(status), type, retry, help],
     );

@@ -277,8 +277,8 @@ describe('the place of embeddings', () => {
   });
 });
 
-describe('src/providers/vertex-ai/README.md', () => {
-  const text = readFileSync(packageFile('src/providers/vertex-ai/README.md'), 'utf8');
+describe('docs/providers/vertex-ai.md', () => {
+  const text = readFileSync(packageFile('docs/providers/vertex-ai.md'), 'utf8');
   const bodies = [...text.matchAll(/^\| `(\{.*\})` \|/gm)].map(([, body]) => body!);
 
   it('shows bodies', () => expect(bodies.length).toBeGreaterThan(3));

@@ -113,7 +113,7 @@ describe('the packed tarball', () => {
         'dist/src/plugin/index.d.ts',
         'plugins/README.md',
         'plugins/route/README.md',
-        'src/plugin/README.md',
+        'docs/plugin-api.md',
       ]),
     );
     expect(
@@ -171,7 +171,7 @@ describe('the packed tarball', () => {
   it('has the READMEs for plugin authors, and what they link to', () => {
     const inside = join(folder, 'node_modules/gatehouse');
     const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
-      /^(?:plugins|src\/plugin)\/(?:.*\/)?README\.md$/.test(path),
+      /^(?:plugins\/(?:.*\/)?README|docs\/plugin-api)\.md$/.test(path),
     );
     expect(readmes.length).toBe(15);
     const broken = readmes.flatMap((readme) =>

@@ -189,8 +189,8 @@ describe('gatehouse validate', () => {
   });
 });
 
-describe('src/providers/vertex-ai/README.md', () => {
-  const readme = readFileSync(packageFile('src/providers/vertex-ai/README.md'), 'utf8');
+describe('docs/providers/vertex-ai.md', () => {
+  const readme = readFileSync(packageFile('docs/providers/vertex-ai.md'), 'utf8');
   const examples = [...readme.matchAll(/^```yaml\n# configs\/catalog\.yaml\n([\s\S]*?)^```/gm)].map(
     ([, yaml]) => yaml!,
   );

@@ -388,7 +388,7 @@ it('keeps keys out of logs and out of what clients see, also where an upstream q
 });
 
 describe('the README', () => {
-  const text = readFileSync(packageFile('src/providers/openai/README.md'), 'utf8');
+  const text = readFileSync(packageFile('docs/providers/openai.md'), 'utf8');
   const examples = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => yaml);
 
   it('has examples', () => expect(examples.length).toBeGreaterThan(3));

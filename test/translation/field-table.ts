@@ -149,7 +149,7 @@ const CHAT = 'A request of `POST /v1/chat/completions`:';
 const MESSAGES = 'A request of `POST /v1/messages`:';
 
 const MORE =
-  'Fields of messages, parts, blocks, calls and tools: [src/formats](src/formats/README.md#what-reaches-which-model).';
+  'Fields of messages, parts, blocks, calls and tools: [docs/formats.md](docs/formats.md#what-reaches-which-model).';
 
 export interface Document {
   readonly file: string;
@@ -167,12 +167,7 @@ export async function regenerate(): Promise<readonly Document[]> {
       await table(MESSAGES_TOP_LEVEL, MESSAGES_COLUMNS),
       MORE,
     ],
-    'src/formats/README.md': [
-      CHAT,
-      await table(NESTED, COLUMNS),
-      MESSAGES,
-      await table(MESSAGES_NESTED, MESSAGES_COLUMNS),
-    ],
+    'docs/formats.md': [CHAT, await table(NESTED, COLUMNS), MESSAGES, await table(MESSAGES_NESTED, MESSAGES_COLUMNS)],
   };
   return Object.entries(parts).map(([name, blocks]) => {
     const file = join(ROOT, name);

@@ -248,7 +248,7 @@ describe('what it refuses', () => {
 
 describe('model names with a meaning', () => {
   test('are those of the README, each with a row', () => {
-    const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+    const readme = readFileSync(join(import.meta.dirname, '../../../docs/providers/simulator.md'), 'utf8');
     const rows = [...readme.matchAll(/^\| `(sim[^`]*)` \|/gm)].map(([, name]) => name);
     expect(rows.toSorted()).toEqual(RULES.map(({ name }) => name).toSorted());
   });
