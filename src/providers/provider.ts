@@ -1,3 +1,4 @@
+import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { FormatName } from '../formats/conversation.ts';
 import type { ModelTask, Secret } from '../plugin/index.ts';
 import type { Codec } from './codec.ts';
@@ -64,4 +65,5 @@ export interface ProviderEntry {
   forgetCredentials?(refused: Readonly<Record<string, string>>): boolean;
 }
 
-export type ProviderName = 'vertex-ai' | 'anthropic' | 'openai' | 'azure-openai' | 'simulator';
+/** The schema of the catalog has the names. */
+export type ProviderName = CatalogEntry['provider'];
