@@ -6,7 +6,7 @@ import { boundRecord } from './bounded-record.ts';
 import { recordRequest, type LabelledModels } from './metrics/record-metrics.ts';
 import type { OpenRequest, RecordStore } from './store.ts';
 import { recordOf } from './make-record.ts';
-import { UNMATCHED_ROUTE } from './metrics/open-families.ts';
+import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { Metrics } from './metrics/registry.ts';
 import { openServerSpan, type ServerSpan } from './traces/spans.ts';
 

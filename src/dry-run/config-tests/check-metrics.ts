@@ -1,7 +1,8 @@
 import type { TestExpectation } from '../../../schemas/types.generated.ts';
 import type { CacheStatus } from '../../plugin/index.ts';
 import { ERROR_TYPES, REJECTION_REASONS } from '../../record/error-types.ts';
-import { METRICS, type MetricSpec } from '../../record/metrics/metrics.ts';
+import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
+import { METRICS } from '../../record/metrics/metrics.ts';
 import type { CaseFinding } from './finding.ts';
 import { meant } from './differences.ts';
 import type { Names } from './names.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import { CounterFamily, SERIES_IDLE_MS } from '../../record/metrics/families.ts';
-import type { MetricSpec } from '../../record/metrics/metrics.ts';
+import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
 import { PoolMetrics } from './pool-metrics.ts';
 
 const family = (name: string, value: number, more: Partial<FamilySnapshot> = {}): FamilySnapshot => ({

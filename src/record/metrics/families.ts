@@ -1,11 +1,11 @@
-import type { MetricSpec } from './metrics.ts';
+import type { RecordedAttempt, RequestRecord } from '../record.ts';
+import { OTHER, type AttemptLabels, type MetricSpec, type Note } from './metric-spec.ts';
 
 /**
  * Label sets that one metric may have: 1,000 histogram sets already take 330 ms to render, on the event loop (measured with prom-client
  * 15.1.3).
  */
 export const MAX_LABEL_SETS = 2000;
-export const OTHER = '__other__';
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
@@ -64,6 +64,16 @@ abstract class Family<L extends string, Cell extends Series<L>> {
 
   protected abstract create(series: Series<L>): Cell;
   protected abstract samples(cell: Cell): Sample[];
+  /** Undefined for gauges: no record sets them. */
+  protected abstract readonly note: Note<L> | undefined;
+
+  countRequest(record: RequestRecord): void {
+    if (this.note) this.spec.ofRequest?.(record, this.note);
+  }
+
+  countAttempt(attempt: RecordedAttempt, labels: AttemptLabels): void {
+    if (this.note) this.spec.ofAttempt?.(attempt, labels, this.note);
+  }
 
   /** `retired`: the last samples of series that leave now. They are never among the values again. */
   get(): Promise<object> {
@@ -166,6 +176,8 @@ abstract class NumberFamily<L extends string> extends Family<L, NumberCell<L>> {
 }
 
 export class CounterFamily<L extends string> extends NumberFamily<L> {
+  protected override readonly note: Note<L> = (labels, value) => this.add(labels, value);
+
   add(labels: Labels<L>, value = 1): void {
     // One NaN would stay in the sum for good.
     if (!(value >= 0 && value < Infinity)) throw new RangeError(`${this.spec.name} cannot count ${value}`);
@@ -174,6 +186,8 @@ export class CounterFamily<L extends string> extends NumberFamily<L> {
 }
 
 export class GaugeFamily<L extends string> extends NumberFamily<L> {
+  protected override readonly note = undefined;
+
   add(labels: Labels<L>, value: number): void {
     this.shift(labels, value);
   }
@@ -192,6 +206,7 @@ interface HistogramCell<L extends string> extends Series<L> {
 
 export class HistogramFamily<L extends string> extends Family<L, HistogramCell<L>> {
   readonly #bounds: readonly number[];
+  protected override readonly note: Note<L> = (labels, value = 1) => this.observe(labels, value);
 
   constructor(spec: MetricSpec, onOverflow: () => void, now?: () => number) {
     super(spec, onOverflow, now);

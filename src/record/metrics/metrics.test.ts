@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ERROR_TYPES } from '../error-types.ts';
 import { createStillClock, WALL } from '../exchange.testkit.ts';
-import { CounterFamily, GaugeFamily, HistogramFamily, MAX_LABEL_SETS, OTHER, SERIES_IDLE_MS } from './families.ts';
-import { METRICS, type MetricSpec } from './metrics.ts';
+import { CounterFamily, GaugeFamily, HistogramFamily, MAX_LABEL_SETS, SERIES_IDLE_MS } from './families.ts';
+import { OTHER, type MetricSpec } from './metric-spec.ts';
+import { METRICS } from './metrics.ts';
 import { createMetrics, type Metrics } from './registry.ts';
 
 const specs: readonly (readonly [string, MetricSpec])[] = Object.values(METRICS).map((spec) => [spec.name, spec]);
@@ -39,16 +38,6 @@ describe('the metric table', () => {
     expect(labels).not.toContain('le');
     // What a client can write freely, and what is one per request, is no label.
     expect(labels.filter((label) => /(^|_)(id|key|path|user|agent|ip|message|metadata)(_|$)/.test(label))).toEqual([]);
-  });
-
-  it('stands in the README of the telemetry plugin, row by row, with the error types', () => {
-    const readme = readFileSync(new URL('../../../plugins/telemetry/README.md', import.meta.url), 'utf8');
-    const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
-    const rows = specs.map(
-      ([name, { type, labels, help }]) => `| \`${name}\` | ${type} | ${quoted(labels)} | ${help} |`,
-    );
-    expect(readme.split('\n').filter((line) => line.startsWith('| `gatehouse_'))).toEqual(rows);
-    expect(readme).toContain(`\`error_type\` is one of ${quoted(ERROR_TYPES)}, and empty on success.`);
   });
 
   it('has whole bounds that are powers of four, not rounded to six digits', () => {

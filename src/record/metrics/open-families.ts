@@ -1,5 +1,6 @@
 import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
-import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
+import type { MetricSpec } from './metric-spec.ts';
+import { METRICS, type MetricKey } from './metrics.ts';
 
 // Apart from the registry that prints them: what only counts, as explain, does not load prom-client.
 
@@ -11,9 +12,6 @@ type FamilyOf<K extends MetricKey> = {
 }[(typeof METRICS)[K]['type']];
 /** All metrics of requests, by their key. */
 export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
-
-/** Route of requests that no operation serves: what clients type never becomes a label. */
-export const UNMATCHED_ROUTE = 'unmatched';
 
 /**
  * All of them, with nothing recorded yet.

@@ -10,7 +10,8 @@ import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
 import { METRICS } from './metrics.ts';
-import { openFamilies, UNMATCHED_ROUTE, type Families } from './open-families.ts';
+import { UNMATCHED_ROUTE } from './metric-spec.ts';
+import { openFamilies, type Families } from './open-families.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** What this module asks of a metric, one of ours or of prom-client's. */

@@ -1,0 +1,204 @@
+import type { RequestRecord } from '../record.ts';
+import {
+  BYTE_BUCKETS,
+  DURATION_BUCKETS,
+  OVERHEAD_BUCKETS,
+  perRequest,
+  UNMATCHED_ROUTE,
+  type MetricSpec,
+} from './metric-spec.ts';
+
+const routeOf = ({ route }: RequestRecord): string => route ?? UNMATCHED_ROUTE;
+
+const outcomeOf = (record: RequestRecord) => ({
+  route: routeOf(record),
+  status_class: `${Math.trunc(record.outcomeStatus / 100)}xx`,
+  stream: String(record.stream),
+});
+
+/** Metrics of the process, its settings and the requests it serves. */
+export const GATEWAY_METRICS = {
+  buildInfo: {
+    type: 'gauge',
+    name: 'gatehouse_build_info',
+    help: 'What runs here; always 1.',
+    labels: ['version', 'node_version', 'revision'],
+    aggregator: 'first',
+  },
+  configInfo: {
+    type: 'gauge',
+    name: 'gatehouse_config_info',
+    help: 'Hash of the settings that serve new requests; always 1. Two hashes at once in a fleet are a rollout or a drift.',
+    labels: ['config_hash'],
+    aggregator: 'first',
+  },
+  configReloadSuccessful: {
+    type: 'gauge',
+    name: 'gatehouse_config_last_reload_successful',
+    help: '1 when the last load of the settings succeeded, 0 when it failed and the settings before it still serve.',
+    labels: [],
+    aggregator: 'min',
+  },
+  configReloadSuccessTime: {
+    type: 'gauge',
+    name: 'gatehouse_config_last_reload_success_timestamp_seconds',
+    help: 'When settings were last loaded with success, in seconds since 1970.',
+    labels: [],
+    aggregator: 'min',
+  },
+  configReloads: {
+    type: 'counter',
+    name: 'gatehouse_config_reloads_total',
+    help: 'Loads of the settings, the one at start included, by result: success, failure.',
+    labels: ['result'],
+    aggregator: 'primary',
+  },
+  workers: {
+    type: 'gauge',
+    name: 'gatehouse_workers',
+    help: 'Worker processes that serve requests. Only with --workers.',
+    labels: [],
+    aggregator: 'primary',
+  },
+  workerExits: {
+    type: 'counter',
+    name: 'gatehouse_worker_exits_total',
+    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed by the system, for example out of memory, or by the primary; see gatehouse_worker_kills_total). Only with --workers.',
+    labels: ['reason'],
+    aggregator: 'primary',
+  },
+  workersKilled: {
+    type: 'counter',
+    name: 'gatehouse_worker_kills_total',
+    help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not come to serve). Only with --workers.',
+    labels: ['reason'],
+    aggregator: 'primary',
+  },
+  workerRequestsCut: {
+    type: 'counter',
+    name: 'gatehouse_worker_requests_cut_total',
+    help: 'Requests under way in workers that were killed or crashed, as each worker last reported, up to 250 ms before its end. No other metric counts these requests. Only with --workers.',
+    labels: [],
+    aggregator: 'primary',
+  },
+  workerConnectionsCut: {
+    type: 'counter',
+    name: 'gatehouse_worker_connections_cut_total',
+    help: 'Connections of clients that closed with workers that were killed or crashed, idle ones among them, with the same accuracy as gatehouse_worker_requests_cut_total. Only with --workers.',
+    labels: [],
+    aggregator: 'primary',
+  },
+  pluginFailures: {
+    type: 'counter',
+    name: 'gatehouse_plugin_failures_total',
+    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
+    labels: ['plugin', 'kind'],
+  },
+  requests: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_requests_total',
+      help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that left as 4xx (499). cache: what the cache did for the attempt that answered, as in gatehouse_cache_requests_total; empty where none is configured.',
+      labels: ['route', 'status_class', 'stream', 'cache'],
+    },
+    (record, note) => note({ ...outcomeOf(record), cache: record.cache ?? '' }),
+  ),
+  requestDuration: perRequest(
+    {
+      type: 'histogram',
+      name: 'gatehouse_request_duration_seconds',
+      help: 'From the arrival of a request until the end of its reply.',
+      labels: ['route', 'status_class', 'stream'],
+      buckets: DURATION_BUCKETS,
+    },
+    (record, note) => note(outcomeOf(record), record.durationMs / 1000),
+  ),
+  requestsInFlight: {
+    type: 'gauge',
+    name: 'gatehouse_requests_in_flight',
+    help: 'Requests whose reply has not ended.',
+    labels: ['route'],
+  },
+  draining: {
+    type: 'gauge',
+    name: 'gatehouse_draining',
+    help: '1 from SIGTERM on: /readyz says no, and what is under way has its time to end.',
+    labels: [],
+    aggregator: 'max',
+  },
+  requestOverhead: perRequest(
+    {
+      type: 'histogram',
+      name: 'gatehouse_request_overhead_seconds',
+      help: 'Duration of a request less the time an upstream was waited for, backoff between tries included in the waiting. Not recorded for clients that left.',
+      labels: ['route'],
+      buckets: OVERHEAD_BUCKETS,
+    },
+    (record, note) => {
+      if (!record.disconnectStage) note({ route: routeOf(record) }, record.overheadMs / 1000);
+    },
+  ),
+  requestBodyBytes: perRequest(
+    {
+      type: 'histogram',
+      name: 'gatehouse_request_body_bytes',
+      help: 'Size of request bodies that were read whole.',
+      labels: ['route'],
+      buckets: BYTE_BUCKETS,
+    },
+    (record, note) => {
+      if (record.bytesIn > 0) note({ route: routeOf(record) }, record.bytesIn);
+    },
+  ),
+  responseBodyBytes: perRequest(
+    {
+      type: 'histogram',
+      name: 'gatehouse_response_body_bytes',
+      help: 'Bytes of reply bodies that left.',
+      labels: ['route'],
+      buckets: BYTE_BUCKETS,
+    },
+    (record, note) => note({ route: routeOf(record) }, record.bytesOut),
+  ),
+  requestsRejected: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_requests_rejected_total',
+      help: 'Requests the gateway refused before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
+      labels: ['route', 'reason'],
+    },
+    (record, note) => {
+      if (record.rejection) note({ route: routeOf(record), reason: record.rejection });
+    },
+  ),
+  limitRefusals: {
+    type: 'counter',
+    name: 'gatehouse_limit_refusals_total',
+    help: 'Requests that found no room, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
+    labels: ['limit', 'action'],
+  },
+  largeBodiesWaiting: {
+    type: 'gauge',
+    name: 'gatehouse_large_bodies_waiting',
+    help: 'Steps (reading, checking, translation) of bodies over 1 MB that wait for their turn now. limits.large_bodies bounds them.',
+    labels: [],
+  },
+  largeBodyWait: {
+    type: 'histogram',
+    name: 'gatehouse_large_body_wait_seconds',
+    help: 'Steps (reading, checking, translation) of bodies over 1 MB that waited for their turn: how long, whatever became of them. Steps that began at once are not counted.',
+    labels: [],
+    buckets: DURATION_BUCKETS,
+  },
+  clientDisconnects: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_client_disconnects_total',
+      help: 'Clients that left before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing had left), streaming.',
+      labels: ['route', 'stage'],
+    },
+    (record, note) => {
+      if (record.disconnectStage) note({ route: routeOf(record), stage: record.disconnectStage });
+    },
+  ),
+} as const satisfies Record<string, MetricSpec>;

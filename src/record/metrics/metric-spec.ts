@@ -1,0 +1,61 @@
+import type { RecordedAttempt, RequestRecord } from '../record.ts';
+
+/** One metric of the gateway. */
+export interface MetricSpec {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+  /** How values of several processes become one; sums unless said. `primary`: only the primary's count, every worker does the same. */
+  readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
+  /** Called with the record of every request. */
+  readonly ofRequest?: (record: RequestRecord, note: Note<string>) => void;
+  /** Called with every attempt at a target that was found. */
+  readonly ofAttempt?: (attempt: RecordedAttempt, labels: AttemptLabels, note: Note<string>) => void;
+}
+
+/** Adds to a counter, or a value to a histogram. Default: 1. */
+export type Note<L extends string> = (labels: Readonly<Record<L, string>>, value?: number) => void;
+
+/** Labels of an attempt. They belong together. */
+export const MODEL_LABELS = ['provider', 'request_model', 'operation'] as const;
+export type AttemptLabels = Readonly<Record<(typeof MODEL_LABELS)[number], string>>;
+
+type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
+
+/** A metric that the record of a request alone decides. */
+export function perRequest<const S extends RecordedSpec>(
+  spec: S,
+  ofRequest: (record: RequestRecord, note: Note<S['labels'][number]>) => void,
+) {
+  return { ...spec, ofRequest };
+}
+
+/** A metric that each attempt at a target decides. */
+export function perAttempt<const S extends RecordedSpec>(
+  spec: S,
+  ofAttempt: (attempt: RecordedAttempt, labels: AttemptLabels, note: Note<S['labels'][number]>) => void,
+) {
+  return { ...spec, ofAttempt };
+}
+
+/** Values recorded under it belong to label values without a series of their own. */
+export const OTHER = '__other__';
+
+/** Route of requests that no operation serves: what clients type never becomes a label. */
+export const UNMATCHED_ROUTE = 'unmatched';
+
+/** Fractions are rounded to what the binary power meant (0.01 · 2 ** 3 is 0.08); whole bounds are exact. */
+const powers = (count: number, base: number, first: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => Number((first * base ** index).toPrecision(12)));
+
+/** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
+export const DURATION_BUCKETS = powers(17, 2, 0.01);
+export const OVERHEAD_BUCKETS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+/** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two below for models that are faster than they knew. */
+export const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+/** OpenTelemetry's bounds of token counts, up to the million that long contexts reach. */
+export const TOKEN_BUCKETS = powers(11, 4, 1);
+/** 256 B to 64 MiB: the default `limits.body` is 48 MiB. */
+export const BYTE_BUCKETS = powers(10, 4, 256);

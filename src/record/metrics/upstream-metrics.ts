@@ -1,0 +1,233 @@
+import type { Usage } from '../../formats/events.ts';
+import { knownParam } from '../known-params.ts';
+import type { RecordedAttempt, RecordedTry } from '../record.ts';
+import {
+  DURATION_BUCKETS,
+  MODEL_LABELS,
+  OTHER,
+  PER_TOKEN_BUCKETS,
+  perAttempt,
+  perRequest,
+  TOKEN_BUCKETS,
+  type MetricSpec,
+} from './metric-spec.ts';
+
+/** From the start of the last try until the first content of a stream that was the answer. */
+const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
+  stream && answered && tries.length > 0 ? firstContentMs : undefined;
+
+/** Callers pay for tokens. A failed attempt gave no answer, so it counts no tokens; its record has them. */
+const paidUsage = ({ answered, usage }: RecordedAttempt): Usage | undefined => (answered ? usage : undefined);
+
+/** Metrics of targets, tokens, the cache and the log. */
+export const UPSTREAM_METRICS = {
+  upstreamAttempts: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_upstream_attempts_total',
+      help: 'Attempts at a target, retries of it included, by outcome: success, error, aborted (the client left, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
+      labels: [...MODEL_LABELS, 'outcome', 'error_type'],
+    },
+    ({ counted, outcome, errorType }, labels, note) => {
+      if (counted) note({ ...labels, outcome, error_type: errorType });
+    },
+  ),
+  upstreamDuration: perAttempt(
+    {
+      type: 'histogram',
+      name: 'gatehouse_upstream_request_duration_seconds',
+      help: 'From the start of one physical try until the end of its reply.',
+      labels: [...MODEL_LABELS, 'outcome'],
+      buckets: DURATION_BUCKETS,
+    },
+    ({ tries }, labels, note) => {
+      for (const { outcome, durationMs } of tries) note({ ...labels, outcome }, durationMs / 1000);
+    },
+  ),
+  upstreamFirstChunk: perAttempt(
+    {
+      type: 'histogram',
+      name: 'gatehouse_upstream_time_to_first_chunk_seconds',
+      help: 'Streams: from the start of the try that answered until its first content. Pings do not count.',
+      labels: MODEL_LABELS,
+      buckets: DURATION_BUCKETS,
+    },
+    (attempt, labels, note) => {
+      const firstContentMs = streamedAfterMs(attempt);
+      if (firstContentMs !== undefined) note(labels, firstContentMs / 1000);
+    },
+  ),
+  upstreamPerToken: perAttempt(
+    {
+      type: 'histogram',
+      name: 'gatehouse_upstream_time_per_output_token_seconds',
+      help: 'Streams that completed: time from first content to the end, divided by output tokens after the first. One sample per request.',
+      labels: MODEL_LABELS,
+      buckets: PER_TOKEN_BUCKETS,
+    },
+    (attempt, labels, note) => {
+      const firstContentMs = streamedAfterMs(attempt);
+      const last = attempt.tries.at(-1);
+      const more = (attempt.usage?.output ?? 0) - 1;
+      if (firstContentMs === undefined || !last || attempt.outcome !== 'success' || more < 1) return;
+      note(labels, (last.durationMs - firstContentMs) / 1000 / more);
+    },
+  ),
+  poolWait: perAttempt(
+    {
+      type: 'histogram',
+      name: 'gatehouse_upstream_pool_wait_seconds',
+      help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that found one free are not observed.',
+      labels: ['provider'],
+      buckets: DURATION_BUCKETS,
+    },
+    ({ tries }, { provider }, note) => {
+      for (const { inLineMs } of tries) if (inLineMs !== undefined) note({ provider }, inLineMs / 1000);
+    },
+  ),
+  poolWaiting: {
+    type: 'gauge',
+    name: 'gatehouse_upstream_pool_waiting',
+    help: 'Requests that wait in line now, because all `connections` to their upstream are in use.',
+    labels: [],
+  },
+  upstreamRetries: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_upstream_retries_total',
+      help: 'Tries after the first of an attempt, by the error_type that caused them; stale_connection: sent again because a kept-alive connection had died.',
+      labels: ['provider', 'reason'],
+    },
+    ({ tries }, { provider }, note) => {
+      const last = new Map<number, RecordedTry>();
+      for (const record of tries) {
+        const { call, resent } = record;
+        if (resent) note({ provider, reason: 'stale_connection' });
+        const before = last.get(call);
+        last.set(call, record);
+        // A call that ended with the failure of another call is sent again with it. It did not fail itself.
+        if (before && before.outcome !== 'aborted') note({ provider, reason: before.errorType });
+      }
+    },
+  ),
+  fallbacks: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_fallbacks_total',
+      help: 'Attempts that followed a failed one, by catalog slug of both and the error_type of the failure.',
+      labels: ['from_target', 'to_target', 'reason'],
+    },
+    ({ attempts }, note) => {
+      for (const [index, attempt] of attempts.entries()) {
+        const before = attempts[index - 1];
+        if (!before) continue;
+        // Without a slug there is only the provider name of the request, which a caller writes freely.
+        const [from_target, to_target] = [before.place?.provider ?? '', attempt.place?.provider ?? ''];
+        note({ from_target, to_target, reason: before.errorType });
+      }
+    },
+  ),
+  targetHealthy: {
+    type: 'gauge',
+    name: 'gatehouse_upstream_target_healthy',
+    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it has answered again, else 1. provider: as the config writes it, without @; empty where the request says it.',
+    labels: ['config', 'target', 'provider'],
+    aggregator: 'min',
+  },
+  breakerTransitions: {
+    type: 'counter',
+    name: 'gatehouse_circuit_breaker_transitions_total',
+    help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to try the target) or closed.',
+    labels: ['config', 'target', 'to'],
+  },
+  tokens: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_tokens_total',
+      help: 'Tokens of the attempts that answered, as their upstreams report them; of a reply that broke, what was reported until then. Attempts that were lost count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+      labels: [...MODEL_LABELS, 'type'],
+    },
+    (attempt, labels, note) => {
+      const usage = paidUsage(attempt);
+      if (!usage) return;
+      const { input, output, cacheRead, cacheWrite, reasoning } = usage;
+      const amounts = { input, output, cache_read: cacheRead, cache_write: cacheWrite, reasoning };
+      for (const [type, amount] of Object.entries(amounts)) if (amount !== undefined) note({ ...labels, type }, amount);
+    },
+  ),
+  requestTokens: perAttempt(
+    {
+      type: 'histogram',
+      name: 'gatehouse_request_tokens',
+      help: 'Tokens of one generation that was the answer, by type: input, output.',
+      labels: [...MODEL_LABELS, 'type'],
+      buckets: TOKEN_BUCKETS,
+    },
+    (attempt, labels, note) => {
+      const usage = paidUsage(attempt);
+      if (!usage) return;
+      note({ ...labels, type: 'input' }, usage.input);
+      note({ ...labels, type: 'output' }, usage.output);
+    },
+  ),
+  paramsLost: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_params_lost_total',
+      help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by what was done: dropped, clamped, downgraded.',
+      labels: ['provider', 'param', 'action'],
+    },
+    ({ attempts }, note) => {
+      for (const { place, losses } of attempts)
+        for (const { param, action, count } of losses)
+          note({ provider: place?.provider ?? '', param: knownParam(param) ?? OTHER, action }, count);
+    },
+  ),
+  cacheRequests: perRequest(
+    {
+      type: 'counter',
+      name: 'gatehouse_cache_requests_total',
+      help: 'Attempts at targets with a cache, by result: hit, shared (waited for the same request, which was in the air), miss, refresh (the caller wanted a new answer), bypass (cannot be answered from a cache).',
+      labels: ['mode', 'result'],
+    },
+    ({ attempts }, note) => {
+      for (const { cache } of attempts) if (cache) note({ mode: 'exact', result: cache });
+    },
+  ),
+  cacheEntries: {
+    type: 'gauge',
+    name: 'gatehouse_cache_entries',
+    help: 'Replies in the cache, those among them that have expired and were not asked for since.',
+    labels: [],
+  },
+  cacheSize: {
+    type: 'gauge',
+    name: 'gatehouse_cache_size_bytes',
+    help: 'Memory the cache counts for its replies; cache.max_bytes bounds it.',
+    labels: [],
+  },
+  cacheEvictions: {
+    type: 'counter',
+    name: 'gatehouse_cache_evictions_total',
+    help: 'Replies that could still have been given again and had to make room for others.',
+    labels: [],
+  },
+  tokenRefreshes: {
+    type: 'counter',
+    name: 'gatehouse_oauth_token_refreshes_total',
+    help: 'Exchanges of credentials for an access token, by result: success, failure.',
+    labels: ['provider', 'result'],
+  },
+  logLinesDropped: {
+    type: 'counter',
+    name: 'gatehouse_log_lines_dropped_total',
+    help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has gone), error. Requests are served all the same.',
+    labels: ['reason'],
+  },
+  labelOverflow: {
+    type: 'counter',
+    name: 'gatehouse_metric_label_overflow_total',
+    help: 'Values recorded under __other__ (gauges: not recorded) because the metric has all the label sets it may have.',
+    labels: ['metric'],
+  },
+} as const satisfies Record<string, MetricSpec>;

@@ -1,0 +1,30 @@
+/**
+ * The table of metrics in the README of the telemetry plugin. `node test/telemetry/metrics-table.ts` writes it anew;
+ * metrics-table.test.ts compares.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERROR_TYPES } from '../../src/record/error-types.ts';
+import type { MetricSpec } from '../../src/record/metrics/metric-spec.ts';
+import { METRICS } from '../../src/record/metrics/metrics.ts';
+
+export const README = join(import.meta.dirname, '../../plugins/telemetry/README.md');
+
+const HEAD = '| Metric | Type | Labels | What it says |\n|---|---|---|---|\n';
+const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+const rowOf = ({ name, type, labels, help }: MetricSpec): string =>
+  `| \`${name}\` | ${type} | ${quoted(labels)} | ${help} |\n`;
+
+/** The README with the table and the list of error types made anew. */
+export function withMetrics(readme: string): string {
+  const [before, rest] = readme.split(HEAD);
+  const after = rest?.replace(/^(?:\| .*\n)*/, '');
+  if (before === undefined || after === undefined) throw new Error(`${README} has no table of metrics:\n${HEAD}`);
+  const rows = Object.values(METRICS).map(rowOf).join('');
+  return `${before}${HEAD}${rows}${after}`.replace(
+    /(?<=^`error_type` is one of ).*(?=, and empty on success\.$)/m,
+    quoted(ERROR_TYPES),
+  );
+}
+
+if (import.meta.main) writeFileSync(README, withMetrics(readFileSync(README, 'utf8')));
