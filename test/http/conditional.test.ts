@@ -1,6 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { operations } from '../../src/operations/index.ts';
-import { OPERATION_IDS } from '../../src/settings/query/operators.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicReply,
@@ -210,9 +208,4 @@ describe('a conditional that comes with a request', () => {
     expect(reply.error?.message).toContain(message);
     expect(upstream.seen).toEqual([]);
   });
-});
-
-it('may ask for every operation that asks a model, and knows no other', () => {
-  const ids = operations.filter(({ task }) => task).map(({ id }) => id);
-  expect(ids.toSorted()).toEqual(OPERATION_IDS.toSorted());
 });

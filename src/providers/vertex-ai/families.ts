@@ -37,8 +37,7 @@ export const google: Family = (model, call, settings) => {
       return { path: under(verb(GENERATE, call)), format: 'gemini', model };
     case 'count_tokens':
       return { path: under(':countTokens'), format: 'gemini', model };
-    case 'embeddings':
-    case 'images':
+    default:
       return taskEndpoint({ task: call.task, model }, under, settings);
   }
 };

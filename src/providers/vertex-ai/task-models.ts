@@ -1,3 +1,4 @@
+import type { ModelTask } from '../../plugin/index.ts';
 import type { TranslatingCodec } from '../codec.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { embedContentCodec } from './embeddings/embed-content.ts';
@@ -11,7 +12,7 @@ import type { ModelEndpoint } from './model-endpoint.ts';
 
 /** How Google's models are called for a task that is no conversation. */
 interface TaskModel {
-  readonly task: 'embeddings' | 'images';
+  readonly task: ModelTask;
   /** Fits the model's name in lower case. */
   readonly name: RegExp;
   readonly method: ':predict' | ':embedContent' | ':generateContent';

@@ -1,3 +1,4 @@
+import { operations } from '../../operations/index.ts';
 import { nearest } from '../../plugin/index.ts';
 import { showValue } from '../problems/show.ts';
 import { shortList } from '../problems/words.ts';
@@ -26,15 +27,8 @@ export interface Operator {
   test(operand: unknown, field: Field): Test;
 }
 
-/** What `operation` may be: those that ask a model. A test compares them with what the gateway serves. */
-export const OPERATION_IDS: readonly string[] = [
-  'chat.completions',
-  'embeddings',
-  'images.generations',
-  'messages',
-  'messages.count_tokens',
-  'vertex.count_tokens',
-];
+/** What `operation` may be: those that ask a model. */
+const OPERATION_IDS: readonly string[] = operations.flatMap(({ id, task }) => (task ? id : [])).toSorted();
 
 const MAX_LIST = 1000;
 /** As JSON writes numbers: `007` and `1,5` are none. */
