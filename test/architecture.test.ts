@@ -114,6 +114,27 @@ describe('the rooms', () => {
     expect(cycles(local)).toEqual([]);
   });
 
+  it.each(Object.entries(MAY_IMPORT).filter(([room]) => room !== 'plugins'))(
+    '%s has a README of at most 40 lines: what to read first, what it may import, what may import it',
+    (room, may) => {
+      const [folder = '', inner] = room.split('/');
+      const whole = readFileSync(join(root, 'src', folder, 'README.md'), 'utf8');
+      expect(whole.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+      const readme = inner === undefined ? whole : (whole.split(/^## /m).find((part) => part.startsWith(inner)) ?? '');
+      const said = (what: string): string => new RegExp(`^- ${what}: (.*)\\.$`, 'm').exec(readme)?.[1] ?? '';
+      const [, first = ''] = /^\[.*?\]\((.*?)\)/.exec(said('Read first')) ?? [];
+      expect(sources).toContain(join('src', folder, first));
+      const below = Object.keys(MAY_IMPORT).slice(Object.keys(MAY_IMPORT).indexOf(room) + 1);
+      const imports = said('May import').replace(' (types only)', '');
+      if (imports.startsWith('every room below it')) expect(may).toEqual(below);
+      else expect(imports === 'nothing' ? [] : imports.split(', ').toSorted()).toEqual(may.toSorted());
+      const importers = Object.keys(MAY_IMPORT).filter(
+        (other) => other !== 'plugins' && MAY_IMPORT[other]!.includes(room),
+      );
+      expect(said('May be imported by')).toBe(importers.join(', ') || 'nothing');
+    },
+  );
+
   it('stand in CONTRIBUTING.md as they are here, each below those that may import it', () => {
     const readme = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
     const rows = [...readme.matchAll(/^\| `([\w/-]+)\/` \|.*\| ([^|]+) \|$/gm)].map(
