@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
+
+/** Cells of all rows but the heads of tables. */
+const rowsOf = (text: string): readonly (readonly string[])[] =>
+  [...text.matchAll(/^\| .* \|$/gm)]
+    .map(([row]) => row.slice(2, -2).split(' | '))
+    .filter(([first = '']) => !/^(?:---|Date|Promise|Term|Command|Room)$/.test(first));
+
+describe('the glossary of CONTRIBUTING.md', () => {
+  const terms = rowsOf(read('CONTRIBUTING.md').split('\n## Glossary\n')[1] ?? '').map(([term]) => term!);
+
+  it('has each term once, in alphabetical order', () => {
+    expect(terms.length).toBeGreaterThan(40);
+    expect(terms).toEqual([...new Set(terms)].toSorted((a, b) => a.localeCompare(b, 'en')));
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  const text = read('CHANGELOG.md');
+
+  it('says of every change when it came and what to write instead', () => {
+    const rows = rowsOf(text);
+    expect(rows.length).toBeGreaterThan(30);
+    for (const cells of rows) {
+      expect(cells, cells.join(' | ')).toHaveLength(3);
+      expect(cells[0]).toMatch(/^20\d\d-\d\d-\d\d$/);
+      expect(cells[2]).not.toBe('');
+    }
+  });
+
+  it('leads from an old name of the plugin API to one that is there', () => {
+    const renamed = [...text.matchAll(/^\|.*The export `(\w+)` has another name\. \| `(\w+)` \|$/gm)];
+    const exported = read('src/plugin/index.ts');
+    expect(renamed.length).toBe(3);
+    for (const [, before, now] of renamed) {
+      expect(exported, before).not.toContain(before);
+      expect(exported, now).toContain(now);
+    }
+  });
+});
+
+describe('SECURITY.md', () => {
+  it('links every promise to its test', () => {
+    const [, promises = ''] = read('SECURITY.md').split('\n## What is promised\n');
+    const rows = rowsOf(promises.split('\n## ')[0]!);
+    expect(rows.length).toBeGreaterThan(15);
+    const without = rows.filter(([, tests = '']) => !/^(?:\[[^\]]+\]\([\w/.-]+\.test\.ts\)(?:, )?)+$/.test(tests));
+    expect(without).toEqual([]);
+  });
+});
