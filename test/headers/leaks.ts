@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { headerPaths } from '../../src/dry-run/explain/header-paths/index.ts';
+import { headerPaths } from '../../src/dry-run/explain/header-paths/paths.ts';
 import type { HeaderPath } from '../../src/dry-run/explanation/header-paths.ts';
 import { systemClock } from '../../src/plugin/index.ts';
 import { describe as text } from '../../src/settings/problems/diagnostic.ts';
