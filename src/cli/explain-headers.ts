@@ -1,6 +1,6 @@
 import { headerPathsJson, renderHeaderPaths } from '../dry-run/explanation/render/header-paths.ts';
 import { systemClock } from '../plugin/index.ts';
-import { headerPaths } from '../dry-run/explain/header-paths/index.ts';
+import { headerPaths } from '../dry-run/explain/header-paths/paths.ts';
 import { formatDiagnostics } from '../settings/problems/diagnostic.ts';
 import { loadSettings } from '../settings/read/load.ts';
 import { pageFor, type ShowOptions } from './output.ts';

@@ -72,17 +72,6 @@ export interface Shared {
   readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
   /** Called when the snapshot is closed. */
   readonly onClose?: (() => void) | undefined;
-  /** Reports in `loaded` what only compiled settings show. Default: no further check. */
-  readonly check?: ((checked: CheckedSettings) => Promise<void>) | undefined;
-}
-
-/** Settings without a mistake so far, as `Shared.check` gets them. */
-export interface CheckedSettings {
-  readonly loaded: LoadResult;
-  readonly settings: Settings;
-  readonly server: ServerSettings;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
@@ -118,7 +107,6 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   };
   try {
     const entry = await compileChains(settings, compilation);
-    if (loaded.ok) await shared.check?.({ loaded, settings, server, clock: shared.clock, log: shared.log });
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
   } catch (error) {
     await chainBuilder.close();

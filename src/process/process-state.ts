@@ -17,7 +17,6 @@ import type { Metrics } from '../record/metrics/registry.ts';
 import type { Tracing } from '../record/traces/tracing.ts';
 import type { Upstream } from '../upstream/index.ts';
 import { ReplyStores } from '../translate/cached-replies.ts';
-import { checkCrossing } from '../dry-run/explain/header-paths/index.ts';
 import { createKeeper } from '../dry-run/explain/keep.ts';
 import { KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
@@ -143,7 +142,6 @@ export async function compileWith(
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,
-    check: checkCrossing,
     onConfig: explainer && ((server) => createKeeper({ explainer, kept, health, clock }, server)),
     onClose: explainer && (() => explainer.retire()),
   });

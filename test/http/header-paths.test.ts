@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HeaderPaths } from '../../src/dry-run/explanation/header-paths.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { headerPaths } from '../../src/dry-run/explain/header-paths/index.ts';
+import { headerPaths } from '../../src/dry-run/explain/header-paths/paths.ts';
 import { memoryFiles } from '../../src/settings/source/files.ts';
 import { loadSettings } from '../../src/settings/read/load.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';

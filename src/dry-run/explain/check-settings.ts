@@ -11,7 +11,6 @@ import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';
 import { compileSnapshot } from '../../compose/snapshot.ts';
-import { checkCrossing } from './header-paths/index.ts';
 
 /**
  * Compiles settings as a start does, for what that finds; nothing is opened and nothing listens. Apart from what serves them: a
@@ -36,7 +35,6 @@ export async function checkSettings(loaded: LoadResult, configs: string): Promis
     labels: new ModelLabels(),
     pluginFault: ignorePluginFaults,
     registry,
-    check: checkCrossing,
   });
   await snapshot?.close();
 }

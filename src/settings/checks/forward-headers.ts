@@ -95,8 +95,8 @@ export function neverForwarded(name: string, { prefixes, credentials }: ForwardR
   if (NOT_FORWARDED.has(plain) || plain.startsWith('proxy-'))
     return 'belongs to the connection or is written by the gateway';
   if (prefixes.some((prefix) => plain.startsWith(folded(prefix)))) return "is the gateway's own";
-  const owner = credentials.get(name) ?? credentials.get(plain);
-  return owner === undefined ? undefined : `holds a credential of ${owner} (secret_headers)`;
+  const held = [...credentials].find(([header]) => folded(header) === plain);
+  return held && `holds a credential of ${held[1]} (secret_headers)`;
 }
 
 /** Names in `forward_headers` that must not cross: credentials never travel to an upstream, whatever a config says. */

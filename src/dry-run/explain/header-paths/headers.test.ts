@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayFile } from '../../../../schemas/types.generated.ts';
 import type { HeaderPath } from '../../explanation/header-paths.ts';
 import { systemClock } from '../../../plugin/index.ts';
-import { describe as reported } from '../../../settings/problems/diagnostic.ts';
 import { memoryFiles } from '../../../settings/source/files.ts';
-import { loadSettings, type LoadResult, type Settings } from '../../../settings/read/load.ts';
-import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
-import { createLogger } from '../../../record/log/logger.ts';
-import { checkCrossing, headerPaths } from './index.ts';
+import { loadSettings, type LoadResult } from '../../../settings/read/load.ts';
+import { headerPaths } from './paths.ts';
 import { EVERY_HEADER, mark, marksIn } from './marks.ts';
-import { crossing } from './self-test.ts';
 
 const CATALOG = `providers:
   - { slug: openai, provider: openai, api_key: '\${env:A:-openai-key-0000}' }
@@ -157,80 +152,6 @@ strategy: { mode: fallback }
   it('holds no secret of the settings', async () => {
     const files = { 'gateway/a.yaml': 'provider: "@local"\nforward_headers: [x-tenant]\n' };
     expect(JSON.stringify(await pathsOf(files))).not.toMatch(/-key-0|entrance-word/);
-  });
-});
-
-describe('the self-test', () => {
-  const check = async (files: Readonly<Record<string, string>>, gateway?: Readonly<Record<string, GatewayFile>>) => {
-    const loaded = await load(files);
-    const settings = { ...loaded.settings!, ...(gateway && { gateway: new Map(Object.entries(gateway)) }) };
-    const server = compileServerSettings(settings.server);
-    await checkCrossing({ loaded, settings, server, clock: systemClock, log: createLogger({ level: 'silent' }) });
-    return loaded.diagnostics.filter(({ severity }) => severity === 'error').map(reported);
-  };
-
-  it('asks the same settings once: tests of configs compile them for every case', async () => {
-    const loaded = await load({ 'gateway/prod.yaml': 'provider: "@openai"\n' });
-    const settings = { ...loaded.settings! };
-    const setup = { loaded, settings, server: compileServerSettings(settings.server), clock: systemClock };
-    const log = createLogger({ level: 'silent' });
-    await checkCrossing({ ...setup, log });
-    Object.defineProperty(settings, 'gateway', { get: () => expect.unreachable('the configs are looked at again') });
-    await expect(checkCrossing({ ...setup, log })).resolves.toBeUndefined();
-    await expect(checkCrossing({ ...setup, settings: Object.create(settings) as Settings, log })).rejects.toThrow(
-      'again',
-    );
-  });
-
-  it('finds nothing in settings by which nothing crosses', async () => {
-    const prod =
-      'forward_headers: [x-tenant, anthropic-beta]\ntargets: [{ provider: "@openai" }, { provider: "@vertex" }]\nstrategy: { mode: fallback }\n';
-    expect(await check({ 'gateway/prod.yaml': prod, 'server.yaml': 'header_prefixes: [gateway, acme]\n' })).toEqual([]);
-  });
-
-  it('does not take the gateway’s own headers for credentials, whatever their prefix is called', async () => {
-    expect(await check({ 'server.yaml': 'header_prefixes: [my-auth-, authorization-, x-session-token-]\n' })).toEqual(
-      [],
-    );
-  });
-
-  // The checks of single settings refuse these; here they are kept from seeing them.
-  it.each([
-    ['cookie', '@openai'],
-    ['authorization', '@local'],
-    ['x-api-key', '@vertex'],
-    ['x-gateway-api-key', '@openai'],
-    ['x-gateway-metadata', '@claude'],
-    ['x-entrance', '@openai'],
-  ])('finds %s where a list lets it through, whatever other checks have said', async (name, provider) => {
-    const text = 'provider: "@openai"\nforward_headers: [x-tenant, x-other]\n';
-    const file: GatewayFile = { provider, forward_headers: ['x-tenant', name] };
-    expect(await check({ 'gateway/a.yaml': text }, { a: file })).toEqual([
-      expect.stringMatching(new RegExp(`^configs/gateway/a\\.yaml:2:29: \`${name}\` .* never forwarded$`)),
-    ]);
-  });
-
-  it('knows what is whose', () => {
-    const rules = { prefixes: ['x-gateway-'], credentials: new Map<string, string>() };
-    const provider = { slug: 'a', provider: 'openai', semconvName: 'openai', allowInsecure: false } as const;
-    const way = {
-      entry: {
-        name: '@a',
-        models: undefined,
-        connections: undefined,
-        timeouts: {},
-        provider: { ...provider, tokenKey: 'k', locate: () => expect.fail(), authorize: () => ({}) },
-      },
-    };
-    const why = (name: string, forwarded = false) => crossing({ mark: name }, { rules, way, forwarded });
-    expect(why('the/gateway-key')).toBe('never leaves the gateway');
-    expect(why('credential/@a')).toBeUndefined();
-    expect(why('credential/@b')).toBe('is the credential of another entry');
-    expect(why('token/k')).toBeUndefined();
-    expect(why('token/other')).toBe('is the credential of another entry');
-    expect(why('x-gateway-anthropic-beta')).toBeUndefined();
-    expect(why('x-gateway-anthropic-beta', true)).toBe("is the gateway's own");
-    expect(why('x-session-token')).toBe('may hold a credential');
   });
 });
 

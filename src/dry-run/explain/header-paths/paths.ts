@@ -6,7 +6,6 @@ import { credentialHeaders, neverForwarded } from '../../../settings/checks/forw
 import type { LoadResult, Settings } from '../../../settings/read/load.ts';
 import type { JsonPath } from '../../../settings/read/pointer.ts';
 import { compileServerSettings } from '../../../settings/compile/server-settings.ts';
-import { ownerOf } from './marked-catalog.ts';
 import { mark } from './marks.ts';
 import { MarkedRequests, sentBy, type FoundMark } from './sent.ts';
 import { targetsOf, type PlacedTarget } from './targets.ts';
@@ -53,16 +52,14 @@ async function pathsTo(place: ReachedUpstream, placed: PlacedTarget, asked: Aske
       const exchange = asked.requests.of(way.operation, prefix);
       const seen = await sentBy(exchange, way, { target, upstreamToken: mark('authorization') });
       found.push(
-        ...seen
-          .filter(({ mark: name }) => ownerOf(name) === undefined)
-          .map((one) => ({
-            header: one.mark,
-            as: one.as ?? '',
-            provider: place.name,
-            config: file === undefined ? undefined : config.id,
-            target: target.path,
-            ...reasonOf(one, { way, place, placed, asked }),
-          })),
+        ...seen.map((one) => ({
+          header: one.mark,
+          as: one.as ?? '',
+          provider: place.name,
+          config: file === undefined ? undefined : config.id,
+          target: target.path,
+          ...reasonOf(one, { way, place, placed, asked }),
+        })),
       );
     }
   }

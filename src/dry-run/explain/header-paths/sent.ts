@@ -36,15 +36,15 @@ export class MarkedRequests {
   }
 }
 
-/** What of the request, or of a credential, is found in a header that leaves. */
+/** A header of the request that is found in what leaves. */
 export interface FoundMark {
-  /** Name of the mark: the header it came in, or whose credential it is. */
+  /** Name of the header it came in. */
   readonly mark: string;
   /** Header of the upstream; undefined: in the address. */
   readonly as: string | undefined;
 }
 
-/** What would be sent of a request's headers and of credentials, by the functions that send. */
+/** What would be sent of a request's headers and of the caller's token, by the functions that send. */
 export async function sentBy(
   exchange: Exchange,
   way: Pick<Way, 'resolved' | 'entry'>,

@@ -1,6 +1,6 @@
 import type { CatalogEntry as EntryFile } from '../../../../schemas/types.generated.ts';
 import { entryOf } from '../../../catalog/catalog-target.ts';
-import type { Catalog, CatalogEntry } from '../../../catalog/catalog.ts';
+import { compileCatalog, type CatalogEntry } from '../../../catalog/catalog.ts';
 import { ModelLabels } from '../../../catalog/model-labels.ts';
 import { createTargetResolver, type CatalogResolver } from '../../../catalog/target-resolver.ts';
 import { operations } from '../../../operations/index.ts';
@@ -21,8 +21,8 @@ import type { ServerSettings } from '../../../settings/compile/server-settings.t
 import { HttpExchange } from '../../../gateway/exchange.ts';
 import { HeaderNames } from '../../../gateway/header-names.ts';
 import { checkMessagesRoute } from '../../../translate/messages-route.ts';
+import { NO_UPSTREAM, NoTokens } from '../fakes.ts';
 import { inboundContext } from '../inbound.ts';
-import { markedCatalog } from './marked-catalog.ts';
 import { targetsIn } from './targets.ts';
 
 /** Somewhere that requests can be sent to. */
@@ -87,12 +87,24 @@ export class Upstreams {
   readonly #ways = new Map<string, readonly Way[]>();
   readonly #agreements = new Map<string, boolean>();
 
-  constructor(known: UpstreamInput, catalog: Catalog = markedCatalog(known.settings.catalog, known)) {
+  constructor(known: UpstreamInput) {
+    const { settings, server, clock } = known;
+    const catalog = compileCatalog(settings.catalog, {
+      upstreamExchange: NO_UPSTREAM.exchange,
+      clock,
+      tokens: new NoTokens(clock),
+      tokenFetched() {},
+      // Credentials of the machine are looked for when an entry is opened, and none is.
+      env: {},
+      tokenUris: new Set(server.egress.tokenUris),
+      // The catalog that serves reports its own mistakes.
+      report() {},
+    });
     this.#known = known;
-    this.#names = new HeaderNames(known.server.headerPrefixes);
+    this.#names = new HeaderNames(server.headerPrefixes);
     // Labels of its own: no name that is made up here may become one of the process's.
     this.#resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
-    this.places = placesOf(known.settings);
+    this.places = placesOf(settings);
   }
 
   /** Empty where the target does not lead there. */

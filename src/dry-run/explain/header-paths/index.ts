@@ -1,2 +1,0 @@
-export { headerPaths } from './paths.ts';
-export { checkCrossing } from './self-test.ts';

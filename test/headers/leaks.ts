@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { headerPaths } from '../../src/dry-run/explain/header-paths/paths.ts';
+import type { HeaderPath } from '../../src/dry-run/explanation/header-paths.ts';
+import { systemClock } from '../../src/plugin/index.ts';
+import { describe as text } from '../../src/settings/problems/diagnostic.ts';
+import { loadSettings, type LoadResult } from '../../src/settings/read/load.ts';
+import { memoryFiles } from '../../src/settings/source/files.ts';
+import { foundIn, leakIn, missingIn, placeOf, type Found, type Place, type Situation } from './allowed.ts';
+import { configId, filesOf, slugOf, targetPath, textsOf, type Files } from './files.ts';
+import { plans, type Plan } from './generated.ts';
+import { leakingSettings } from './leaking-settings.ts';
+import { configAsked, inlineRequest, requestOf } from './requests.ts';
+import { startSettings, type SentRequest } from './serve.ts';
+
+/** How often something was seen that a property is about: a property that never sees it proves nothing. */
+export type Tally = Map<string, number>;
+
+export const loadFiles = (files: Files): Promise<LoadResult> =>
+  loadSettings('configs', { env: files.env, files: memoryFiles(textsOf(files)) });
+
+/** Of settings without a mistake, no request gets a credential or a header of a request to a place that the settings do not name. */
+export const nothingLeaks = (tally: Tally) =>
+  fc.asyncProperty(plans, async (plan) => {
+    const loaded = await loadFiles(filesOf(plan));
+    const running = await startSettings(loaded);
+    if (!running) throw new Error(`the settings are refused: ${loaded.diagnostics.map(text).join('\n')}`);
+    const explained = (await headerPaths({ loaded, clock: systemClock }))?.paths ?? [];
+    const problems = explained.flatMap((path) => explainedLeak(path, plan, tally));
+    for (const asked of plan.requests) {
+      const request = requestOf(plan, asked);
+      const config = configAsked(plan, asked);
+      const stored = asked.config && 'stored' in asked.config ? configId(asked.config.stored) : undefined;
+      for (const sent of await running.send(request)) {
+        const place = placeOf(sent, plan);
+        if (place === undefined) problems.push(`a request goes to ${sent.origin.url}`);
+        else {
+          const situation = { plan, place, config, connection: asked.connection };
+          problems.push(...problemsOf(sent, { situation, headers: Object.keys(request.headers), tally }));
+          if (!asked.config || stored !== undefined) problems.push(...unexplained(sent, { explained, place, stored }));
+        }
+      }
+    }
+    await running.close();
+    if (problems.length > 0) throw new Error([...new Set(problems)].join('\n'));
+  });
+
+/** `validate` and every start refuse settings that would leak, at the line that would. So does the gateway where a config comes with a request. */
+export const leakingSettingsAreRefused = (tally: Tally) =>
+  fc.asyncProperty(leakingSettings, async ({ plan, kind, files, file, text: written, forwards }) => {
+    count(tally, kind);
+    const loaded = await loadFiles(files);
+    const name = `configs/${file}.yaml`;
+    const at = `${name}:${placeIn(textsOf(files)[name]!, written)}: `;
+    const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error').map(text);
+    if (!errors.some((error) => error.startsWith(at)))
+      throw new Error(`${kind}: no error at ${at}\n${textsOf(files)[name]}\n${errors.join('\n')}`);
+    if (forwards === undefined || isSecretHeader(forwards)) return;
+    const running = await startSettings(await loadFiles(filesOf(plan)));
+    const request = inlineRequest(plan, { provider: `@${slugOf(0)}`, forward_headers: [forwards] });
+    const sent = await running?.send(request);
+    await running?.close();
+    if (sent?.length !== 0) throw new Error(`a config that comes with a request forwards ${forwards}`);
+  });
+
+/** The catalog is not known to a config that comes with a request: what such a header holds is its caller's own. */
+const isSecretHeader = (name: string): boolean => /^x.entrance$/i.test(name);
+
+/** Line and column, from 1. */
+function placeIn(file: string, written: string): string {
+  const before = file.slice(0, file.indexOf(written));
+  return `${before.split('\n').length}:${before.length - before.lastIndexOf('\n')}`;
+}
+
+interface Seen {
+  readonly situation: Situation;
+  /** Names in the request. */
+  readonly headers: readonly string[];
+  readonly tally: Tally;
+}
+
+function problemsOf(sent: SentRequest, { situation, headers, tally }: Seen): readonly string[] {
+  const found = foundIn(sent);
+  for (const one of found) count(tally, kindOf(one, situation.place));
+  const at = nameOf(situation.place);
+  return [
+    ...found.flatMap((one) => {
+      const why = leakIn(one, situation);
+      return why === undefined ? [] : [`${one.what} of ${one.owner} is in ${one.as} to ${at}: ${why}`];
+    }),
+    ...missingIn(found, headers, situation).map((what) => `${what} is not in the request to ${at}`),
+  ];
+}
+
+const kindOf = ({ owner, as }: Found, place: Place): string => {
+  if (owner === 'caller') return `the caller's token at ${typeof place === 'number' ? 'an entry' : place}`;
+  if (owner !== 'header') return `a credential in ${as}`;
+  return as.startsWith('anthropic-') ? `said in ${as}` : 'a forwarded header';
+};
+
+const nameOf = (place: Place): string => (typeof place === 'number' ? `@${slugOf(place)}` : place);
+
+const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
+
+/** Every name of a header is asked about there: what is read under a name that no request here has is found by that alone. */
+function explainedLeak({ header, as, provider, config: id, target }: HeaderPath, plan: Plan, tally: Tally): string[] {
+  count(tally, 'a path of explain --headers');
+  const config = plan.configs.find((_, index) => configId(index) === id);
+  const entry = plan.entries.findIndex((_, index) => `@${slugOf(index)}` === provider);
+  const index = config?.targets.findIndex((_, at) => targetPath(config, at) === target) ?? -1;
+  if (config && index >= 0 && config.targets[index]!.entry !== entry)
+    return [`${target} of ${id} leads to ${provider}`];
+  const place: Place = entry >= 0 ? entry : provider === 'custom host' ? provider : 'vertex-ai';
+  const owner = header === 'authorization' ? 'caller' : 'header';
+  // Said of what `auth` would leave of the header, whether the chain has it or not.
+  const situation = { plan: { ...plan, auth: true }, place, config, connection: [] };
+  const why = leakIn({ owner, what: header, as }, situation);
+  return why === undefined ? [] : [`explain --headers: ${header} as ${as} to ${provider} (${id}, ${target}): ${why}`];
+}
+
+interface Told {
+  readonly explained: readonly HeaderPath[];
+  readonly place: Place;
+  /** Id of the config. */
+  readonly stored: string | undefined;
+}
+
+/** Headers of the request that an upstream gets and `explain --headers` does not name. */
+function unexplained(sent: SentRequest, { explained, place, stored }: Told): readonly string[] {
+  const provider = nameOf(place);
+  const paths = explained.filter((path) => path.provider === provider && path.config === stored);
+  return foundIn(sent)
+    .filter(({ owner }) => owner === 'header' || owner === 'caller')
+    .filter(
+      ({ owner, what, as }) =>
+        !paths.some((path) => path.as === as && path.header === (owner === 'caller' ? 'authorization' : what)),
+    )
+    .map(({ what, as }) => `explain --headers does not say that ${what} gets to ${provider} as ${as}`);
+}

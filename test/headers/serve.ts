@@ -1,0 +1,125 @@
+import { builtinPlugins } from '../../plugins/index.ts';
+import { ModelLabels } from '../../src/catalog/model-labels.ts';
+import { PluginRegistry } from '../../src/chain/registry.ts';
+import { compileSnapshot, type Snapshot } from '../../src/compose/snapshot.ts';
+import { NO_RECORDER, NO_UPSTREAM } from '../../src/dry-run/explain/fakes.ts';
+import { inboundContext, routed } from '../../src/dry-run/explain/inbound.ts';
+import { ANYBODY } from '../../src/dry-run/explain/supposed-caller.ts';
+import { InFlight } from '../../src/gateway/admission/in-flight.ts';
+import { HttpExchange } from '../../src/gateway/exchange.ts';
+import { ignorePluginFaults } from '../../src/gateway/plugin-faults.ts';
+import { definePlugin, GatewayError, systemClock } from '../../src/plugin/index.ts';
+import { createLogger } from '../../src/record/log/logger.ts';
+import type { LoadResult } from '../../src/settings/read/load.ts';
+import { HealthStore } from '../../src/state/memory/target-health.ts';
+import { TokenStore } from '../../src/state/memory/tokens.ts';
+import { ReplyStores } from '../../src/translate/cached-replies.ts';
+import type { OutboundRequest, SmallReply, SmallRequest, Upstream } from '../../src/upstream/types.ts';
+import { canary } from './canaries.ts';
+
+export interface ClientRequest {
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** What an upstream gets. */
+export type SentRequest = Pick<OutboundRequest, 'origin' | 'path' | 'headers' | 'body'>;
+
+export interface RunningSettings {
+  /** Every request that leaves for this one. */
+  send(request: ClientRequest): Promise<readonly SentRequest[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * The settings compiled as a start compiles them, with the plugins that serve. Every upstream refuses: the first request to it for
+ * its credential, so that it is asked again with a fresh one, and others with an outage, so that the next target is tried.
+ * Undefined where the settings have mistakes.
+ */
+export async function startSettings(loaded: LoadResult): Promise<RunningSettings | undefined> {
+  const clock = systemClock;
+  const inFlight = new InFlight();
+  let sent: SentRequest[] = [];
+  const refused = new Set<string>();
+  const upstream: Upstream = {
+    ...NO_UPSTREAM,
+    send(request, timings) {
+      sent.push(request);
+      const { url } = request.origin;
+      const status = refused.has(url) ? 503 : 401;
+      refused.add(url);
+      return Promise.resolve({ ok: false, status, headers: {}, text: '{}', timings: timings! });
+    },
+    exchange: (request) => Promise.resolve(issueToken(request)),
+  };
+  const snapshot = await compileSnapshot(loaded, {
+    clock,
+    env: {},
+    log: createLogger({ level: 'silent' }),
+    random: () => 0,
+    upstream,
+    tokens: new TokenStore(clock),
+    replies: new ReplyStores({ clock }),
+    health: new HealthStore({ clock }),
+    inFlight,
+    tokenFetched() {},
+    recorder: NO_RECORDER,
+    labels: new ModelLabels(),
+    pluginFault: ignorePluginFaults,
+    registry: new PluginRegistry([...builtinPlugins, everybody]),
+  });
+  if (!snapshot) return undefined;
+  return {
+    async send(request) {
+      sent = [];
+      refused.clear();
+      await serve(request, snapshot, inFlight);
+      return sent;
+    },
+    close: () => snapshot.close(),
+  };
+}
+
+async function serve({ path, headers, body }: ClientRequest, snapshot: Snapshot, inFlight: InFlight): Promise<void> {
+  const ctx = inboundContext({ method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) });
+  const { operation, params, format, refusal } = routed(ctx);
+  const exchange = new HttpExchange(ctx.req, {
+    operation,
+    clientFormat: format,
+    params,
+    snapshot,
+    clock: systemClock,
+  });
+  exchange.error = refusal;
+  inFlight.enter({ exchange, res: ctx.res, refused: false, settle() {} });
+  try {
+    await snapshot.entry(Object.assign(ctx, { exchange, attempt: undefined }));
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+  } finally {
+    inFlight.leave(exchange);
+  }
+}
+
+const everybody = definePlugin({
+  name: 'everybody',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  provides: ['caller'],
+  create:
+    () =>
+    ({ exchange }, next) => {
+      exchange.caller = ANYBODY;
+      return next();
+    },
+});
+
+/** Google's token endpoint: a token that names the account which has signed for it. */
+function issueToken({ body = '' }: SmallRequest): SmallReply {
+  const [, claims = ''] = (new URLSearchParams(body).get('assertion') ?? '').split('.');
+  const { iss = '' } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iss?: string };
+  const token = canary(iss.slice(0, iss.indexOf('@')), 'token');
+  return { status: 200, headers: {}, text: JSON.stringify({ access_token: token, expires_in: 3600 }) };
+}
