@@ -1,7 +1,7 @@
 import type { ClientContext } from '../formats/format.ts';
 import type { Attempt, Clock, Exchange, Operation, ResolvedTarget } from '../plugin/index.ts';
 
-/** How the client wants its reply, by the API it speaks. */
+/** The client's options for its reply, read as its API defines them. */
 export function clientContext(
   exchange: Exchange,
   { body, target }: Attempt,
