@@ -284,7 +284,7 @@ describe('a reload of bad settings', () => {
     expect(result).toMatchObject({ outcome: 'refused', hash });
     const line = logs().find(({ level }) => level === 'error');
     expect(line).toMatchObject({ config_hash: hash, problems: 2 });
-    expect(line?.['msg']).toContain(`settings refused, those before them still serve: ${dir}/catalog.yaml:3:15: `);
+    expect(line?.['msg']).toContain(`settings refused, the previous settings still serve: ${dir}/catalog.yaml:3:15: `);
     expect(line?.['diagnostics']).toEqual([
       expect.objectContaining({ file: `${dir}/catalog.yaml`, line: 3, column: 15, suggestion: 'anthropic' }),
       expect.objectContaining({ file: `${dir}/keys.yaml`, line: 3 }),
