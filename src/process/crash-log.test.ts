@@ -16,7 +16,7 @@ describe('the crash log of a process', () => {
       err: {
         type: 'Error',
         message: 'broken\nhere',
-        stack: expect.stringContaining('last-words.test.ts'),
+        stack: expect.stringContaining('crash-log.test.ts'),
         cause: { type: 'TypeError', code: 'E_DEEP' },
       },
     });

@@ -183,10 +183,10 @@ describe('a chat request with media by URL for Claude on Vertex AI', () => {
     ],
     ['nothing', 'media', () => at('/missing.png'), /replied with status 404/],
     [
-      'a file that is not what it is said to be',
+      'a file of another type than declared',
       'media',
       () => at('/fake.png'),
-      /said to be image\/png and is image\/jpeg/,
+      /declared as image\/png but is image\/jpeg/,
     ],
     ['a page', 'media', () => at('/page'), /it is text\/html/],
     ['too much', 'media', () => at('/large.png'), /1000 bytes \(remote_media\.max_bytes\)/],

@@ -27,7 +27,7 @@ function workersOf(...answers: readonly (ExplainOutcome | undefined | Error | Pr
           limits.set(question, limitMs);
           if (answer instanceof Error) throw answer;
           const kept = await answer;
-          return (question === 'keeps' ? kept !== undefined : said) as never;
+          return (question === 'keeps' ? kept !== undefined : kept) as never;
         },
       },
     })),
