@@ -4,7 +4,7 @@ import { nearest } from '../plugin/nearest.ts';
 import { EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import type { Output, Terminal } from './output.ts';
 
-// A command loads what it needs when it is called: most need a small part of the gateway, and `version` nothing of it.
+// Commands load their modules when called: most need a small part of the gateway, and `version` needs none.
 
 /** An invalid call. Reported with the usage and exit code 2. */
 export class UsageError extends Error {}
@@ -135,7 +135,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'keys list',
     {
       usage: 'keys list [--configs DIR] [--format table|json]',
-      help: 'List the keys and what each may do, never a key itself',
+      help: 'List the keys with their permissions, never a key itself',
       async run(args, world) {
         const options = { ...configs, format: { type: 'string', default: 'table' } } as const;
         const { configs: dir, format } = parse(args, options).values;
@@ -161,7 +161,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'simulator',
     {
       usage: 'simulator [--port PORT]',
-      help: 'Run the simulated upstream by itself',
+      help: 'Run the simulated upstream alone',
       async run(args, { out }) {
         const { port } = parse(args, { port: { type: 'string', default: '8789' } }).values;
         if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)

@@ -121,7 +121,7 @@ function readHeader(text: string): readonly [string, string] {
   return checkHeader(text.slice(0, colon).trim(), text.slice(colon + 1).trim());
 }
 
-/** Messages quote neither name nor value: either may contain a key. */
+/** Messages quote neither an invalid name nor a value: either may contain a key. */
 function checkHeader(name: string, value: string): readonly [string, string] {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new BadRequest('the name of a header is not valid');
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))

@@ -26,7 +26,7 @@ export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly input: () => Promise<Buffer>;
 }
 
-/** More than the explainer's limit for plugins, and less than anybody waits. */
+/** More than the explainer's limit for plugins, and longer than a user waits. */
 const LIMIT_MS = 300_000;
 
 /**

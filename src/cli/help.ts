@@ -22,7 +22,7 @@ export const EXPLAIN_HELP: Help = {
     'explain --headers [--configs DIR] [--json] [--color auto|always|never]',
   ),
   help: lines(
-    'Show where a request would go and what would be sent, without calling any upstream.',
+    'Show the targets of a request and the requests that would be sent, without calling any upstream.',
     '--request FILE  the body as JSON, or a whole request: { "method", "path", "headers", "body" }; -: standard input',
     '--key ID        the caller is this key of keys.yaml; default: a key without limits',
     '--draw N        random number (0 <= N < 1) for load balancing; default: 0',
@@ -35,7 +35,7 @@ export const EXPLAIN_HELP: Help = {
 export const TEST_HELP: Help = {
   usage: 'test [DIR] [--filter TEXT] [--bail] [--reporter pretty|junit|github] [--watch]',
   help: lines(
-    'Run the tests beside the settings (*.test.yaml), without a network. Default for DIR: configs',
+    'Run the tests in the settings folder (*.test.yaml), without a network. Default for DIR: configs',
     '--filter TEXT  only cases with TEXT in their name or file',
     '--bail         stop at the first failure',
     '--reporter     pretty: for people (default); junit: XML; github: annotations of GitHub Actions',

@@ -3,7 +3,7 @@ import { isLoopback } from '../settings/compile/loopback.ts';
 import type { NetworkTest } from '../settings/compile/networks.ts';
 import { readForwarded, readXForwardedFor, type Hop } from './forwarded-for.ts';
 
-/** RFC 7239, section 6.2. No network contains it, so a key that is restricted to networks refuses the request. */
+/** RFC 7239, section 6.2. No network contains it, so a request whose key is restricted to networks is refused. */
 export const UNKNOWN = 'unknown';
 
 /**

@@ -59,7 +59,7 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
       // The reply may have been cached before the config restricted the route.
       checkMessagesRoute(operation, attempt.target, attempt.resolved);
       const stream = attempt.body.value('stream') === true;
-      // The reply was made for the client: thoughts in it are wanted, and its id is final.
+      // The reply was stored with the client's options applied: thoughts in it are wanted, and its id is final.
       const settled = { hideThoughts: false, ownId: false };
       const client = {
         ...clientContext(exchange, attempt, { operation, resolved: attempt.resolved, clock }),

@@ -7,9 +7,9 @@ export function clientContext(
   { body, target }: Attempt,
   { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
 ): ClientContext {
-  const asked = { id: exchange.id.replaceAll('-', ''), strict: exchange.strict ?? target.strict ?? true };
+  const fromRequest = { id: exchange.id.replaceAll('-', ''), strict: exchange.strict ?? target.strict ?? true };
   return {
-    ...operation.format.readClient(body, asked),
+    ...operation.format.readClient(body, fromRequest),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
   };

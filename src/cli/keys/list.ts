@@ -100,7 +100,7 @@ const SPANS = [
   ['second', 1000],
 ] as const;
 
-/** Rounded down, in the largest unit there is one of: nobody should think a key lives longer than it does. */
+/** Rounded down, in the largest unit that fits at least once, so that a key never seems to live longer than it does. */
 function span(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, size]) => milliseconds >= size) ?? ['second', 1000];
   const count = Math.floor(milliseconds / size);

@@ -4,7 +4,7 @@ import type { LoadLimit } from '../../record/error-types.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
 import { Uploads } from './uploads.ts';
 
-/** What one request takes of the shared capacity. */
+/** The part of the shared capacity that one request takes. */
 export interface Admission {
   readonly exchange: Exchange;
   readonly res: ServerResponse;
@@ -22,7 +22,7 @@ export interface RoomSetup {
   readonly onFull?: (limit: LoadLimit, action: 'refused' | 'dropped') => void;
 }
 
-/** What dropping slow uploads would free: in total, and of the caller that needs room. */
+/** The capacity that dropping slow uploads would free: in total, and of the caller that needs room. */
 interface Freed {
   readonly all: Amount;
   readonly own: Amount;

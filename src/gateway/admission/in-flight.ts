@@ -190,8 +190,8 @@ export class InFlight {
   }
 
   /**
-   * Settles the remaining requests after their connections were closed: there is nobody to reply to, but listeners must
-   * learn of the end.
+   * Settles the remaining requests after their connections were closed: they cannot be replied to, but their listeners
+   * must learn of the end.
    */
   abandon(): void {
     const error = this.#cutBy;

@@ -54,7 +54,7 @@ export class HeavyTurns implements Turns {
   #blocked = false;
   #stopTimer: (() => void) | undefined;
   readonly #owed = new OwedTime();
-  /** What long steps owe, with the larger multiple. */
+  /** The time that long steps owe, with the larger multiple. */
   readonly #owedByLong = new OwedTime();
   readonly #used = new RecentUse();
 
@@ -180,7 +180,7 @@ export class HeavyTurns implements Turns {
     }
   }
 
-  /** All requests under way have large bodies: there is no other work. */
+  /** True if all requests in flight have large bodies: there is no other work. */
   get #isAlone(): boolean {
     return this.#setup.underWay() <= this.#large.size;
   }

@@ -18,7 +18,7 @@ export interface InFlightLimits {
  */
 export const OPEN_PART = 0.75;
 
-/** What the requests of one caller hold. All callers without a key are one caller. */
+/** The requests and bytes of one caller. All callers without a key are one caller. */
 export interface Share {
   readonly key: string | undefined;
   requests: number;

@@ -68,8 +68,8 @@ export class Connections {
   }
 
   /**
-   * True if no connection is in transit. One that waits for a free worker waits while others are in transit to all
-   * workers.
+   * True if no connection is in transit or unassigned. A connection waits for a free worker only while others are in
+   * transit to all workers.
    */
   get areHandedOut(): boolean {
     return this.#unassigned.size === 0 && ![...this.#followed].some(({ isHandingOut }) => isHandingOut);

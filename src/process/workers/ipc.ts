@@ -71,7 +71,7 @@ export type ToPrimary =
   | { readonly type: 'label'; readonly use: LabelUse }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
   | { readonly type: 'ending' }
-  /** Unsolicited, about once a second: what must not be lost if the worker dies suddenly. */
+  /** Unsolicited, about once a second: values that must not be lost if the worker dies suddenly. */
   | {
       readonly type: 'metrics';
       readonly which: 'all' | 'cumulative';
@@ -81,7 +81,7 @@ export type ToPrimary =
   /** Unsolicited, when it has changed, a few times a second. */
   | { readonly type: 'load'; readonly load: Load };
 
-/** What would be cut if the worker were killed. */
+/** The load that would be cut if the worker were killed. */
 export interface Load {
   /** Requests whose reply has not ended. */
   readonly requests: number;

@@ -30,7 +30,7 @@ export function findRecord(answers: readonly Answered<object | undefined>[]): ob
 
 /**
  * Lists records as a single process does: running ones, then ended ones, the latest first. A worker that does not
- * answer has a line of its own.
+ * answer gets its own line.
  */
 export function mergeRecords(answers: readonly Answered<readonly object[]>[], limit: number): readonly object[] {
   const lines = answers.flatMap(({ worker, answer }): ReportedRecord[] =>

@@ -220,10 +220,7 @@ export class WorkerProcessPool implements WorkerPool {
     member.connections.takeAccepted();
   }
 
-  /**
-   * Watches for a blocked worker: it gets no connections, and is killed if it stays blocked. It is then replaced as any
-   * other that died.
-   */
+  /** A blocked worker gets no connections. If it stays blocked it is killed, and replaced as any other. */
   #watch(member: Member): void {
     const { worker, channel, silence, connections } = member;
     const { clock, log } = this.#tools;
