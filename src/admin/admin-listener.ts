@@ -12,7 +12,7 @@ import { readRecordQuery } from './query.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 
-/** What became of requests, as plain JSON; of several processes, each asked. */
+/** The request records as plain JSON, from this process or from all workers. */
 export interface RecordSource {
   find(id: string): object | undefined | Promise<object | undefined>;
   list(query: RecordQuery): readonly object[] | Promise<readonly object[]>;
@@ -22,20 +22,20 @@ export interface AdminServerOptions {
   readonly records: RecordSource;
   readonly explains: ExplainSource;
   readonly log: Pick<Logger, 'error'>;
-  /** Read at each request: a token may change while the listener stays. */
+  /** Read for each request: the token may change while the listener stays. */
   readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
 }
 
 const REQUESTS = '/admin/v1/requests';
-/** Nothing that is asked here is long. */
+/** Limits of a listener whose requests are all short. */
 const MAX_HEADER_BYTES = 8 * 1024;
 const HEADER_TIME_MS = 5000;
 const SILENCE_MS = 30_000;
 const MAX_CONNECTIONS = 100;
 
 /**
- * The listener for operators. It changes nothing, makes no call anywhere, and answers only those who name it by a host
- * of its own: a browser led here by somebody else's name (DNS rebinding) learns nothing.
+ * The listener for operators. It changes nothing, calls no upstream, and replies only if the Host header names this
+ * listener: a browser directed here by a foreign name (DNS rebinding) gets nothing.
  */
 export function createAdminServer(options: AdminServerOptions): Server {
   const answer = createAnswers(options);
@@ -53,7 +53,10 @@ export function createAdminServer(options: AdminServerOptions): Server {
   return server;
 }
 
-/** The checks of the settings say the same, at its place; what tells of all requests must not hang on them alone. */
+/**
+ * Listens unless the listener would be open without a token. The settings checks report this with its place; the check
+ * is repeated here because the listener exposes all requests.
+ */
 export function listenAdmin(server: Server, admin: ServerSettings['admin']): Promise<Address | undefined> {
   if (!admin.enabled) return Promise.resolve(undefined);
   const refusal = refusalOf(admin);
@@ -64,7 +67,7 @@ type Answers = (request: IncomingMessage) => Promise<AdminAnswer>;
 
 async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
   const { status, body, headers } = await answer(request);
-  // What was not wanted of a body is not read into memory.
+  // Discards the unread part of the body.
   request.resume();
   const isText = typeof body === 'string';
   const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
@@ -91,17 +94,17 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions)
   };
   return (request) =>
     answer(request).catch((err: unknown) => {
-      // Who has left in the middle of a question knows.
+      // A client that disconnected during its request causes this error itself.
       if (!request.socket.destroyed) log.error({ err }, 'the admin listener could not answer');
-      return failure(500, 'internal_error', 'This could not be told; the log says why.');
+      return failure(500, 'internal_error', 'The request failed; see the log for the reason.');
     });
 }
 
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-/** Why somebody is not answered, whatever they ask. */
+/** The refusal of a request whose Host or token is wrong, whatever its path. */
 function refusal(request: IncomingMessage, admin: ServerSettings['admin']): AdminAnswer | undefined {
-  // RFC 9112, section 3.2: of two nobody can say which one counts, and something in between may have looked at the other.
+  // With two Host headers it is unknown which one a proxy has checked (RFC 9112, section 3.2).
   const [host, second] = request.headersDistinct['host'] ?? [];
   if (second !== undefined || !isOwnHost(hostOf(host), admin))
     return failure(421, 'unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
@@ -120,16 +123,18 @@ async function list(records: RecordSource, text: string | undefined): Promise<Ad
 async function one(records: RecordSource, id: string): Promise<AdminAnswer> {
   const record = await records.find(id);
   if (!record)
-    return notFound('No request with this id is remembered: never seen, or `admin.records` others came after.');
+    return notFound(
+      'There is no record of a request with this id: it never arrived, or `admin.records` later requests have replaced it.',
+    );
   return { status: 200, body: record };
 }
 
-/** Without a token only who is on this machine is asked nothing, whatever address the settings led to. */
+/** Without a token only connections to a loopback address are allowed, whatever address the settings resolved to. */
 function isAllowed({ socket, headers }: IncomingMessage, token: Secret | undefined): boolean {
   if (!token) return isLoopback(socket.localAddress ?? '');
   const [, sent] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token.reveal()));
 }
 
-/** Of one length whatever was sent. */
+/** Hashes to a fixed length, which `timingSafeEqual` needs. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,4 +1,4 @@
-/** What the admin listener answers: text as it is, or what becomes JSON. */
+/** A reply of the admin listener: text, or an object to encode as JSON. */
 export interface AdminAnswer {
   readonly status: number;
   readonly body: object | string;
@@ -19,4 +19,4 @@ export const failure = (
 export const notFound = (message: string): AdminAnswer => failure(404, 'not_found', message);
 
 export const methodNotAllowed = (allow: string): AdminAnswer =>
-  failure(405, 'method_not_allowed', `This path takes ${allow.replace(', ', ' and ')}.`, { allow });
+  failure(405, 'method_not_allowed', `This path accepts ${allow.replace(', ', ' and ')}.`, { allow });

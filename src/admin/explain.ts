@@ -8,14 +8,14 @@ import { explanationText } from '../dry-run/explain/explanation-text.ts';
 export const EXPLAIN = '/admin/v1/explain';
 
 /**
- * Questions that are read, wait or are being answered, each with a body in memory. They are answered one by one, and what they take is taken
- * from the requests that are served: a few people ask, no machine.
+ * The number of explain requests that may be read, waiting or running; each has a body in memory. They run one by one
+ * and use the time of served requests. They come from a few people, not from machines.
  */
 const MAX_QUESTIONS = 4;
 
 const LATER = { 'retry-after': '1' };
 
-/** As large as a request that is kept: what is asked is told of every field of it, by the process that serves. */
+/** The same limit as for kept requests: the serving process explains every field. */
 const MAX_QUESTION_BYTES = 1024 * 1024;
 
 type Limits = ServerSettings['limits'];
@@ -27,7 +27,7 @@ export function createExplainAnswers(source: ExplainSource, limits: () => Limits
     const refused = refusal(request, id);
     if (refused) return refused;
     if (questions >= MAX_QUESTIONS)
-      return failure(503, 'busy', `${MAX_QUESTIONS} questions are being answered already.`, LATER);
+      return failure(503, 'busy', `${MAX_QUESTIONS} explain requests are running already.`, LATER);
     questions += 1;
     try {
       return id === '' ? await explain(request, source, limits()) : await explained(request, source, id);
@@ -41,7 +41,7 @@ function refusal(request: IncomingMessage, id: string): AdminAnswer | undefined 
   const { method, headers } = request;
   if (id !== '') return method === 'GET' || method === 'HEAD' ? undefined : methodNotAllowed('GET, HEAD');
   if (method !== 'POST') return methodNotAllowed('POST');
-  // A page in a browser can send a form anywhere, and JSON only where it is allowed to ask first (Fetch, section 3.3.1).
+  // A browser page can send a form anywhere, but JSON only after a preflight request (Fetch, section 3.3.1).
   if (/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return undefined;
   return failure(415, 'unsupported_media_type', 'Content-Type must be application/json.');
 }
@@ -50,8 +50,8 @@ async function explain(request: IncomingMessage, source: ExplainSource, limits: 
   const limit = Math.min(limits.body, MAX_QUESTION_BYTES);
   const bytes = await readBody(request, limit);
   if (!bytes) {
-    const message = `The question exceeds ${limit} bytes${limit < MAX_QUESTION_BYTES ? ' (limits.body)' : ''}.`;
-    // What is still on its way is not waited for.
+    const message = `The explain request exceeds ${limit} bytes${limit < MAX_QUESTION_BYTES ? ' (limits.body)' : ''}.`;
+    // The rest of the body is not awaited.
     return failure(413, 'request_too_large', message, { connection: 'close' });
   }
   try {
@@ -66,8 +66,8 @@ async function explained(request: IncomingMessage, source: ExplainSource, id: st
   const outcome = await source.explained(id);
   if (outcome) return answerOf(outcome, request);
   return notFound(
-    'No request is kept under this id. It is the one in `x-gateway-explain-id`, not that of the request; the latest 100 in each process are ' +
-      'kept until that process ends, where `reply_headers` or `admin.explain` asks for it.',
+    'No request is kept under this id. Use the id in `x-gateway-explain-id`, not the request id. Each process keeps its latest 100 requests ' +
+      'until it ends, if `reply_headers` or `admin.explain` enables it.',
   );
 }
 
@@ -77,10 +77,10 @@ function answerOf({ explanation, refused }: ExplainOutcome, { headers }: Incomin
   return { status: 200, body: wantsText(headers.accept) ? explanationText(explanation) : explanation };
 }
 
-/** Only who names it, and not JSON, is a person. */
+/** A client that accepts text/plain and not JSON gets text. */
 const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);
 
-/** Undefined: there is more than `limit`. */
+/** Reads the body. Undefined: it exceeds `limit`. */
 async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
   const pieces: Buffer[] = [];
@@ -96,6 +96,6 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Buffer
     request
       .once('end', end)
       .once('error', reject)
-      .once('close', () => reject(new Error('the client left')));
+      .once('close', () => reject(new Error('the client disconnected')));
   });
 }

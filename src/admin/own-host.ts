@@ -1,13 +1,13 @@
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { isLoopback } from '../settings/compile/loopback.ts';
 
-/** Name or address in a Host header, in lower case, without port and brackets; undefined for what is none. */
+/** The name or address in a Host header, in lower case, without port and brackets. Undefined: the header is invalid. */
 export function hostOf(header: string | undefined): string | undefined {
   const [, literal, name] = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{1,5})?$/i.exec(header ?? '') ?? [];
   return (literal ?? name)?.toLowerCase();
 }
 
-/** Whether a listener that is not for everybody goes by this name. */
+/** True if the name belongs to this listener. */
 export function isOwnHost(
   name: string | undefined,
   listener: Pick<ServerSettings['admin'], 'host' | 'hosts'>,
@@ -16,7 +16,7 @@ export function isOwnHost(
   return isLoopback(name) || [listener.host, ...listener.hosts].some((own) => own.toLowerCase() === name);
 }
 
-/** Why the admin listener does not start; undefined: nothing is against it. */
+/** The reason why the admin listener does not start; undefined if it may. */
 export function refusalOf({ host, token }: Pick<ServerSettings['admin'], 'host' | 'token'>): string | undefined {
   if (token || isLoopback(host)) return undefined;
   return `the admin listener needs \`admin.token\` to listen on ${host}, which is not a loopback address`;

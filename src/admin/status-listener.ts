@@ -8,17 +8,20 @@ import { hostOf, isOwnHost } from './own-host.ts';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, for `/readyz?verbose`. Never an upstream: a provider that is down must not take the gateway out of service. */
+  /**
+   * The reasons against readiness, for `/readyz?verbose`. Never an upstream: a provider that is down must not take the
+   * gateway out of service.
+   */
   readonly reasons: readonly string[];
 }
 
 export interface StatusServerOptions {
   readonly metrics: Pick<Metrics, 'scrape'>;
   readonly isReady: () => Readiness;
-  /** How the targets of the gateway configs do, a line for each, for `/readyz?verbose`: to be read, never to be decided by. */
+  /** The health of the targets, one line each, for `/readyz?verbose`. For people; readiness does not depend on it. */
   readonly targets?: () => readonly string[] | Promise<readonly string[]>;
   readonly clock: Clock;
-  /** Where the settings have it listen. */
+  /** The host that the settings name. */
   readonly host: string;
 }
 
@@ -32,13 +35,16 @@ const TEXT = 'text/plain; charset=utf-8';
 const page = (status: number, text: string): Page => ({ status, contentType: TEXT, text: `${text}\n` });
 const compress = promisify(gzip);
 
-/** The listener of probes and scrapes. It has nothing secret and asks for no key: keep it off the applications' network. */
+/**
+ * The listener for probes and scrapes. It exposes no secrets and requires no key: keep it off the applications'
+ * network.
+ */
 export function createStatusServer(options: StatusServerOptions): Server {
   const startedAt = options.clock.now();
   const server: Server = createServer((request, response) => {
-    if (isForeign(request, server, options.host)) return misdirected(response);
+    if (hasForeignHost(request, server, options.host)) return misdirected(response);
     answer(request, response, { ...options, startedAt }).catch(() => {
-      // Only rendering can fail, and its message may quote a label: the client learns no more than the status.
+      // Only rendering can fail. Its message may quote a label, so the client gets only the status.
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT });
       response.end('the metrics could not be rendered\n');
     });
@@ -47,14 +53,14 @@ export function createStatusServer(options: StatusServerOptions): Server {
 }
 
 /**
- * On loopback only programs of this machine are meant, and a browser here can be led here by a name of a stranger's (DNS rebinding): its
- * requests name that host. Elsewhere any name is right: Prometheus and the kubelet call a pod by its address. A program without Host
- * (HTTP/1.0) is no browser.
+ * True for a foreign Host header on loopback. There, only programs of this machine are clients, but a foreign name (DNS
+ * rebinding) can direct a local browser here, and its requests have that Host. On other addresses any name is accepted:
+ * Prometheus and the kubelet call a pod by its address. A program without Host (HTTP/1.0) is not a browser.
  */
-function isForeign(request: IncomingMessage, server: Server, host: string): boolean {
+function hasForeignHost(request: IncomingMessage, server: Server, host: string): boolean {
   const bound = server.address();
   if (bound === null || typeof bound === 'string' || !isLoopback(bound.address)) return false;
-  // RFC 9112, section 3.2: of two, none counts.
+  // Two Host headers are invalid (RFC 9112, section 3.2).
   const [name, second] = request.headersDistinct['host'] ?? [];
   return name !== undefined && (second !== undefined || !isOwnHost(hostOf(name), { host, hosts: [] }));
 }
@@ -107,7 +113,7 @@ async function readiness({ isReady, targets, clock, startedAt }: Context, verbos
   return page(ready ? 200 : 503, lines.join('\n'));
 }
 
-/** RFC 9110, section 12.5.3: a coding with `q=0` is refused. */
+/** A coding with `q=0` is refused (RFC 9110, section 12.5.3). */
 function acceptsGzip(header: string | string[] | undefined): boolean {
   return [header ?? []]
     .flat()

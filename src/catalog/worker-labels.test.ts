@@ -25,7 +25,7 @@ function workersOf(size: number): Crew {
         () => now,
         (use) => {
           reported.push(use);
-          primary.heard(use);
+          primary.receive(use);
         },
       ),
   );

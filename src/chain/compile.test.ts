@@ -11,14 +11,14 @@ import { loadSettings } from '../settings/read/load.ts';
 const API = pathToFileURL(join(import.meta.dirname, '../plugin/index.ts')).href;
 
 interface Files {
-  /** server.yaml as it stands; `MODULE` stands for the path of `module`. */
+  /** Text of server.yaml; `MODULE` stands for the path of `module`. */
   readonly server?: string;
   readonly gateway?: Readonly<Record<string, string>>;
-  /** Source of a module of plugins from outside. `api` is the plugin API, `none` a schema of no options. */
+  /** Source of a third-party plugin module. `api` is the plugin API, `none` a schema without options. */
   readonly module?: string;
 }
 
-/** All that is wrong with a settings folder, in words, by place: `server.yaml:2:11: …`. */
+/** All problems of a settings folder as text with their places: `server.yaml:2:11: …`. */
 async function problemsOf({ server = '', gateway = {}, module }: Files): Promise<readonly string[]> {
   const outside = mkdtempSync(join(tmpdir(), 'gatehouse-module-'));
   const file = join(outside, 'plugins.mjs');
@@ -44,7 +44,7 @@ const define = (definition: string): string =>
   `export default api.definePlugin({ options: none, create: () => (ctx, next) => next(), ${definition} });`;
 
 describe('a chain in the settings', () => {
-  it('is fine as it is by default, and where it is spelt out', async () => {
+  it('is valid by default and if it is written out', async () => {
     const server = `chains:
   entry: [telemetry, errors, auth, body, config]
   request: [metadata, route]
@@ -54,7 +54,7 @@ describe('a chain in the settings', () => {
     expect(await problemsOf({ server, gateway: { own: 'plugins: [route]\nprovider: "@sim"\n' } })).toEqual([]);
   });
 
-  it('may use a plugin twice, each with a name and options of its own', async () => {
+  it('may contain a plugin twice, each with its own name and options', async () => {
     const server = `chains:
   request:
     - plugin: metadata
@@ -67,7 +67,7 @@ describe('a chain in the settings', () => {
   });
 });
 
-describe('a mistake in a chain is told at its place', () => {
+describe('an error in a chain is reported at its place', () => {
   it.each<[string, Files, readonly string[]]>([
     [
       'a misspelt plugin, with the nearest name',
@@ -119,7 +119,7 @@ describe('a mistake in a chain is told at its place', () => {
   });
 });
 
-describe('a mistake in the options of a plugin is told at its place', () => {
+describe('an error in the options of a plugin is reported at its place', () => {
   const options = (text: string): string =>
     `chains:\n  request:\n    - plugin: metadata\n      options:\n        ${text}\n    - route\n`;
 
@@ -131,12 +131,12 @@ describe('a mistake in the options of a plugin is told at its place', () => {
     expect(await problemsOf({ server: options(text) })).toEqual([problem]);
   });
 
-  it('also where the plugin takes none', async () => {
+  it('even if the plugin has no options', async () => {
     const gateway = { own: 'plugins:\n  - plugin: route\n    options: { fast: true }\n' };
     expect(await problemsOf({ gateway })).toEqual(['gateway/own.yaml:3:16: unknown key `fast`']);
   });
 
-  it('and where an option it cannot do without is missing', async () => {
+  it('and if a required option is missing', async () => {
     const module = `export default api.definePlugin({ name: 'needy', level: 'request', options: { type: 'object', additionalProperties: false, required: ['url'], properties: { url: { type: 'string', description: 'Where to ask. Any host.' } } }, create: () => (ctx, next) => next() });`;
     const server = withModule('  request:\n    - needy\n    - route');
     expect(await problemsOf({ module, server })).toEqual([
@@ -145,7 +145,7 @@ describe('a mistake in the options of a plugin is told at its place', () => {
   });
 });
 
-describe('a plugin from outside', () => {
+describe('a third-party plugin', () => {
   const request = withModule('  request: [own, route]');
   const attempt = withModule('  attempt: [override, transform, own, retry, send]');
 
@@ -155,13 +155,13 @@ describe('a plugin from outside', () => {
       'is never granted `send`',
       define(`name: 'own', level: 'attempt', needs: ['send']`),
       attempt,
-      ['server.yaml:3:34: plugin "own" asks for "send", which plugins from outside are not granted'],
+      ['server.yaml:3:34: plugin "own" needs "send", which third-party plugins do not get'],
     ],
     [
       'is told of a capability its chain does not have',
       define(`name: 'own', level: 'attempt', needs: ['configs']`),
       attempt,
-      ['server.yaml:3:34: plugin "own" cannot start: "configs" is not to be had in the attempt chain'],
+      ['server.yaml:3:34: plugin "own" cannot start: "configs" is not available in the attempt chain'],
     ],
     [
       'that cannot start is told with its reason',
@@ -219,13 +219,13 @@ describe('a plugin from outside', () => {
       'cannot take the name of a built-in one',
       define(`name: 'auth', level: 'entry'`),
       'plugins: [MODULE]\n',
-      ['server.yaml:1:11: another plugin is named "auth" already'],
+      ['server.yaml:1:11: another plugin already has the name "auth"'],
     ],
     [
       'must be made by definePlugin',
       `export default { name: 'own', level: 'request', needs: [], options: none, create: () => () => {} };`,
       'plugins: [MODULE]\n',
-      ['server.yaml:1:11: cannot load MODULE: its default export is no plugin made by definePlugin'],
+      ['server.yaml:1:11: cannot load MODULE: its default export is not a plugin made by definePlugin'],
     ],
     [
       'must load',
@@ -237,7 +237,7 @@ describe('a plugin from outside', () => {
     expect(await problemsOf({ module, server })).toEqual(problems);
   });
 
-  it('may not rely in an attempt on what only some request chains provide', async () => {
+  it('may not require in an attempt a name that only some request chains provide', async () => {
     const module = define(`name: 'own', level: 'attempt', requires: ['metadata']`);
     expect(
       await problemsOf({ module, server: attempt, gateway: { bare: 'plugins: [route]\nprovider: "@sim"\n' } }),
@@ -246,7 +246,7 @@ describe('a plugin from outside', () => {
     ]);
   });
 
-  it('is closed again when other settings are wrong', async () => {
+  it('is closed again if other settings are invalid', async () => {
     const module = `globalThis.closedPlugins ??= [];\n${define(`name: 'own', level: 'request', create({ host }) { host.onClose(() => globalThis.closedPlugins.push('own')); return (ctx, next) => next(); }`)}`;
     await problemsOf({ module, server: withModule('  request: [own, rout]') });
     expect(Reflect.get(globalThis, 'closedPlugins')).toEqual(['own']);

@@ -5,7 +5,7 @@ import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from './plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
-/** A place in a chain as the settings write it: a name, or a name with options. */
+/** An entry of a chain in the settings: a name, or a name with options. */
 export type ChainItem =
   | string
   | { readonly plugin: string; readonly name?: string; readonly options?: Readonly<Record<string, unknown>> };
@@ -18,21 +18,21 @@ export interface CompiledChain {
 export interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
-  /** Where the list stands in its file. */
+  /** The path of the list in its file. */
   readonly path: readonly (string | number)[];
   readonly report: Report;
-  /** Names that chains before this one provide. */
+  /** Names that the outer chains provide. */
   readonly provided?: readonly string[];
 }
 
-/** A plugin at its place, as whoever watches a chain sees it. */
+/** A plugin and its place, for hooks that observe a chain. */
 export interface PluginPlace {
   readonly plugin: Plugin;
   readonly builtin: boolean;
-  /** Name in logs and errors. */
+  /** The name in logs and errors. */
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** In the file that lists it. */
+  /** The path in the file that lists it. */
   readonly path: readonly (string | number)[];
 }
 
@@ -40,20 +40,20 @@ type Options = Readonly<Record<string, unknown>>;
 
 type Created = Middleware | Promise<Middleware>;
 
-/** Makes a plugin's middleware, or another one around it, or one in its place. */
+/** Creates a plugin's middleware, wrapped or replaced. */
 export type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
 export interface CompileSetup {
-  /** Default: `create` alone. */
+  /** Default: calls `create`. */
   readonly instantiate?: Instantiate | undefined;
   readonly registry: PluginRegistry;
-  /** Makes the host a plugin is created with: the capabilities it may have, and a log of its own. */
+  /** Creates the host for a plugin: the capabilities it may have and its own log. */
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
-  /** Waits for what a plugin's `create` makes, but not for ever. */
+  /** Awaits a plugin's `create` with a time limit. */
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /**
-   * Checks options against a plugin's schema and reports what is wrong. Gives them with the schema's defaults; undefined where
-   * something is wrong. `trusted`: the schema is our own.
+   * Validates options against a plugin's schema and reports errors. Returns them with the schema's defaults; undefined
+   * if invalid. `trusted`: the schema is the gateway's own.
    */
   readonly readOptions: (
     of: { readonly schema: object; readonly trusted: boolean },
@@ -61,16 +61,16 @@ export interface CompileSetup {
     path: readonly (string | number)[],
     report: Report,
   ) => Options | undefined;
-  /** Of plugins from outside: their time, and who hears of their faults. Default: they are not bounded. */
+  /** Time limit and fault reports of third-party plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
-  /** Nearest of some names to a misspelt one. */
+  /** The known name that is nearest to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
 
-/** `send` lets bytes out, with credentials: plugins from outside are never granted it. */
+/** `send` sends bytes with credentials, so third-party plugins never get it. */
 const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send']);
 
-/** Makes a chain of plugins from its list. Every fault is reported at its place; with any, there is no chain. */
+/** Compiles a chain from its list. Every error is reported at its place; with any error the result is undefined. */
 export async function compileChain(source: ChainSource, setup: CompileSetup): Promise<CompiledChain | undefined> {
   const provided = new Set(source.provided);
   const instances: (Instance | undefined)[] = [];
@@ -91,7 +91,7 @@ interface ItemPlace {
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly path: readonly (string | number)[];
-  /** Where the plugin's name stands. */
+  /** The path of the plugin's name. */
   readonly namePath: readonly (string | number)[];
 }
 
@@ -129,7 +129,7 @@ function findPlugin(
   if (refused) {
     report({
       path: namePath,
-      message: `plugin "${name}" asks for "${refused}", which plugins from outside are not granted`,
+      message: `plugin "${name}" needs "${refused}", which third-party plugins do not get`,
     });
     return undefined;
   }
@@ -142,8 +142,8 @@ interface CompileContext {
 }
 
 /**
- * Gives the options it is made with; undefined: something is wrong.
- * @param missing names the plugin requires that nothing before it provides
+ * Returns the validated options; undefined if something is invalid.
+ * @param missing names the plugin requires that no earlier plugin provides
  */
 function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
@@ -183,7 +183,7 @@ async function createInstance(
       builtin ? create() : runForPlugin(instance, create),
     );
     const middleware = await inTime(Promise.resolve(made));
-    if (typeof middleware !== 'function') throw new Error('its `create` gives no middleware');
+    if (typeof middleware !== 'function') throw new Error('its `create` returned no middleware');
     return { name: instance, repeats: plugin.repeats, builtin, middleware, ...(!builtin && { guard }) };
   } catch (error) {
     report({

@@ -24,7 +24,7 @@ describe('a composed chain', () => {
     expect(await run([])).toEqual([]);
   });
 
-  it('runs what follows a plugin again when it declares repeats', async () => {
+  it('runs the rest of the chain again for a plugin that declares repeats', async () => {
     const twice = plugin(
       'twice',
       async (_, next) => {
@@ -36,7 +36,7 @@ describe('a composed chain', () => {
     expect(await run([twice, around('a')])).toEqual(['a down', 'a up', 'a down', 'a up']);
   });
 
-  it('refuses a second next() of a plugin that does not, by name', async () => {
+  it('refuses a second next() of a plugin that does not, and names the plugin', async () => {
     const twice = plugin('twice', async (_, next) => {
       await next();
       await next();
@@ -46,7 +46,7 @@ describe('a composed chain', () => {
     );
   });
 
-  it('allows a retry after a failure where repeats is declared', async () => {
+  it('allows a retry after a failure if the plugin declares repeats', async () => {
     const answers = [new Error('not yet'), new Error('not yet')];
     const flaky = plugin('flaky', async () => {
       const failure = answers.pop();
@@ -86,7 +86,7 @@ describe('a composed chain', () => {
     await expect(late).rejects.toThrow('plugin "tardy" called next() after it had finished');
   });
 
-  it('keeps the failure that nobody awaited from ending the process', async () => {
+  it('keeps a failure that was not awaited from ending the process', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', note);
@@ -101,7 +101,7 @@ describe('a composed chain', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('gives who calls next() a promise, also of a plugin that throws before it makes one', async () => {
+  it('returns a promise from next() even if the next plugin throws synchronously', async () => {
     const log: string[] = [];
     const catcher = plugin('catcher', (ctx, next) =>
       next().catch((error: Error) => void logOf(ctx).push(error.message)),

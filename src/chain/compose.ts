@@ -4,8 +4,9 @@ import { watchedLink } from './watched-link.ts';
 const end: Chain = () => Promise.resolve();
 
 /**
- * Folds plugins from the right into one function. Unlike koa-compose, `next` may run again where the plugin declares
- * `repeats` (retry, fallback and hedging need just that); koa-compose 4 refuses it always, and notices a forgotten `await` never.
+ * Folds plugins from the right into one function. Unlike in koa-compose, a plugin that declares `repeats` may call
+ * `next` again (retry, fallback and hedging need that). koa-compose 4 always refuses a second call, and never detects a
+ * missing `await`.
  */
 export function compose(instances: readonly Instance[]): Chain {
   const whole = instances.reduceRight<Chain>(

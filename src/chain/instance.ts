@@ -2,33 +2,33 @@ import type { Clock, GatewayContext, Middleware } from '../plugin/index.ts';
 
 /** One plugin at its place in a chain. */
 export interface Instance {
-  /** Name in logs and errors. */
+  /** The name in logs and errors. */
   readonly name: string;
   readonly repeats: boolean;
-  /** It is known to keep the rules of a chain: not watched, it costs a request 0.7 KB less. */
+  /** Built-in plugins keep the chain rules and are not watched, which saves 0.7 KB per request. */
   readonly builtin?: boolean;
   readonly middleware: Middleware;
-  /** How long a plugin from outside may take, and who hears of its faults. Without: as long as it likes. */
+  /** Time limit and fault reports of a third-party plugin. Undefined: no limit. */
   readonly guard?: Guard | undefined;
 }
 
 export interface Guard {
   readonly clock: Clock;
-  /** Until it calls `next`. */
+  /** Time limit until the plugin calls `next`. */
   readonly pluginMs: number;
   readonly onFault: (failure: PluginFailure) => void;
 }
 
 /**
- * timeout: it was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener: its listener of
- * `onEnd` or `onCancel` threw. rejection: it left a promise that failed, and nothing handled that.
+ * timeout: the plugin was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener:
+ * its listener of `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
  */
 export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 
-/** Something that went wrong in a plugin from outside, for the log and the metrics. */
+/** A fault of a third-party plugin, for the log and the metrics. */
 export interface PluginFailure {
   readonly kind: PluginFailureKind;
-  /** Its name in the settings. */
+  /** The plugin's name in the settings. */
   readonly plugin: string;
   readonly requestId?: string | undefined;
   readonly error: unknown;
@@ -36,12 +36,12 @@ export interface PluginFailure {
 
 export type Chain = (ctx: GatewayContext) => Promise<void>;
 
-/** A plugin that breaks the rules of a chain: a fault of the plugin's author, told with the plugin's name. */
+/** A plugin breaks the rules of a chain. This is a fault of its author, reported with the plugin's name. */
 export class ChainFault extends Error {
   override readonly name = 'ChainFault';
 }
 
-/** A plugin may throw before it makes a promise; the caller of `next()` is promised one. */
+/** Turns a synchronous throw into a rejection: the caller of `next()` expects a promise. */
 export function started(chain: Chain, ctx: GatewayContext): Promise<void> {
   try {
     return chain(ctx);

@@ -2,15 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from '../plugin/index.ts';
 
 /**
- * Work of a plugin from outside, for as long as any of its callbacks, timers and promises live. It answers two questions that nothing
- * else can: which plugin a stray error comes from, and whether a late change is that of a plugin that was given up.
+ * The work of a third-party plugin, tracked through its callbacks, timers and promises. It answers two questions that
+ * nothing else can: which plugin an unhandled error comes from, and whether a late change comes from a plugin that was
+ * given up.
  */
 export interface PluginWork {
-  /** Its name in the settings. */
+  /** The plugin's name in the settings. */
   readonly plugin: string;
-  /** The request it works for; undefined while the plugin is made or closed. */
+  /** The request it works for. Undefined while the plugin is created or closed. */
   readonly exchange?: Exchange | undefined;
-  /** Called when the plugin passes the request on by a capability instead of `next`. */
+  /** Called when the plugin passes the request on through a capability instead of `next`. */
   readonly onHandOver?: () => void;
   givenUp: boolean;
 }
@@ -19,12 +20,12 @@ const works = new AsyncLocalStorage<PluginWork | undefined>();
 /** False until the first give-up: `isGivenUp` then skips the lookup in the AsyncLocalStorage. */
 let anyGivenUp = false;
 
-/** The plugin from outside whose code runs now. Built-in plugins run without. */
+/** The third-party plugin whose code runs now. Undefined for built-in plugins. */
 export const currentWork = (): PluginWork | undefined => works.getStore();
 
 export const runAs = <T>(work: PluginWork | undefined, task: () => T): T => works.run(work, task);
 
-/** Code of a plugin that runs for no single request: `create`, a closing task, its module. */
+/** Runs plugin code that belongs to no request: `create`, a closing task, its module. */
 export const runForPlugin = <T>(plugin: string, task: () => T): T => runAs({ plugin, givenUp: false }, task);
 
 export function giveUp(work: PluginWork): void {
@@ -33,8 +34,8 @@ export function giveUp(work: PluginWork): void {
 }
 
 /**
- * True for code of a plugin that this exchange has given up: what it does has no effect any more. The exchange is compared because a
- * kept-alive connection keeps the work it was opened in.
+ * True for code of a plugin that this exchange has given up; its changes have no effect. The exchange is compared,
+ * because a kept-alive connection keeps the work in which it was opened.
  */
 export function isGivenUp(exchange: Exchange): boolean {
   if (!anyGivenUp) return false;

@@ -4,13 +4,13 @@ import type { PluginRegistry } from './registry.ts';
 
 export interface OuterChain {
   readonly items: readonly ChainItem[];
-  /** What the plugin asks for that runs the next chain: what stands after it comes too late to provide anything. */
+  /** The capability of the plugin that runs the next chain. Plugins after it provide nothing to that chain. */
   readonly runner: CapabilityName;
 }
 
-/** Names that plugins of a chain may require because the chains it runs in have provided them. */
+/** The names that the outer chains provide to the plugins of a chain. */
 export function providedBy(outer: readonly OuterChain[], level: PluginLevel, registry: PluginRegistry): string[] {
-  // What this level provides itself is its own chain's work: the `reply` of an attempt is not that of the request.
+  // Names that this level provides are excluded: the `reply` of an attempt is not that of the request.
   const own = new Set(registry.names.flatMap((name) => provides(name, registry, (plugin) => plugin.level === level)));
   const names = outer.flatMap(({ items, runner }) => {
     const plugins = items.map((item) => (typeof item === 'string' ? item : item.plugin));

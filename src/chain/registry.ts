@@ -5,7 +5,7 @@ export interface RegisteredPlugin {
   readonly builtin: boolean;
 }
 
-/** The plugins that settings may name. Names are unique: a plugin from outside cannot stand in for a built-in one. */
+/** The plugins that settings may name. Names are unique: a third-party plugin cannot replace a built-in one. */
 export class PluginRegistry {
   readonly #plugins = new Map<string, RegisteredPlugin>();
 
@@ -13,7 +13,7 @@ export class PluginRegistry {
     for (const plugin of builtins) this.#plugins.set(plugin.name, { plugin, builtin: true });
   }
 
-  /** A registry with more plugins, from outside. Returns the names that are taken already instead of adding those. */
+  /** Creates a registry with third-party plugins added. Names that are already taken are returned instead. */
   extend(plugins: readonly Plugin[]): { registry: PluginRegistry; taken: readonly string[] } {
     const registry = new PluginRegistry([]);
     for (const [name, entry] of this.#plugins) registry.#plugins.set(name, entry);

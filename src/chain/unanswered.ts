@@ -2,7 +2,7 @@ import { blame } from '../plugin/blame.ts';
 import { GatewayError, type Attempt, type Exchange } from '../plugin/index.ts';
 import { ChainFault } from './instance.ts';
 
-/** Where a chain puts its reply. */
+/** The object on which a chain sets its reply. */
 type Holder = Exchange | Attempt;
 
 interface Stop {
@@ -13,7 +13,10 @@ interface Stop {
 
 const stops = new WeakMap<Holder, Stop>();
 
-/** A plugin from outside has returned without a reply and without `next()`. A plugin around it may still reply. */
+/**
+ * Notes that a third-party plugin returned without a reply and without calling `next()`. A plugin around it may still
+ * reply.
+ */
 export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);
 
 /** The error of a chain that has ended without a reply. */

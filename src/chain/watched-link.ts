@@ -13,32 +13,35 @@ import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
 import { noteStop } from './unanswered.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
-/** A plugin that hears of the end of its request (`exchange.cancellation`) has this long to end by itself. */
+/** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */
 const GRACE_MS = 100;
 
-/** Watches a plugin from outside: the rules of a chain, its time, its errors, the reply it leaves. */
+/** Watches a third-party plugin: the chain rules, its time, its errors and the reply it leaves. */
 export function watchedLink(instance: Instance, downstream: Chain): Chain {
-  return (ctx) => new Visit(instance, downstream, ctx).run();
+  return (ctx) => new PluginRun(instance, downstream, ctx).run();
 }
 
-/** One request at one plugin. */
-class Visit {
+/** One run of one plugin for one request. */
+class PluginRun {
   readonly #instance: Instance;
   readonly #downstream: Chain;
   readonly #ctx: GatewayContext;
-  /** The plugin around this one, whose work the rest of the chain is. */
-  readonly #around = currentWork();
+  /** The work of the surrounding plugin; `next` runs in it. */
+  readonly #outerWork = currentWork();
   readonly #work: PluginWork;
   readonly #done = Promise.withResolvers<void>();
   #calls = 0;
   #running = 0;
   #over = false;
-  /** It has passed the request on. */
+  /** The plugin has passed the request on. */
   #handedOver = false;
-  /** The failure of the rest of the chain: no fault of this plugin where it throws it on. In an object, since it may be `undefined`. */
-  #behind: { readonly thrown: unknown } | undefined;
+  /**
+   * The failure of the rest of the chain. If this plugin rethrows it, the plugin is not at fault. Wrapped in an object,
+   * because the thrown value may be `undefined`.
+   */
+  #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
-  /** Why the request is over. */
+  /** The reason the request ended. */
   #ended: GatewayError | undefined;
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
@@ -71,8 +74,8 @@ class Visit {
     if (this.#calls > 1 && !repeats) return refuse(`plugin "${name}" called next() twice without declaring repeats`);
     this.#handOver();
     this.#running += 1;
-    const done = runAs(this.#around, () => started(this.#downstream, this.#ctx)).then(() => this.#guardBody());
-    // Hears the failure of what follows, too: where a plugin forgets its `await`, it would be unhandled, the end of the process.
+    const done = runAs(this.#outerWork, () => started(this.#downstream, this.#ctx)).then(() => this.#guardBody());
+    // Handles the failure too: if a plugin does not await `next`, it would be unhandled and end the process.
     done.then(
       () => this.#settled(),
       (thrown: unknown) => this.#settled({ thrown }),
@@ -82,8 +85,8 @@ class Visit {
 
   #settled(failure?: { readonly thrown: unknown }): void {
     this.#running -= 1;
-    this.#behind = failure;
-    // The plugin has its turn to clean up before it is given up.
+    this.#downstreamFailure = failure;
+    // The plugin may clean up before it is given up.
     if (this.#ended && this.#running === 0) this.#giveUpSoon(this.#ended);
   }
 
@@ -116,7 +119,10 @@ class Visit {
     this.#stopTimer = this.#instance.guard?.clock.after(GRACE_MS, () => this.#giveUp(this.#named(reason)));
   }
 
-  /** The deadline ends a request wherever it is: this plugin is where it was. A client that has left is no fault of a plugin. */
+  /**
+   * Adds the plugin's name to a deadline error, because the request was in this plugin. A client disconnect is not a
+   * plugin's fault.
+   */
   #named(reason: GatewayError): GatewayError {
     if (reason.code !== 'timeout_request' || reason.plugin !== undefined) return reason;
     return new GatewayError(reason.code, reason.message, { cause: reason, plugin: this.#instance.name });
@@ -138,7 +144,7 @@ class Visit {
     const { name } = this.#instance;
     this.#close();
     if (this.#running > 0) return this.#reject(new ChainFault(`plugin "${name}" did not await next()`));
-    const wrong = this.#wrongReply();
+    const wrong = this.#replyFault();
     if (wrong) {
       this.#dropReply(wrong);
       return this.#reject(wrong);
@@ -150,13 +156,13 @@ class Visit {
   }
 
   #fail(thrown: unknown): void {
-    // What a given-up plugin throws has no effect.
+    // Errors of a given-up plugin have no effect.
     if (this.#over) return;
     this.#close();
-    const wrong = this.#wrongReply();
+    const wrong = this.#replyFault();
     if (wrong) this.#dropReply(wrong);
     else this.#releaseBody();
-    if (this.#behind && thrown === this.#behind.thrown) return this.#done.reject(thrown);
+    if (this.#downstreamFailure && thrown === this.#downstreamFailure.thrown) return this.#done.reject(thrown);
     if (isError(thrown) && thrown instanceof GatewayError && thrown.code !== 'internal_error')
       return this.#done.reject(thrown);
     this.#reject(thrown);
@@ -189,8 +195,8 @@ class Visit {
     return this.#holder.reply;
   }
 
-  /** Why the reply cannot be sent. Its getters and traps may throw. */
-  #wrongReply(): Error | undefined {
+  /** The reason why the reply cannot be sent. Its getters and proxy traps may throw. */
+  #replyFault(): Error | undefined {
     if (!this.#instance.guard) return undefined;
     const { name } = this.#instance;
     try {
@@ -203,19 +209,19 @@ class Visit {
     }
   }
 
-  /** The next plugin would fail at it, in its own name. */
+  /** Removes the reply. Otherwise the next plugin would fail at it and be blamed. */
   #dropReply(cause: Error): void {
     try {
       this.#holder.reply = undefined;
       dropFraming(this.#ctx);
     } catch {
-      // The reply is gone; its body cannot be cancelled.
+      // The reply is removed; its body cannot be cancelled.
     }
     const { name: plugin } = this.#instance;
     this.#wrapped?.inner.cancel(new GatewayError('internal_error', 'The reply is not sent.', { cause, plugin }));
   }
 
-  /** The plugin gets the body in a guard: what it wraps around that, its errors end in the guard. */
+  /** Hands the plugin a guarded body, so that errors of its wrapper end in the guard. */
   #guardBody(): void {
     if (!this.#instance.guard) return;
     const reply = this.#reply;
@@ -224,7 +230,7 @@ class Visit {
     reply.body = this.#wrapped.inner;
   }
 
-  /** A body that was not wrapped goes on without the guard: nothing is added to its stream. */
+  /** Restores a body that the plugin did not wrap, so that the guard adds nothing to its stream. */
   #releaseBody(): void {
     const reply = this.#instance.guard && this.#reply;
     if (!reply || Buffer.isBuffer(reply.body)) return;
@@ -240,7 +246,7 @@ class Visit {
       onFault: (thrown) => {
         const error = blame(thrown, plugin);
         this.#report('stream', error);
-        return new GatewayError('internal_error', 'The gateway failed to pass this reply on.', {
+        return new GatewayError('internal_error', 'A plugin failed while it forwarded this reply.', {
           cause: error,
           plugin,
         });
@@ -250,7 +256,7 @@ class Visit {
   }
 }
 
-/** A rejection that does not end the process where no code awaits it. */
+/** A rejection that does not end the process if no code awaits it. */
 function refuse(fault: string): Promise<void> {
   const refused = Promise.reject<void>(new ChainFault(fault));
   refused.catch(() => {});

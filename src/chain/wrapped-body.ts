@@ -2,37 +2,38 @@ import { isError } from '../plugin/blame.ts';
 import { GatewayError, type Sink, type Source } from '../plugin/index.ts';
 
 export interface WrapperFaults {
-  /** Of the plugin, in the settings. */
+  /** The plugin's name in the settings. */
   readonly plugin: string;
-  /** A method of the plugin's wrapper threw, or failed the reply with an error of its own. */
+  /** Called when a method of the plugin's wrapper throws, or fails the reply with an error of its own. */
   onFault(thrown: unknown): GatewayError;
-  /** The deadline ended the reply while the plugin kept its end back. */
+  /** Called when the deadline ends the reply while the plugin withholds its end. */
   onLate(error: GatewayError): void;
 }
 
-/** The bodies of `around`. */
+/** The wrapped body of each source that `around` returned. */
 const wrappedBodies = new WeakMap<Source, WrappedBody>();
 
-/** The same error with the name of the plugin that keeps the end of this body back, and that plugin's fault counted. */
+/** If a plugin withholds the end of this body, names that plugin in the error and counts its fault. */
 export function namedIfHeld(error: GatewayError, body: Source): GatewayError {
   return wrappedBodies.get(body)?.named(error) ?? error;
 }
 
 /**
- * A body that a plugin from outside has wrapped: `inner` is the body it was given, `outer` the one it made. Without this a throw in
- * `push` ends in the upstream's parser, and one in `resume` in an event of the client's socket: the end of the process.
+ * A body that a third-party plugin has wrapped. `inner` is the body given to the plugin, `outer` the one it made.
+ * Without this guard an error in `push` would be thrown in the upstream's parser, and one in `resume` in an event of
+ * the client's socket, which ends the process.
  */
 export class WrappedBody {
-  /** Undefined: the plugin made a reply of its own. */
+  /** Undefined: the plugin made its own reply. */
   readonly given: Source | undefined;
-  /** Stands in the place of the given body while the plugin runs. */
+  /** Replaces the given body while the plugin runs. */
   readonly inner: Source;
   readonly #faults: WrapperFaults;
   #made: Source | undefined;
   #sink: Sink | undefined;
   #over = false;
   #givenOpen = false;
-  /** The given body has ended, or is cancelled. */
+  /** The given body has ended or was cancelled. */
   #givenOver = false;
 
   constructor(given: Source | undefined, faults: WrapperFaults) {
@@ -49,7 +50,7 @@ export class WrappedBody {
     };
   }
 
-  /** What the chain goes on with in place of the plugin's own body. */
+  /** The guarded body that replaces the plugin's own for the rest of the chain. */
   around(made: Source): Source {
     this.#made = made;
     const outer: Source = {
@@ -70,7 +71,7 @@ export class WrappedBody {
     return outer;
   }
 
-  /** The plugin keeps the end back where it made the whole body, or where the body it was given has ended. */
+  /** The plugin withholds the end if it made the whole body, or if the body it was given has ended. */
   named(error: GatewayError): GatewayError {
     if (this.given && this.#givenOpen && !this.#givenOver) return namedIfHeld(error, this.given);
     const named = new GatewayError(error.code, error.message, { cause: error, plugin: this.#faults.plugin });
@@ -78,7 +79,7 @@ export class WrappedBody {
     return named;
   }
 
-  /** Towards the plugin: what comes from upstream. */
+  /** Guards the plugin's sink for bytes from upstream. */
   #guardedSink(sink: Sink): Sink {
     return {
       push: (bytes) => this.#guarded(() => sink.push(bytes)),
@@ -96,7 +97,7 @@ export class WrappedBody {
   #guarded(call: () => void): void {
     if (this.#over) return;
     try {
-      // An async method answers with a promise, whatever the type says.
+      // An async method returns a promise, whatever its type says.
       const result: unknown = call();
       if (result instanceof Promise) result.catch((thrown: unknown) => this.#fault(thrown));
     } catch (thrown) {
@@ -106,12 +107,12 @@ export class WrappedBody {
 
   #push(bytes: Buffer): void {
     if (this.#over) return;
-    // node:http throws for anything else, in the caller.
+    // node:http throws for any other type, in the caller.
     if (bytes instanceof Uint8Array) this.#sink?.push(bytes);
-    else this.#fault(new TypeError('a wrapped reply may push bytes only'));
+    else this.#fault(new TypeError('a wrapped reply may push only bytes'));
   }
 
-  /** The one end of the reply. */
+  /** Ends the reply, once. */
   #end(report: (client: Sink) => void): void {
     if (this.#over) return;
     this.#over = true;
@@ -121,18 +122,18 @@ export class WrappedBody {
   #fault(thrown: unknown): void {
     if (this.#over) return;
     const error = this.#faults.onFault(thrown);
-    this.#letGo(error);
+    this.#cancelSources(error);
     this.#end((client) => client.fail(error));
   }
 
   #cancel(reason: GatewayError): void {
     if (this.#over) return;
     this.#over = true;
-    this.#letGo(reason);
+    this.#cancelSources(reason);
   }
 
-  /** The plugin's own `cancel` may throw, or forget the upstream. */
-  #letGo(reason: GatewayError): void {
+  /** Cancels both bodies: the plugin's own `cancel` may throw, or not cancel the upstream. */
+  #cancelSources(reason: GatewayError): void {
     try {
       const result: unknown = this.#made?.cancel(reason);
       if (result instanceof Promise) result.catch((thrown: unknown) => void this.#faults.onFault(thrown));
@@ -148,7 +149,7 @@ export class WrappedBody {
     this.given?.cancel(reason);
   }
 
-  /** A wrapper may fail the reply with anything. */
+  /** A wrapper may fail the reply with any value. */
   #known(error: unknown): GatewayError {
     return isError(error) && error instanceof GatewayError && error.code !== 'internal_error'
       ? error

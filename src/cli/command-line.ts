@@ -20,14 +20,14 @@ const indent = (text: string, by: number): string =>
     .map((line) => `${' '.repeat(by)}${line}\n`)
     .join('');
 
-/** Of the commands that begin with `words`; of all, without. */
+/** The usage of commands that begin with `words`, or of all commands. */
 function usage(words = ''): string {
   const chosen = [...commands].filter(([name]) => name === words || name.startsWith(`${words} `));
   const shown = chosen.length > 0 ? chosen.map(([, command]) => command) : [...commands.values()];
   return `Usage: gatehouse <command> [options]\n\n${shown.map(describe).join('')}`;
 }
 
-/** Two words where a command has two, as `keys list`. */
+/** Finds a command by its first word or two, such as `keys list`. */
 function find(args: readonly string[]): { readonly command: Command; readonly rest: string[] } {
   const [first = '', second = ''] = args;
   const name = first.replace(/^--?(?=version$)/, '');
@@ -37,8 +37,8 @@ function find(args: readonly string[]): { readonly command: Command; readonly re
   if (one) return { command: one, rest: args.slice(1) };
   const actions = [...commands.keys()].filter((known) => known.startsWith(`${name} `));
   if (name !== '' && actions.length > 0) throw new UsageError(`${name} needs an action: ${actions.join(', ')}`);
-  const meant = nearest(name, [...commands.keys()]);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const suggestion = nearest(name, [...commands.keys()]);
+  const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
   throw new UsageError(`there is no command ${JSON.stringify(first)}${hint}`);
 }
 
@@ -47,14 +47,14 @@ const isHelp = (arg: string): boolean => arg === '-h' || arg === '--help';
 async function run(args: readonly string[]): Promise<number> {
   const [first = 'help', ...words] = args;
   if (first === 'help' || args.some(isHelp)) {
-    const asked =
+    const topic =
       first === 'help'
         ? words
         : args.slice(
             0,
             args.findIndex((arg) => arg.startsWith('-')),
           );
-    world.out(usage(asked.join(' ')));
+    world.out(usage(topic.join(' ')));
     return 0;
   }
   try {
@@ -68,12 +68,12 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The command line, from the words to the exit code. */
+/** Runs the command line and sets the exit code. */
 export async function main(): Promise<void> {
   handleUnhandledErrors();
   const [command = ''] = process.argv.slice(2);
   if (command === 'serve') surviveOutputErrors();
-  // Whoever reads along (`| head`) may stop when it has seen enough; the command has its work to end all the same.
+  // The reader of a pipe (`| head`) may close it early. The command must still finish its work.
   else
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
@@ -83,10 +83,10 @@ export async function main(): Promise<void> {
   if (limitMs !== undefined) setTimeout(() => process.exit(), limitMs).unref();
 }
 
-/** Commands that end in this time when their work is done, whatever still waits in the process. */
+/** Time after which a finished command exits, whatever is still pending in the process. */
 const EXIT_LIMIT_MS: Readonly<Record<string, number>> = {
-  // Tests make plugins that do not serve: a timer that one of them has left running holds no CI job up.
+  // Config tests create plugins: a timer that one leaves running must not delay a CI job.
   test: 500,
-  // Text for a standard output that is not read waits for ever, and a plugin may have left a connection open.
+  // Unread standard output would stay pending forever, and a plugin may have left a connection open.
   serve: 1000,
 };

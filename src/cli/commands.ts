@@ -4,24 +4,24 @@ import { nearest } from '../plugin/nearest.ts';
 import { EXPLAIN_HELP, SERVE_HELP, TEST_HELP } from './help.ts';
 import type { Output, Terminal } from './output.ts';
 
-// A command loads what it needs when it is called: most need a small part of the gateway, and `version` nothing of it.
+// Commands load their modules when called: most need a small part of the gateway, and `version` needs none.
 
-/** A call that cannot be understood: told with the usage, exit code 2. */
+/** An invalid call. Reported with the usage and exit code 2. */
 export class UsageError extends Error {}
 
 export interface Command {
-  /** As it is written, with its options; one that can be called in several ways has several lines. */
+  /** The call with its options; one line per form of the call. */
   readonly usage: string;
   readonly help: string;
   run(args: string[], world: World): number | Promise<number>;
 }
 
-/** What a command has of the process. */
+/** The parts of the process that commands use. */
 export interface World extends Output {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Undefined: results go to a file or another program. */
+  /** Undefined: the output goes to a file or another program. */
   readonly terminal: Terminal | undefined;
-  /** All that comes in. */
+  /** Reads all of standard input. */
   readonly input: () => Promise<Buffer>;
 }
 
@@ -29,13 +29,13 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 
 const configs = { configs: { type: 'string', default: 'configs' } } as const satisfies Options;
 
-/** By the words that call them. */
+/** The commands by name. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'init',
     {
       usage: 'init [DIR]',
-      help: 'Make a folder of settings to begin with, and a gateway key. Overwrites nothing. Default: configs',
+      help: 'Create a settings folder and a gateway key to start with. Overwrites nothing. Default: configs',
       async run(args, world) {
         const { positionals } = parse(args, {}, 1);
         const { initCommand } = await import('./init.ts');
@@ -49,7 +49,8 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       ...SERVE_HELP,
       async run(args, { env, out }) {
         const { configs: dir, workers } = parse(args, { ...configs, workers: { type: 'string' } }).values;
-        // Before the gateway is loaded: the first process of a container ends by no signal it does not listen to.
+        // Registered before the gateway is loaded: signals without a listener do not end the first process of a
+        // container.
         const { stopSignal } = await import('./stop-signals.ts');
         const stopped = stopSignal(process, { now: () => performance.now() }, () => process.exit(1));
         const [{ serveCommand }, { MAX_WORKERS, readWorkers }] = await Promise.all([
@@ -67,7 +68,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'validate',
     {
       usage: 'validate [--configs DIR] [--format pretty|json|github]',
-      help: 'Check the settings without starting. Exit code 0: fine, 1: mistakes, 2: wrong usage',
+      help: 'Check the settings without starting. Exit code 0: valid, 1: errors, 2: wrong usage',
       async run(args, { env, out }) {
         const options = { ...configs, format: { type: 'string', default: 'pretty' } } as const;
         const { configs: dir, format } = parse(args, options).values;
@@ -105,7 +106,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'schema',
     {
       usage: 'schema server|catalog|keys|gateway|test',
-      help: 'Print the JSON Schema of a settings file, whole in one document',
+      help: 'Print the JSON Schema of a settings file as one document',
       async run(args, world) {
         const [kind] = parse(args, {}, 1).positionals;
         if (kind === undefined)
@@ -119,7 +120,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'keys create',
     {
       usage: 'keys create --id NAME [--configs DIR] [--provider @SLUG]... [--expires MOMENT|90d] [--write]',
-      help: 'Make a gateway key and print its entry for keys.yaml; with --write, put the entry there',
+      help: 'Create a gateway key and print its entry for keys.yaml; with --write, add the entry there',
       async run(args, world) {
         const { id, provider, expires, write, configs: dir } = parse(args, CREATE).values;
         if (id === undefined) throw new UsageError('keys create needs --id NAME');
@@ -134,7 +135,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'keys list',
     {
       usage: 'keys list [--configs DIR] [--format table|json]',
-      help: 'List the keys and what each may do, never a key itself',
+      help: 'List the keys with their permissions, never a key itself',
       async run(args, world) {
         const options = { ...configs, format: { type: 'string', default: 'table' } } as const;
         const { configs: dir, format } = parse(args, options).values;
@@ -147,7 +148,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'keys revoke',
     {
       usage: 'keys revoke --id NAME [--configs DIR]',
-      help: 'Take a key out of keys.yaml; everything else in the file stays as it is written',
+      help: 'Remove a key from keys.yaml; everything else in the file stays unchanged',
       async run(args, world) {
         const { id, configs: dir } = parse(args, { ...configs, id: { type: 'string' } }).values;
         if (id === undefined) throw new UsageError('keys revoke needs --id NAME');
@@ -160,7 +161,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'simulator',
     {
       usage: 'simulator [--port PORT]',
-      help: 'Run the simulated upstream by itself',
+      help: 'Run the simulated upstream alone',
       async run(args, { out }) {
         const { port } = parse(args, { port: { type: 'string', default: '8789' } }).values;
         if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
@@ -204,10 +205,11 @@ async function explain(args: string[], world: World): Promise<number> {
   const when = oneOf('color', color, ['auto', 'always', 'never']);
   const colour = when === 'always' || (when === 'auto' && showsColour(world));
   if (headers) {
-    // Nothing about one request can be said with it.
+    // Options about one request do not apply to it.
     const stray = Object.entries({ request, header, draw, at, key: flags.key, method: flags.method, path: flags.path });
     const [name] = stray.find(([, value]) => value !== undefined && value.length > 0) ?? [];
-    if (name !== undefined) throw new UsageError(`--headers is about all requests, so --${name} cannot go with it`);
+    if (name !== undefined)
+      throw new UsageError(`--headers is about all requests and cannot be combined with --${name}`);
     const { explainHeadersCommand } = await import('./explain-headers.ts');
     return explainHeadersCommand({ ...world, configs: dir, json: flags.json, colour });
   }
@@ -244,7 +246,7 @@ async function test(args: string[], world: World): Promise<number> {
   const { filter, bail, watch } = values;
   const reporter = oneOf('reporter', values.reporter, ['pretty', 'junit', 'github']);
   if (watch && reporter !== 'pretty') throw new UsageError('--watch works only with --reporter pretty');
-  // A gateway and upstreams of its own, which no other command needs.
+  // Loaded here: only this command needs a gateway with fake upstreams.
   const [{ testCommand, watchTestsCommand }, { runCase }, { stopSignal }, { systemClock }] = await Promise.all([
     import('./test.ts'),
     import('../dry-run/config-tests/runner.ts'),
@@ -276,9 +278,9 @@ function parse<const O extends Options>(args: string[], options: O, most = 0) {
     const message = error instanceof Error ? error.message : String(error);
     const unknown = /^Unknown option '--([^']+)'/.exec(message);
     if (!unknown) throw new UsageError(message);
-    const meant = nearest(unknown[1]!, Object.keys(options));
+    const suggestion = nearest(unknown[1]!, Object.keys(options));
     throw new UsageError(
-      `there is no option --${unknown[1]}${meant === undefined ? '' : `; did you mean --${meant}?`}`,
+      `there is no option --${unknown[1]}${suggestion === undefined ? '' : `; did you mean --${suggestion}?`}`,
     );
   }
 }

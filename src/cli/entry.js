@@ -1,8 +1,8 @@
-// Every Node must be able to parse this file, old ones too: JavaScript, and only what Node 12 knows.
+// Old Node versions must be able to parse this file too: plain JavaScript with the syntax of Node 12.
 import { isSupported } from './node-version.js';
 
-// Without a listener this signal opens the inspector, by which any process of the same user runs code here. `--disable-sigusr1`
-// does the same from the first moment on (Node 22.14); `npm start` and worker processes have it.
+// Without a listener this signal opens the inspector, through which any process of the same user can run code here.
+// `--disable-sigusr1` does the same from the start (Node 22.14); `npm start` and worker processes set it.
 process.on('SIGUSR1', () => {});
 
 if (isSupported) void import('./start.ts');

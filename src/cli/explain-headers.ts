@@ -10,7 +10,7 @@ export interface ExplainHeadersOptions extends ShowOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** `gatehouse explain --headers`. Exit code 0: told; 1: the settings have mistakes; 2: there is no such folder. */
+/** `gatehouse explain --headers`. Exit code 0: explained; 1: errors in the settings; 2: the folder does not exist. */
 export async function explainHeadersCommand(options: ExplainHeadersOptions): Promise<0 | 1 | 2> {
   const { configs, env, json, out, err } = options;
   const loaded = await loadSettings(configs, { env, fakeMissing: true });

@@ -10,18 +10,18 @@ const read = (text: string, headers: readonly string[] = [], rest: { method?: st
 const chat = { method: 'POST', path: '/v1/chat/completions' };
 const json = { 'content-type': 'application/json' };
 
-describe('what a request file says', () => {
+describe('a request file', () => {
   it.each([
     ['a body', '{"model":"@a/b","messages":[]}'],
     ['a body with a field that is called like a part of a request', '{"body":{},"model":"@a/b"}'],
     ['a body whose only field is like a part of a request', '{"pat":"/a"}'],
     ['an empty body', '{}'],
     ['a body with numbers that JavaScript would round, and spaces', '{ "seed": 12345678901234567890, "a": 1.0 }\n'],
-  ])('%s is sent as it is written, to the chat route', (_, text) => {
+  ])('with %s is sent unchanged to the chat route', (_, text) => {
     expect(read(text)).toEqual({ ...chat, headers: json, body: text });
   });
 
-  it('an object of nothing but method, path, headers and body is a whole request', () => {
+  it('with only the fields method, path, headers and body is a whole request', () => {
     const text = '{"method":"get","path":"/v1/models?limit=1","headers":{"X-Gateway-Config":"prod"}}';
     expect(read(text)).toEqual({
       method: 'GET',
@@ -31,7 +31,7 @@ describe('what a request file says', () => {
     });
   });
 
-  it('the body of a whole request is as it is written, too', () => {
+  it('keeps the body of a whole request unchanged', () => {
     const body = '{ "seed": 12345678901234567890,\n "n": 1.0 }';
     expect(read(`{"body": ${body} , "path": "/v1/messages"}`)).toMatchObject({ path: '/v1/messages', body });
     fc.assert(
@@ -42,7 +42,7 @@ describe('what a request file says', () => {
     );
   });
 
-  it('flags win over the file, names of headers in any case', () => {
+  it('is overridden by flags, with header names in any case', () => {
     const text = '{"method":"PUT","path":"/a","headers":{"x-a":"1","x-b":"2"},"body":{}}';
     expect(read(text, ['X-A: 3:4 ', 'Content-Type:text/plain'], { method: 'post', path: '/b' })).toEqual({
       method: 'POST',
@@ -53,11 +53,11 @@ describe('what a request file says', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('an input that is not a request', () => {
   it.each<[string, string, readonly string[], { method?: string; path?: string }, string]>([
     ['text', `{"a": ${CANARY}}`, [], {}, 'r.json is not JSON'],
     ['nothing', ' \n', [], {}, 'r.json is empty'],
-    ['half of a text', '{"a":', [], {}, 'r.json is not JSON: it ends too early'],
+    ['half of a text', '{"a":', [], {}, 'r.json is not JSON: it ends unexpectedly'],
     ['what an editor puts in front', '\ufeff{}', [], {}, 'r.json begins with a byte order mark'],
     [
       'a request with a slip',
@@ -79,7 +79,7 @@ describe('what is no request', () => {
     ['a path that is none', '{}', [], { path: 'v1/messages' }, 'the path must begin with /'],
     ['a path with a line break', '{"path":"/a\\nb"}', [], {}, 'the path must begin with /'],
     ['a method that is none', '{}', [], { method: 'P T' }, '"P T" is not an HTTP method'],
-  ])('%s is told, and not repeated', (_, text, headers, rest, message) => {
+  ])('as %s is reported without quoting it', (_, text, headers, rest, message) => {
     const error = (() => {
       try {
         return read(text, headers, rest);

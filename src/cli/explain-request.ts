@@ -2,7 +2,7 @@ import { parseDocument } from 'yaml';
 import { nearest } from '../plugin/nearest.ts';
 import type { ExplainQuestion } from '../dry-run/explain/question.ts';
 
-/** What stands on the command line; it wins over what the file says. */
+/** The options of the command line, which override the file. */
 export interface RequestFlags {
   readonly method?: string | undefined;
   readonly path?: string | undefined;
@@ -10,9 +10,9 @@ export interface RequestFlags {
   readonly headers: readonly string[];
 }
 
-type AskedRequest = Pick<ExplainQuestion, 'method' | 'path' | 'headers' | 'body'>;
+type ExplainRequest = Pick<ExplainQuestion, 'method' | 'path' | 'headers' | 'body'>;
 
-/** Why what was given is no request. Told with exit code 2. */
+/** The input is not a request. Reported with exit code 2. */
 export class BadRequest extends Error {}
 
 interface Envelope {
@@ -22,25 +22,28 @@ interface Envelope {
   readonly body?: string;
 }
 
-/** A request from the text of a file: that of a body, or a whole one. @param name how messages call the file */
-export function readRequest(text: string, name: string, flags: RequestFlags): AskedRequest {
+/**
+ * Reads a request from a file's text: a body or a whole request.
+ * @param name the file's name in messages
+ */
+export function readRequest(text: string, name: string, flags: RequestFlags): ExplainRequest {
   const { method = 'POST', path = '/v1/chat/completions', headers = {}, body } = readEnvelope(text, name);
-  const asked = {
+  const request = {
     method: (flags.method ?? method).toUpperCase(),
     path: flags.path ?? path,
     headers: { ...headers, ...Object.fromEntries(flags.headers.map(readHeader)) },
     body: Buffer.from(body ?? ''),
   };
-  if (!/^[A-Z]+$/.test(asked.method)) throw new BadRequest(`${JSON.stringify(asked.method)} is not an HTTP method`);
-  if (!/^\/[\x21-\x7e]*$/.test(asked.path))
+  if (!/^[A-Z]+$/.test(request.method)) throw new BadRequest(`${JSON.stringify(request.method)} is not an HTTP method`);
+  if (!/^\/[\x21-\x7e]*$/.test(request.path))
     throw new BadRequest(`the path must begin with / and have no spaces, such as /v1/messages`);
-  if (body === undefined) return asked;
-  return { ...asked, headers: { 'content-type': 'application/json', ...asked.headers } };
+  if (body === undefined) return request;
+  return { ...request, headers: { 'content-type': 'application/json', ...request.headers } };
 }
 
 const MEMBERS = ['method', 'path', 'headers', 'body'];
 
-/** No API has a body of these names and no others. */
+/** Distinguishes a whole request from a body: no API has a body with only these fields. */
 function readEnvelope(text: string, name: string): Envelope {
   const value = parse(text, name);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -60,12 +63,12 @@ function readEnvelope(text: string, name: string): Envelope {
   };
 }
 
-/** What would be a whole request, were it not for a letter: taken for a body, it would be answered for what it lacks as one. */
+/** Refuses a whole request with a misspelt field. Read as a body, it would be reported as incomplete. */
 function refuseMisspelt(names: readonly string[], strange: readonly string[], file: string): void {
   const free = MEMBERS.filter((one) => !names.includes(one));
-  const meant = strange.map((one) => nearest(one, free));
-  if (strange.length === names.length || meant.includes(undefined)) return;
-  throw new BadRequest(`"${strange[0]}" in ${file} is not part of a request; did you mean "${meant[0]}"?`);
+  const suggestions = strange.map((one) => nearest(one, free));
+  if (strange.length === names.length || suggestions.includes(undefined)) return;
+  throw new BadRequest(`"${strange[0]}" in ${file} is not part of a request; did you mean "${suggestions[0]}"?`);
 }
 
 function parse(text: string, name: string): unknown {
@@ -76,10 +79,10 @@ function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Engines quote what they could not read, and that may be a prompt; where it stands is enough.
-    const said = error instanceof Error ? error.message : '';
-    const at = /position \d+(?: \(line \d+ column \d+\))?/.exec(said)?.[0];
-    const where = said.startsWith('Unexpected end') ? ': it ends too early' : at === undefined ? '' : ` at ${at}`;
+    // Engines quote the text they cannot parse, which may be a prompt. The position is enough.
+    const reason = error instanceof Error ? error.message : '';
+    const at = /position \d+(?: \(line \d+ column \d+\))?/.exec(reason)?.[0];
+    const where = reason.startsWith('Unexpected end') ? ': it ends unexpectedly' : at === undefined ? '' : ` at ${at}`;
     throw new BadRequest(`${name} is not JSON${where}`, { cause: error });
   }
 }
@@ -98,7 +101,7 @@ function headersAt(value: unknown, name: string): Readonly<Record<string, string
   return Object.fromEntries(entries);
 }
 
-/** As the file writes it: read and written again, long numbers would be others. */
+/** The body exactly as in the file: parsing and writing it again would round long numbers. */
 function asWritten(text: string, body: unknown): string {
   const node = parseDocument(text).get('body', true);
   const range =
@@ -118,7 +121,7 @@ function readHeader(text: string): readonly [string, string] {
   return checkHeader(text.slice(0, colon).trim(), text.slice(colon + 1).trim());
 }
 
-/** Neither name nor value is repeated: a key may stand in either. */
+/** Messages quote neither an invalid name nor a value: either may contain a key. */
 function checkHeader(name: string, value: string): readonly [string, string] {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new BadRequest('the name of a header is not valid');
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))

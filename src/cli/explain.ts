@@ -16,9 +16,9 @@ import { SettingsRefused } from '../settings/problems/refused.ts';
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A file, or `-` for what comes in. */
+  /** A file, or `-` for standard input. */
   readonly request: string;
-  /** Id of the key the request is asked with. */
+  /** The id of the caller's key. */
   readonly key?: string | undefined;
   readonly draws: readonly number[];
   /** Milliseconds since 1970. */
@@ -26,19 +26,20 @@ export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly input: () => Promise<Buffer>;
 }
 
-/** More than the explainer gives plugins, and less than anybody waits. */
+/** More than the explainer's limit for plugins, and longer than a user waits. */
 const LIMIT_MS = 300_000;
 
 /**
- * `gatehouse explain`. Exit code 0: it is explained, also where the gateway would refuse it; 1: the settings have mistakes, or a plugin does not end; 2: there is no
- * such folder, file or key, or what is there is no request.
+ * `gatehouse explain`. Exit code 0: explained, even if the gateway would refuse the request; 1: errors in the settings,
+ * or a plugin does not end; 2: the folder, file or key does not exist, or the file is not a request.
  */
 export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2> {
   const { configs, env, err } = options;
   const log = createLogger({ level: 'silent' });
   const explainer = new Explainer({ configs, env, files: diskFiles, clock: systemClock, log, fakeMissing: true });
   try {
-    // A plugin that hangs may be all there is: Node would end without a word before the explainer has one.
+    // A hanging plugin may be all that is pending: without this limit Node would exit silently before there is a
+    // result.
     const reported = await withinTime(explainer.explain(await readQuestion(options)), LIMIT_MS, systemClock);
     const { json, out } = options;
     out(json ? explanationJson(reported) : renderExplanation(reported, pageFor(options)));
@@ -62,7 +63,7 @@ export async function explainCommand(options: ExplainOptions): Promise<0 | 1 | 2
 
 async function readQuestion(options: ExplainOptions): Promise<ExplainQuestion> {
   const { request, key, draws, at } = options;
-  const name = request === '-' ? 'the input' : request;
+  const name = request === '-' ? 'standard input' : request;
   return {
     ...readRequest(await readText(options, name), name, options),
     as: key,
@@ -73,7 +74,7 @@ async function readQuestion(options: ExplainOptions): Promise<ExplainQuestion> {
 
 async function readText(options: ExplainOptions, name: string): Promise<string> {
   const bytes = await readBytes(options);
-  // Read as text it would be another body than the one that is sent.
+  // Decoding other bytes as text would change the body.
   if (!isUtf8(bytes)) throw new BadRequest(`${name} is not UTF-8 text, which JSON must be`);
   return bytes.toString();
 }
@@ -91,8 +92,9 @@ async function readBytes({ request, input }: ExplainOptions): Promise<Buffer> {
 }
 
 function unknownKey(id = '', { asked, known }: UnknownKey): string {
-  const meant = nearest(id, known);
-  const hint = meant === undefined ? `keys.yaml has ${known.join(', ') || 'none'}` : `did you mean "${meant}"?`;
+  const suggestion = nearest(id, known);
+  const hint =
+    suggestion === undefined ? `keys.yaml has ${known.join(', ') || 'none'}` : `did you mean "${suggestion}"?`;
   return `there is no key with ${asked}; ${hint}`;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Output } from './output.ts';
 
-/** A folder on the disk that is gone after the test. */
+/** A folder on disk that is deleted after the test. */
 export class TestFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'gatehouse-cli-'));
 
@@ -16,7 +16,7 @@ export class TestFolder {
 
   read = (name: string): string => readFileSync(join(this.path, name), 'utf8');
 
-  /** Everything in it, folders with a slash. */
+  /** All its entries, folders with a trailing slash. */
   list(): readonly string[] {
     return readdirSync(this.path, { recursive: true, withFileTypes: true })
       .map((entry) => join(entry.parentPath, entry.name).slice(this.path.length + 1) + (entry.isDirectory() ? '/' : ''))
@@ -26,7 +26,7 @@ export class TestFolder {
   remove = (): void => rmSync(this.path, { recursive: true, force: true });
 }
 
-/** Keeps what a command says. */
+/** Collects the output of a command. */
 export function keepOutput(): Output & { readonly said: { out: string; err: string } } {
   const said = { out: '', err: '' };
   return { said, out: (text) => void (said.out += text), err: (text) => void (said.err += text) };

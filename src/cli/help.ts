@@ -1,4 +1,4 @@
-/** What `gatehouse help` tells of the commands that have the most options. */
+/** Help texts of the commands with the most options. */
 interface Help {
   readonly usage: string;
   readonly help: string;
@@ -11,7 +11,7 @@ export const SERVE_HELP: Help = {
   help: lines(
     'Start the gateway. DIR holds server.yaml, catalog.yaml, keys.yaml and gateway/; default: configs',
     '--workers N  serve with N processes; auto: one for each processor',
-    'Exit code 0: stopped, 1: mistakes, or requests were cut, 2: wrong usage, 3: cannot listen',
+    'Exit code 0: stopped, 1: errors in the settings, or requests were cut, 2: wrong usage, 3: cannot listen',
   ),
 };
 
@@ -22,24 +22,24 @@ export const EXPLAIN_HELP: Help = {
     'explain --headers [--configs DIR] [--json] [--color auto|always|never]',
   ),
   help: lines(
-    'Show where a request would go and what would be sent, without calling any upstream.',
+    'Show the targets of a request and the requests that would be sent, without calling any upstream.',
     '--request FILE  the body as JSON, or a whole request: { "method", "path", "headers", "body" }; -: standard input',
-    '--key ID        the caller is this key of keys.yaml; default: one that may do everything',
-    '--draw N        random number (0 <= N < 1) that a load balance draws by; default: 0',
-    '--at MOMENT     when the request is made, such as 2027-01-01T00:00:00Z; default: now',
+    '--key ID        the caller is this key of keys.yaml; default: a key without limits',
+    '--draw N        random number (0 <= N < 1) for load balancing; default: 0',
+    '--at MOMENT     time of the request, such as 2027-01-01T00:00:00Z; default: now',
     '--headers       show which headers of requests can reach which provider',
-    'Exit code 0: explained, 1: mistakes in the settings, or a plugin did not end, 2: wrong usage',
+    'Exit code 0: explained, 1: errors in the settings, or a plugin did not end, 2: wrong usage',
   ),
 };
 
 export const TEST_HELP: Help = {
   usage: 'test [DIR] [--filter TEXT] [--bail] [--reporter pretty|junit|github] [--watch]',
   help: lines(
-    'Run the tests beside the settings (*.test.yaml), without a network. Default for DIR: configs',
+    'Run the tests in the settings folder (*.test.yaml), without a network. Default for DIR: configs',
     '--filter TEXT  only cases with TEXT in their name or file',
     '--bail         stop at the first failure',
     '--reporter     pretty: for people (default); junit: XML; github: annotations of GitHub Actions',
     '--watch        run again when a file changes',
-    'Exit code 0: all passed, 1: some failed, or mistakes, 2: wrong usage, or no tests',
+    'Exit code 0: all passed, 1: some failed, or errors in the files, 2: wrong usage, or no tests',
   ),
 };

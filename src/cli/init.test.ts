@@ -31,12 +31,12 @@ const SCHEMAS = [
   ...['catalog', 'gateway', 'keys', 'server', 'test'].map((name) => `.schemas/${name}.json`),
 ];
 
-test('src/cli/samples.generated.ts is what `npm run generate` writes today', () => {
+test('src/cli/samples.generated.ts matches the output of `npm run generate`', () => {
   expect(readFileSync(packageFile('src/cli/samples.generated.ts'), 'utf8')).toBe(generateSamples());
 });
 
 describe('gatehouse init', () => {
-  test('makes a folder that is valid, without a warning', async () => {
+  test('creates a valid folder without warnings', async () => {
     const { code, out, err } = await init('a/configs');
     expect([code, err]).toEqual([0, '']);
     expect(folder.list()).toEqual([
@@ -54,7 +54,7 @@ describe('gatehouse init', () => {
     expect([ok, diagnostics]).toEqual([true, []]);
   });
 
-  test('makes a gateway key, prints it once and keeps only its digest', async () => {
+  test('creates a gateway key, prints it once and stores only its digest', async () => {
     const { out } = await init('configs');
     const key = /gatehouse_\S+/.exec(out)?.[0] ?? '';
     expect([isWellFormedKey(key), out.split(key).length - 1]).toEqual([true, 1]);
@@ -66,12 +66,12 @@ describe('gatehouse init', () => {
     });
   });
 
-  test('makes another key each time', async () => {
+  test('creates another key each time', async () => {
     const [a, b] = [await init('a'), await init('b')].map(({ out }) => /gatehouse_\S+/.exec(out)?.[0]);
     expect(a).not.toBe(b);
   });
 
-  test('names the folder in the line that starts the gateway, as a shell takes it', async () => {
+  test('quotes the folder for the shell in the line that starts the gateway', async () => {
     expect((await init('my configs')).out).toContain(`gatehouse serve --configs '${folder.path}/my configs'\n`);
   });
 
@@ -84,32 +84,32 @@ describe('gatehouse init', () => {
       expect([code, out, err]).toEqual([
         1,
         '',
-        expect.stringContaining(`these are there already:\n  ${folder.path}/configs/${name}\n`),
+        expect.stringContaining(`these files already exist:\n  ${folder.path}/configs/${name}\n`),
       ]);
       expect([folder.list(), folder.read(`configs/${name}`)]).toEqual([before, '# ours\n']);
     },
   );
 
-  test('does not write through a link that leads nowhere', async () => {
+  test('does not write through a dangling link', async () => {
     folder.write('configs/other.txt', '');
     symlinkSync('../elsewhere.yaml', join(folder.path, 'configs/server.yaml'));
     expect(await init('configs')).toMatchObject({ code: 1, out: '' });
     expect(folder.list()).toEqual(['configs/', 'configs/other.txt', 'configs/server.yaml']);
   });
 
-  test('leaves files of others in the folder alone', async () => {
+  test('leaves other files in the folder alone', async () => {
     folder.write('configs/gateway/ours.yaml', 'provider: "@simulator"\n');
     expect((await init('configs')).code).toBe(0);
     expect(folder.read('configs/gateway/ours.yaml')).toBe('provider: "@simulator"\n');
   });
 
-  test.each(['gateway', '.schemas'])('takes away what it has made when it cannot make %s', async (name) => {
+  test.each(['gateway', '.schemas'])('removes what it has created if it cannot create %s', async (name) => {
     folder.write(`a/configs/${name}`, 'a file where a folder should be');
     const before = folder.list();
     expect(await init('a/configs')).toEqual({
       code: 1,
       out: '',
-      err: expect.stringMatching(/^gatehouse: nothing was made: E/),
+      err: expect.stringMatching(/^gatehouse: nothing was created: E/),
     });
     expect(folder.list()).toEqual(before);
   });

@@ -9,31 +9,32 @@ import { schemaText } from './schema.ts';
 import { shellWord } from './shell-word.ts';
 
 /**
- * Editors read a schema from where the first line of a file says. A folder of settings may be anywhere, and an address on the
- * network would need one: so the schemas stand beside the settings. The loader passes over names that begin with a dot.
+ * Editors find the schema through the first line of a file. A settings folder may be anywhere, and a network address
+ * would require a connection, so the schemas are copied beside the settings. The loader ignores names that begin with a
+ * dot.
  */
 const SCHEMAS = '.schemas';
 
-/** `gatehouse init`. Exit code 0: the folder is made; 1: nothing was made. */
+/** `gatehouse init`. Exit code 0: the folder was created; 1: nothing was created. */
 export async function initCommand(dir: string, { out, err }: Output): Promise<0 | 1> {
   const { key, digest } = generateKey();
   const files = newFiles(digest);
   const paths = Object.keys(files).map((name) => join(dir, name));
   const present = await presentOf(paths);
   if (present.length > 0) {
-    err(`gatehouse: nothing was made, these are there already:\n${present.map((path) => `  ${path}\n`).join('')}`);
+    err(`gatehouse: nothing was created, these files already exist:\n${present.map((path) => `  ${path}\n`).join('')}`);
     return 1;
   }
   const problem = await writeAll(dir, files);
   if (problem !== undefined) {
-    err(`gatehouse: nothing was made: ${problem}\n`);
+    err(`gatehouse: nothing was created: ${problem}\n`);
     return 1;
   }
   out(explain(dir, { key, names: Object.keys(files) }));
   return 0;
 }
 
-/** Text of every file by its name in the folder. */
+/** The text of every new file by its name in the folder. */
 export function newFiles(digest: string): Readonly<Record<string, string>> {
   const settings = Object.entries(samples).map(([name, text]) => {
     const here = name === 'keys.yaml' ? withFirstKey(text, digest) : text;
@@ -45,8 +46,8 @@ export function newFiles(digest: string): Readonly<Record<string, string>> {
 
 const schemaPath = (name: string): string => relative(dirname(name), SCHEMAS);
 
-const ABOUT_KEY = `Made by \`gatehouse init\`, which printed the key: here is only its digest. It may do everything; say what it is
-for with \`providers\`, \`models\`, \`networks\` and \`expires_at\`.`;
+const ABOUT_KEY = `Created by \`gatehouse init\`, which printed the key; this is only its digest. The key has no limits: restrict it with
+\`providers\`, \`models\`, \`networks\` and \`expires_at\`.`;
 
 function withFirstKey(text: string, digest: string): string {
   const edit = appendEntry(text, { id: 'first', digest }, ABOUT_KEY);
@@ -56,7 +57,7 @@ function withFirstKey(text: string, digest: string): string {
 
 async function presentOf(paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
-    // Also a link that leads nowhere: writing would follow it.
+    // Finds dangling links too: writing would follow them.
     paths.map((path) =>
       lstat(path).then(
         () => path,
@@ -67,28 +68,28 @@ async function presentOf(paths: readonly string[]): Promise<readonly string[]> {
   return found.filter((path) => path !== undefined);
 }
 
-/** All of them or none: half a folder would be in the way of the next try. */
+/** Writes all files or none: a partial folder would block the next attempt. */
 async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string | undefined> {
   const made: { readonly path: string; readonly folder: boolean }[] = [];
   try {
     for (const [name, text] of Object.entries(files)) {
       const path = join(dir, name);
       for (const folder of await makeFolder(dirname(path))) made.push({ path: folder, folder: true });
-      // wx: a file that somebody makes at this moment is not overwritten either.
+      // wx: does not overwrite a file that another process creates at this moment.
       await writeFile(path, text, { flag: 'wx' });
       made.push({ path, folder: false });
     }
     return undefined;
   } catch (error) {
     for (const { path, folder } of made.toReversed())
-      // A folder that somebody has put something into stays.
+      // A folder that is no longer empty stays.
       await (folder ? rmdir(path).catch(() => {}) : rm(path, { force: true }));
     if (!(error instanceof Error) || !('code' in error)) throw error;
     return error.message;
   }
 }
 
-/** The folders that were not there before, the outermost first. */
+/** Creates a folder. Returns the folders that did not exist, the outermost first. */
 async function makeFolder(folder: string): Promise<readonly string[]> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return [];
@@ -100,11 +101,11 @@ async function makeFolder(folder: string): Promise<readonly string[]> {
 function explain(dir: string, { key, names }: { readonly key: string; readonly names: readonly string[] }): string {
   const shown = names.filter((name) => !name.startsWith(SCHEMAS)).map((name) => `  ${join(dir, name)}\n`);
   const flag = dir === 'configs' ? '' : ` --configs ${shellWord(dir)}`;
-  return `Made a folder of settings:
+  return `Created a settings folder:
 
-${shown.join('')}  ${join(dir, SCHEMAS)}/ (schemas, so that your editor completes and checks)
+${shown.join('')}  ${join(dir, SCHEMAS)}/ (schemas for completion and checks in your editor)
 
-A gateway key, shown once; keys.yaml holds its digest under the id \`first\`:
+A gateway key, shown only once; keys.yaml has its digest under the id \`first\`:
 
   ${key}
 

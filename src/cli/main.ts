@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// Plain JavaScript from here on: an old Node has to parse it to say which Node it needs.
+// Plain JavaScript from here on: an old Node has to parse it to print the version it needs.
 import './entry.js';

@@ -1,4 +1,4 @@
-// Also run by itself, before Node is given flags that an old one refuses: see `start` in package.json.
+// Also run alone, before Node gets flags that an old version refuses: see `start` in package.json.
 const NEEDED = 24;
 
 export const isSupported = Number(process.versions.node.split('.')[0]) >= NEEDED;

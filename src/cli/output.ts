@@ -1,10 +1,10 @@
-/** Where a command writes: results to the one, complaints to the other. */
+/** The outputs of a command: `out` for results, `err` for problems. */
 export interface Output {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
 }
 
-/** Where results are read, if that is a terminal. */
+/** The terminal that shows the results. */
 export interface Terminal {
   readonly columns: number;
 }
@@ -16,7 +16,7 @@ export interface ShowOptions extends Output {
   readonly terminal: Terminal | undefined;
 }
 
-/** Longer lines are hard to read on any screen. A file and a pipe have no width. */
+/** At most 120 columns: longer lines are hard to read on any screen. Files and pipes have no width. */
 export const pageFor = ({ terminal, colour }: ShowOptions): { readonly width: number; readonly colour: boolean } => ({
   width: Math.min(Math.max(terminal?.columns ?? 120, 60), 120),
   colour,

@@ -4,15 +4,18 @@ import { isLoopback } from '../settings/compile/loopback.ts';
 import { HOST_VARIABLE } from '../settings/compile/open-host.ts';
 import type { Environment } from '../settings/read/resolve-references.ts';
 
-interface Open {
+interface OpenListeners {
   readonly data: Address;
   readonly status: Address;
   readonly server: ServerFile;
   readonly env: Environment;
 }
 
-/** Which machines can reach the listeners, a sentence for each that differs. The admin listener has rules of its own. */
-export function reach({ data, status, server, env }: Open): string {
+/**
+ * Describes which machines can reach the listeners, with a sentence for each that differs. The admin listener has its
+ * own rules.
+ */
+export function reach({ data, status, server, env }: OpenListeners): string {
   const [ofData, ofStatus] = [reachOf(data.host), reachOf(status.host)];
   const reported =
     ofData === ofStatus
@@ -25,11 +28,11 @@ export function reach({ data, status, server, env }: Open): string {
   );
 }
 
-/** @param host an address that is listened on */
+/** @param host an address on which the gateway listens */
 function reachOf(host: string): string {
   if (isLoopback(host)) return 'this machine only';
   if (host === '0.0.0.0') return 'every machine that has a route to this one (IPv4)';
-  // A dual-stack socket takes IPv4 as well.
+  // A dual-stack socket also accepts IPv4.
   if (host === '::') return 'every machine that has a route to this one (IPv4 and IPv6)';
   return `every machine that has a route to ${host}`;
 }
@@ -38,5 +41,7 @@ function ignoredHostVariable({ listen, status }: ServerFile, env: Environment): 
   const wanted = env[HOST_VARIABLE]?.trim();
   if (!wanted) return [];
   const named = Object.entries({ listen, status }).filter(([, at]) => at?.host !== undefined && at.host !== wanted);
-  return named.map(([name, at]) => `${HOST_VARIABLE} has no effect on \`${name}\`: server.yaml says host ${at?.host}.`);
+  return named.map(
+    ([name, at]) => `${HOST_VARIABLE} has no effect on \`${name}\`: server.yaml sets the host ${at?.host}.`,
+  );
 }

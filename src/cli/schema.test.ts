@@ -18,7 +18,7 @@ const kindOf = (name: string): SchemaName => (name.endsWith('.test.yaml') ? 'tes
 const settingsKindOf = (name: string): SchemaName =>
   SCHEMA_NAMES.find((kind) => name === `${kind}.yaml` || name.startsWith(`${kind}/`)) ?? 'server';
 
-/** As somebody else would use it: no other schema is known, and none of our own keywords. */
+/** As a foreign validator: no other schema and none of the gateway's own keywords are known. */
 function compile(kind: SchemaName) {
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -43,7 +43,7 @@ describe('gatehouse schema', () => {
     ['gateway', { plugins: [{ options: {} }] }],
     ['catalog', { providers: [{ slug: 'a', provider: 'simulator', timeouts: { idle: 'soon' } }] }],
     ['server', { limits: { body: '1 hectare' } }],
-  ])('knows what is said in another schema: %s refuses %j', (kind, value) => {
+  ])('includes rules from other schemas: %s refuses %j', (kind, value) => {
     expect(compile(kind)(value)).toBe(false);
   });
 
@@ -51,7 +51,7 @@ describe('gatehouse schema', () => {
     ['keyz', 'did you mean "keys"?'],
     ['', 'give'],
     ['../package', 'give'],
-  ])('does not know %j, exit code 2', (kind, words) => {
+  ])('refuses the unknown kind %j, exit code 2', (kind, words) => {
     expect(print(kind)).toEqual({ code: 2, out: '', err: expect.stringContaining(words) });
   });
 });
@@ -59,7 +59,7 @@ describe('gatehouse schema', () => {
 describe('a bundled schema', () => {
   const id = (name: string) => `https://gatehouse.dev/schemas/${name}.json`;
 
-  test('follows references that lead from file to file and back', () => {
+  test('follows references between files and back', () => {
     const schemas: Partial<Record<SchemaName, Schema>> = {
       keys: {
         $id: id('keys'),
@@ -88,8 +88,8 @@ describe('a bundled schema', () => {
     });
   });
 
-  test('cannot be made when a reference leads nowhere', () => {
+  test('fails if a reference has no target', () => {
     const schemas = { $id: id('keys'), properties: { a: { $ref: `${id('server')}#/definitions/nowhere` } } };
-    expect(() => bundleSchema('keys', () => schemas)).toThrow('which is not there');
+    expect(() => bundleSchema('keys', () => schemas)).toThrow('which does not exist');
   });
 });

@@ -4,14 +4,14 @@ import { alternatives } from '../settings/problems/words.ts';
 import type { Output } from './output.ts';
 import { bundleSchema } from './schema-bundle.ts';
 
-/** `gatehouse schema`. Exit code 2: there is no such kind of file. */
+/** `gatehouse schema`. Exit code 2: unknown kind of file. */
 export function schemaCommand(kind: string, { out, err }: Output): 0 | 2 {
   if (isSchemaName(kind)) {
     out(schemaText(kind));
     return 0;
   }
-  const meant = nearest(kind, SCHEMA_NAMES);
-  const hint = meant === undefined ? `give ${alternatives(SCHEMA_NAMES)}` : `did you mean "${meant}"?`;
+  const suggestion = nearest(kind, SCHEMA_NAMES);
+  const hint = suggestion === undefined ? `give ${alternatives(SCHEMA_NAMES)}` : `did you mean "${suggestion}"?`;
   err(`gatehouse: there is no schema ${JSON.stringify(kind)}; ${hint}\n`);
   return 2;
 }

@@ -16,15 +16,15 @@ export interface ServeOptions {
   readonly configs: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
-  /** Processes that serve, beside this one. Default: this one serves. */
+  /** Number of worker processes. Default: this process serves. */
   readonly workers?: number | undefined;
-  /** The first signal to stop, which may come before anything has started. */
+  /** The first stop signal, which may arrive before anything has started. */
   readonly stopped: Promise<StopSignal>;
 }
 
 /**
- * `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: the settings have mistakes, or requests were cut when it
- * stopped; 3: it cannot listen.
+ * `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: errors in the settings, or requests were cut
+ * at the stop; 3: cannot listen.
  */
 export async function serveCommand(options: ServeOptions): Promise<number> {
   const hangup = hangupSignal();
@@ -41,11 +41,11 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     return 0;
   }
   setServingGateway(gateway);
-  hangup.heardBy(() => void gateway.reload());
+  hangup.listen(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));
   const signal = await options.stopped;
-  // No load balancer is in front of who presses Ctrl-C.
+  // The delay is for load balancers; with Ctrl-C there is none.
   const { cut } = await gateway.drain({ delay: signal === 'SIGTERM' });
   if (cut === 0) return 0;
   process.stderr.write(
@@ -54,10 +54,10 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   return 1;
 }
 
-/** A start that is nearly done is waited for, so that what it has opened is closed. */
+/** Time for a start to finish after a stop signal, so that everything it has opened is closed. */
 const START_END_MS = 1000;
 
-/** Undefined: it was stopped while it started. */
+/** Waits for the start. Undefined: stopped during the start. */
 async function unlessStopped(starting: Promise<Gateway>, stopped: Promise<unknown>): Promise<Gateway | undefined> {
   starting.catch(() => {});
   const givenUp = new Promise<undefined>((resolve) => {
@@ -66,14 +66,16 @@ async function unlessStopped(starting: Promise<Gateway>, stopped: Promise<unknow
   return Promise.race([starting, givenUp]);
 }
 
-/** SIGHUP from the first moment to the last: without a listener it would end the process. One that comes early is kept. */
-function hangupSignal(): { heardBy(listener: () => void): void } {
+/**
+ * Handles SIGHUP for the whole life of the process: without a listener it would end the process. An early one is kept.
+ */
+function hangupSignal(): { listen(listener: () => void): void } {
   let early = false;
-  let hear = (): void => void (early = true);
-  process.on('SIGHUP', () => hear());
+  let handle = (): void => void (early = true);
+  process.on('SIGHUP', () => handle());
   return {
-    heardBy(listener) {
-      hear = listener;
+    listen(listener) {
+      handle = listener;
       if (early) listener();
     },
   };
@@ -82,7 +84,7 @@ function hangupSignal(): { heardBy(listener: () => void): void } {
 function explainFailure(error: unknown, env: ServeOptions['env']): number {
   if (error instanceof SettingsRefused) {
     process.stderr.write(formatDiagnostics(error.diagnostics, 'pretty'));
-    process.stderr.write('gatehouse: not started, the settings have mistakes\n');
+    process.stderr.write('gatehouse: not started, the settings have errors\n');
     return 1;
   }
   if (error instanceof TraceSettingsError || error instanceof WorkersFailed) {

@@ -1,3 +1,3 @@
-/** Text as one word of a command line to paste. Brackets, of an IPv6 address for one, are a pattern to shells. */
+/** Quotes text as one word of a shell command. Shells read brackets, as of an IPv6 address, as a pattern. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,6 @@
 import { startSimulator } from '../providers/simulator/server.ts';
 
-/** `gatehouse simulator`: the simulated upstream by itself, until it is told to stop. */
+/** `gatehouse simulator`: runs the simulated upstream alone until it is stopped. */
 export async function simulatorCommand({
   port,
   out,

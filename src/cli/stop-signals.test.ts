@@ -11,13 +11,13 @@ function listen() {
   return { process, clock, first, ended: () => ended };
 }
 
-it('the first signal is told, whichever it is', async () => {
+it('the first signal resolves, whichever it is', async () => {
   const { process, first, ended } = listen();
   process.emit('SIGINT', 'SIGINT');
   expect([await first, ended()]).toEqual(['SIGINT', 0]);
 });
 
-it('one that a parent passes on a moment later is still the first one', async () => {
+it('a signal that a parent forwards a moment later counts as the first', async () => {
   const { process, clock, ended } = listen();
   process.emit('SIGINT', 'SIGINT');
   await clock.advance(499);
@@ -26,7 +26,7 @@ it('one that a parent passes on a moment later is still the first one', async ()
   expect(ended()).toBe(0);
 });
 
-it.each(['SIGTERM', 'SIGINT'])('%s is the second one when half a second has passed', async (second) => {
+it.each(['SIGTERM', 'SIGINT'])('%s counts as the second signal after half a second', async (second) => {
   const { process, clock, ended } = listen();
   process.emit('SIGTERM', 'SIGTERM');
   await clock.advance(500);

@@ -4,12 +4,12 @@ import type { Clock } from '../plugin/index.ts';
 export type StopSignal = 'SIGTERM' | 'SIGINT';
 
 /**
- * npm, `timeout` and other parents pass a signal on that the terminal or the group has given to everybody already. What comes so
- * soon after the first is the same one, not somebody who has lost patience.
+ * npm, `timeout` and other parents forward a signal that the terminal or the process group has already delivered to
+ * all. A signal this soon after the first is the same one, not an impatient second one.
  */
 const SAME_SIGNAL_MS = 500;
 
-/** Resolves with the first signal to stop; `onSecond` is called for every later one. */
+/** Resolves with the first stop signal; `onSecond` is called for each later one. */
 export function stopSignal(
   process: Pick<EventEmitter, 'on'>,
   clock: Pick<Clock, 'now'>,
@@ -17,12 +17,12 @@ export function stopSignal(
 ): Promise<StopSignal> {
   return new Promise((resolve) => {
     let first: number | undefined;
-    const hear = (signal: StopSignal): void => {
+    const handle = (signal: StopSignal): void => {
       if (first === undefined) {
         first = clock.now();
         resolve(signal);
       } else if (clock.now() - first >= SAME_SIGNAL_MS) onSecond();
     };
-    process.on('SIGTERM', hear).on('SIGINT', hear);
+    process.on('SIGTERM', handle).on('SIGINT', handle);
   });
 }

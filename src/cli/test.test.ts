@@ -49,14 +49,14 @@ async function run(name: string, args: readonly string[], columns?: number) {
 const runTests = (...args: readonly string[]) => run('test', [folder.path, ...args]);
 
 describe('gatehouse test', () => {
-  test('ends with 0 when all cases pass', async () => {
+  test('exits with 0 if all cases pass', async () => {
     writeTests(cases(GOOD, '{ status: 200 }'));
     const { code, out, err } = await runTests();
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^DIR\/gateway\/prod\.test\.yaml\n {2}✓ case 0\n {2}✓ case 1\n\n2 passed \(.+\)\n$/);
   });
 
-  test('ends with 1 when one fails, and shows at its place what is not as expected', async () => {
+  test('exits with 1 if one fails, and shows the difference at its place', async () => {
     writeTests(cases(GOOD, BAD));
     const { code, out } = await runTests();
     expect(code).toBe(1);
@@ -67,7 +67,7 @@ describe('gatehouse test', () => {
 `);
   });
 
-  test('ends with 2 where there is nothing to run', async () => {
+  test('exits with 2 if there is nothing to run', async () => {
     expect(await runTests()).toMatchObject({
       code: 2,
       out: '',
@@ -87,13 +87,13 @@ describe('gatehouse test', () => {
     },
   );
 
-  test('ends with 1 on mistakes in the tests or the settings, which it tells instead of running', async () => {
+  test('exits with 1 on errors in the tests or settings, which it reports instead of running', async () => {
     writeTests(cases(GOOD).replace('expect', 'expcet'));
     expect(await runTests('--reporter', 'github')).toMatchObject({
       code: 1,
       out: expect.stringMatching(/^::error file=DIR\/gateway\/prod\.test\.yaml,line=5,col=5::unknown key `expcet`/),
     });
-    // That a plugin is not there shows when the settings are compiled.
+    // A missing plugin is detected when the settings are compiled.
     writeTests(cases(GOOD));
     folder.write('gateway/other.yaml', 'plugins: [no-such-plugin]\n');
     expect(await runTests()).toMatchObject({
@@ -102,7 +102,7 @@ describe('gatehouse test', () => {
     });
   });
 
-  test('writes a report for a CI server, and ends with the first failure when asked to', async () => {
+  test('writes a report for a CI server, and stops at the first failure with --bail', async () => {
     writeTests(cases(BAD, GOOD));
     const { code, out } = await runTests('--reporter', 'junit', '--bail');
     expect(code).toBe(1);
@@ -110,7 +110,7 @@ describe('gatehouse test', () => {
     expect(out).not.toContain('case 1');
   });
 
-  test('has colours on a terminal and nowhere else', async () => {
+  test('uses colours only on a terminal', async () => {
     writeTests(cases(GOOD));
     expect((await run('test', [folder.path], 80)).out).toContain('\u001B[32m✓');
     expect((await runTests()).out).not.toContain('\u001B');
@@ -124,7 +124,7 @@ describe('gatehouse test', () => {
   });
 });
 
-test('gatehouse validate checks the tests, too', async () => {
+test('gatehouse validate also checks the tests', async () => {
   writeTests(cases(GOOD.replace('@claude', '@cluade')));
   const { code, out } = await run('validate', ['--configs', folder.path]);
   expect(code).toBe(1);

@@ -19,17 +19,18 @@ export interface TestOptions extends Output {
 }
 
 /**
- * `gatehouse test`. Exit code 0: all cases passed; 1: some failed, or the settings or the tests have mistakes; 2: there are no tests.
+ * `gatehouse test`. Exit code 0: all cases passed; 1: some failed, or the settings or tests have errors; 2: there are
+ * no tests.
  */
 export async function testCommand(options: TestOptions): Promise<0 | 1 | 2> {
   const reporter = createReporter(options.reporter, options);
   const end = await runTests({ ...roundOf(options, reporter), files: new OnceFiles(diskFiles) });
-  tell(end, reporter, options);
+  report(end, reporter, options);
   if (end.kind === 'nothing') return 2;
   return end.kind === 'ran' && !end.results.some(hasFailed) ? 0 : 1;
 }
 
-/** `gatehouse test --watch`. Resolves when it is stopped. Exit code 2: there is no such folder. */
+/** `gatehouse test --watch`. Resolves when stopped. Exit code 2: the folder does not exist. */
 export async function watchTestsCommand(options: TestOptions, stopped: Promise<unknown>): Promise<0 | 2> {
   const { dir, out, err } = options;
   const folder = await diskFiles.list(dir);
@@ -37,8 +38,8 @@ export async function watchTestsCommand(options: TestOptions, stopped: Promise<u
     err(`gatehouse: ${noFolder(dir, folder)}\n`);
     return 2;
   }
-  let mayGoOn = true;
-  void stopped.then(() => (mayGoOn = false));
+  let isRunning = true;
+  void stopped.then(() => (isRunning = false));
   const round = async (files: SettingsFiles, onRead: () => void): Promise<void> => {
     const reporter = createReporter(options.reporter, options);
     const run = roundOf(options, reporter);
@@ -46,9 +47,9 @@ export async function watchTestsCommand(options: TestOptions, stopped: Promise<u
       onRead();
       run.onRead(warnings);
     };
-    tell(await runTests({ ...run, files, mayGoOn: () => mayGoOn, onRead: onAllRead }), reporter, options);
+    report(await runTests({ ...run, files, mayGoOn: () => isRunning, onRead: onAllRead }), reporter, options);
   };
-  // What is watched does not keep a process alive.
+  // File watchers do not keep the process alive, so this timer does.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     await watchTests({
@@ -78,7 +79,7 @@ function roundOf({ dir, filter, bail, runCase, out, err }: TestOptions, reporter
   } satisfies Omit<TestRun, 'files'>;
 }
 
-function tell(end: TestsEnd, reporter: Reporter, { out, err }: Output): void {
+function report(end: TestsEnd, reporter: Reporter, { out, err }: Output): void {
   if (end.kind === 'ran') out(reporter.end(end));
   else if (end.kind === 'broken') out(reporter.broken(end.diagnostics));
   else err(`gatehouse: ${end.message}\n`);

@@ -30,12 +30,12 @@ async function run(options: Partial<ValidateOptions> = {}) {
 }
 
 describe('validate', () => {
-  test('says what a sound folder holds, exit code 0', async () => {
+  test('summarises a valid folder, exit code 0', async () => {
     write({ 'gateway/prod.yaml': 'provider: "@sim"\n' });
     expect(await run()).toEqual({ code: 0, text: 'DIR: valid (1 provider, 1 key, 1 gateway config)\n' });
   });
 
-  test('lets warnings stand, exit code 0', async () => {
+  test('accepts warnings, exit code 0', async () => {
     write({ 'sever.yaml': '' });
     expect(await run()).toEqual({
       code: 0,
@@ -43,7 +43,7 @@ describe('validate', () => {
     });
   });
 
-  test('tells all mistakes, exit code 1', async () => {
+  test('reports all errors, exit code 1', async () => {
     write({
       'server.yaml': 'lisen: {}\n',
       'gateway/prod.yaml': 'provider: "@smi"\nstrategy: [\n',
@@ -104,7 +104,7 @@ describe('validate', () => {
     expect(await run({ format: 'github' })).toEqual({ code: 0, text: '' });
   });
 
-  test('runs further passes, also after mistakes of meaning, and tells what they report', async () => {
+  test('runs further passes, even after semantic errors, and prints their reports', async () => {
     write({ 'server.yaml': 'default_config: none\n' });
     const pass: ValidationPass = async (settings, result) => {
       result.reporter('catalog.yaml')({
@@ -118,13 +118,13 @@ describe('validate', () => {
     });
   });
 
-  test('runs no further passes on what could not be read, and says so', async () => {
+  test('runs no further passes on unreadable files, and says so', async () => {
     write({ 'keys.yaml': 'keys: 1\n' });
     const pass: ValidationPass = () => Promise.reject(new Error('must not run'));
     const { code, text } = await run({ passes: [pass] });
     expect([code, text.split('\n').at(-2)]).toEqual([
       1,
-      'DIR: 1 error; plugins, credentials and tests are checked once these are mended',
+      'DIR: 1 error; plugins, credentials and tests are checked once these are fixed',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
 import { loadSettings, type LoadResult, type Settings } from '../settings/read/load.ts';
 
-/** A check that needs more than the files: it compiles something and reports what it finds through the result. */
+/** A check beyond the files: it compiles something and reports problems through the result. */
 export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
 
 export interface ValidateOptions {
@@ -9,23 +9,23 @@ export interface ValidateOptions {
   readonly format: DiagnosticFormat;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
-  /** Run in order, also after mistakes of meaning, so that one run tells everything. */
+  /** Run in order, even after semantic errors, so that one run reports everything. */
   readonly passes?: readonly ValidationPass[];
 }
 
-/** `gatehouse validate`. Exit code 0: all is well (warnings may stand); 1: there are mistakes; 2: there is no such folder. */
+/** `gatehouse validate`. Exit code 0: valid, perhaps with warnings; 1: errors; 2: the folder does not exist. */
 export async function validateCommand({ dir, format, env, out, passes = [] }: ValidateOptions): Promise<0 | 1 | 2> {
   const result = await loadSettings(dir, { env });
   if (result.settings) for (const pass of passes) await pass(result.settings, result);
   out(formatDiagnostics(result.diagnostics, format));
   if (format === 'pretty')
-    out(`${summary(result, dir)}${result.folderExists && !result.settings && passes.length > 0 ? WAITING : ''}\n`);
+    out(`${summary(result, dir)}${result.folderExists && !result.settings && passes.length > 0 ? INCOMPLETE : ''}\n`);
   if (!result.folderExists) return 2;
   return result.ok ? 0 : 1;
 }
 
-/** Nobody should take the list for complete when it is not. */
-const WAITING = '; plugins, credentials and tests are checked once these are mended';
+/** States that the list of problems is incomplete. */
+const INCOMPLETE = '; plugins, credentials and tests are checked once these are fixed';
 
 function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string {
   const found = (['error', 'warning'] as const).flatMap((severity) => {

@@ -56,8 +56,8 @@ describe('the first line of the start', () => {
 
   it.each([
     [undefined, both],
-    [8788, `${both}; what became of a request (/admin/v1/requests) on http://127.0.0.1:8788`],
-  ])('says where everything is (admin: %s)', (admin, line) => {
+    [8788, `${both}; request records (/admin/v1/requests) on http://127.0.0.1:8788`],
+  ])('has the addresses of all listeners (admin: %s)', (admin, line) => {
     expect(text({ admin }).split('\n')[0]).toBe(line);
   });
 });
@@ -86,44 +86,44 @@ describe('the second line of the start', () => {
         env: { GATEHOUSE_HOST: '0.0.0.0' },
         server: { listen: { host: '0.0.0.0' }, status: { host: '127.0.0.1' } },
       },
-      `Requests: reachable from ${everywhere} (IPv4). Status: reachable from this machine only. GATEHOUSE_HOST has no effect on \`status\`: server.yaml says host 127.0.0.1.`,
+      `Requests: reachable from ${everywhere} (IPv4). Status: reachable from this machine only. GATEHOUSE_HOST has no effect on \`status\`: server.yaml sets the host 127.0.0.1.`,
     ],
-  ])('says who can reach the listeners: %s', (_, start, line) => {
+  ])('describes who can reach the listeners: %s', (_, start, line) => {
     expect(text(start).split('\n')[1]).toBe(line);
   });
 });
 
 describe('the curl line of the start', () => {
-  it('asks the simulator with the demo key', () => {
+  it('calls the simulator with the demo key', () => {
     expect(curl({})).toBe(
       `  curl http://127.0.0.1:8787/v1/chat/completions -H 'x-gateway-api-key: gatehouse-demo-key' -H 'content-type: application/json' -d '{"model":"@sim/demo","messages":[{"role":"user","content":"Hello"}]}'`,
     );
   });
 
-  it('goes to loopback where the gateway listens on every address', () => {
+  it('goes to loopback if the gateway listens on every address', () => {
     expect(curl({ host: '0.0.0.0' })).toContain(' http://127.0.0.1:8787/');
     expect(curl({ host: '::' })).toContain(` 'http://[::1]:8787/v1/chat/completions' `);
   });
 
-  it('quotes an IPv6 address, which shells take for a pattern', () => {
+  it('quotes an IPv6 address, which shells would read as a pattern', () => {
     expect(curl({ host: '::1' })).toContain(` 'http://[::1]:8787/v1/chat/completions' `);
   });
 
-  it('names the key by the first header prefix', () => {
+  it('sends the key under the first header prefix', () => {
     expect(curl({ prefixes: ['x-acme-', 'x-gateway-'] })).toContain(`'x-acme-api-key: `);
   });
 
-  it('names the simulator wherever it stands in the catalog: the demo key may use nothing else', () => {
+  it('names the simulator wherever it is in the catalog: the demo key may use nothing else', () => {
     expect(curl({ providers: [anthropic, simulator] })).toContain('"@sim/demo"');
   });
 
-  it('has the limit that some models want, and a model the entry lists', () => {
+  it('has the limit that some models require, and a model that the entry lists', () => {
     expect(curl({ providers: [anthropic] })).toContain('"model":"@claude/MODEL","max_tokens":1000,');
     const listed: CatalogEntry = { ...anthropic, models: ['claude-*', 'claude-sonnet-4-5'] };
     expect(curl({ providers: [listed] })).toContain('"@claude/claude-sonnet-4-5"');
   });
 
-  it('never prints a key that is not the published one', () => {
+  it('never prints a key other than the public demo key', () => {
     expect(curl({ key: 'gatehouse-private' })).toContain('YOUR_GATEWAY_KEY');
   });
 });

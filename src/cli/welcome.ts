@@ -6,7 +6,10 @@ import { reach } from './reach.ts';
 import { shellWord } from './shell-word.ts';
 import { headerPrefixes } from '../settings/compile/header-prefixes.ts';
 
-/** The key of the sample settings: published, and held to loopback and the simulator. No other key is ever printed. */
+/**
+ * The key of the sample settings. It is public, and limited to loopback and the simulator. No other key is ever
+ * printed.
+ */
 const DEMO_KEY = 'gatehouse-demo-key';
 
 interface Started {
@@ -16,14 +19,14 @@ interface Started {
   readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
 }
 
-/** What a newcomer needs: where it listens, for whom, and one line to paste. */
+/** The text for a new user: the addresses, who can reach them, and a curl line to paste. */
 export function welcome({ data, status, admin, settings }: Started, env: Environment = {}): string {
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
   const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
   const [prefix] = headerPrefixes(server);
-  const reported = admin ? `; what became of a request (/admin/v1/requests) on ${admin.url}` : '';
+  const reported = admin ? `; request records (/admin/v1/requests) on ${admin.url}` : '';
   return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${reported}
 ${reach({ data, status, server, env })}
 Try it:
@@ -33,7 +36,7 @@ Try it:
 `;
 }
 
-/** Who listens everywhere is reached on loopback from here; not every system lets 0.0.0.0 be called. */
+/** Replaces an any-address by loopback: not every system can connect to 0.0.0.0. */
 function reachable({ host, port, url }: Address): string {
   if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
   return host === '::' ? `http://[::1]:${port}` : url;
@@ -42,7 +45,7 @@ function reachable({ host, port, url }: Address): string {
 function body(entry: CatalogEntry | undefined): string {
   return JSON.stringify({
     model: `@${entry?.slug ?? 'SLUG'}/${model(entry)}`,
-    // Claude wants one; the others take it.
+    // Claude requires a limit; other models accept one.
     ...(entry?.provider !== 'simulator' && { max_tokens: 1000 }),
     messages: [{ role: 'user', content: 'Hello' }],
   });

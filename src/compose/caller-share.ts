@@ -3,8 +3,9 @@ import type { InFlight } from '../gateway/admission/in-flight.ts';
 import type { Watch } from './chain-builder.ts';
 
 /**
- * The second step of admission. A request takes its place before its caller is known; the caller's share is checked when the plugin
- * that finds the caller goes on. The check belongs to no plugin of its own: no list of plugins in the settings can leave it out.
+ * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
+ * when the plugin that identifies the caller calls `next`. It is not a plugin of its own, so no plugin list can leave
+ * it out.
  */
 export const admitting = (inFlight: Pick<InFlight, 'admit'>, watch: Watch = {}): Watch => ({
   ...watch,
@@ -22,7 +23,7 @@ const withCheck =
       const refusal = inFlight.admit(ctx.exchange);
       if (!refusal) return next();
       const refused = Promise.reject<void>(refusal);
-      // A plugin that forgets its `await` must not end the process with it.
+      // Without a handler, a plugin that forgets to await `next` would end the process.
       refused.catch(() => {});
       return refused;
     });

@@ -26,20 +26,23 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 
-/** A plugin's `create` or one of its closing tasks: enough to connect to something near, short enough to be told of soon. */
+/**
+ * Limit for a plugin's `create` and its closing tasks: long enough to connect to a nearby service, short enough to
+ * report soon.
+ */
 const PLUGIN_LIMIT_MS = 10_000;
 
-/** A list of plugins where it stands in the settings. */
+/** A list of plugins and its place in the settings. */
 export interface ChainPlace {
   readonly level: PluginLevel;
   readonly file: string;
   readonly path: readonly string[];
   readonly items: readonly ChainItem[];
-  /** Names that the chains around it provide. */
+  /** Names that the outer chains provide. */
   readonly provided?: readonly string[];
 }
 
-/** Where there is no chain there is nothing to do. */
+/** Stands in for a chain that did not compile. */
 export const noChain: Chain = () => Promise.resolve();
 
 export const outerEntry = (server: ServerSettings): OuterChain => ({ items: server.chains.entry, runner: 'configs' });
@@ -52,36 +55,41 @@ export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPl
   items: server.chains[level],
 });
 
-/** Where a plugin stands in the settings. */
+/** A plugin and its place in the settings. */
 export interface ListedPlugin extends PluginPlace {
   readonly file: string;
 }
 
-/** For chains that are watched (explain, config tests, Server-Timing); none of it is on the path of a request where nobody watches. */
+/**
+ * Hooks for observed chains (explain, config tests, Server-Timing). Without them nothing is added to the path of a
+ * request.
+ */
 export interface Watch {
-  /** Makes a plugin's middleware, or another one around it, or one in its place. */
+  /** Creates a plugin's middleware, wrapped or replaced. */
   readonly instantiate?: (
     place: ListedPlugin,
     create: () => Middleware | Promise<Middleware>,
   ) => Middleware | Promise<Middleware>;
-  /** Puts others in the place of what plugins are granted. */
+  /** Replaces the capabilities that plugins are granted. */
   readonly grant?: (granted: Partial<Capabilities>) => Partial<Capabilities>;
 }
 
-/** What of a process its chains are built with. */
+/** The parts of the process that chains are built with. */
 export interface ChainBuilderTools {
   readonly watch?: Watch | undefined;
   readonly clock: Clock;
-  /** @param plugin who asks for a number */
+  /** @param plugin the plugin that draws a number */
   readonly random: (plugin: string) => number;
   readonly log: Logger;
   readonly registry: PluginRegistry;
-  /** What `limits.plugin_time` says. */
+  /** `limits.plugin_time`. */
   readonly pluginMs: number;
   readonly pluginFault: ReportPluginFailure;
 }
 
-/** A wait that a plugin leaves alone rejects when its client leaves: in the name of no plugin, and unhandled. */
+/**
+ * If a plugin does not await its `sleep`, a client disconnect would reject it unhandled and without a plugin's name.
+ */
 const forgivingClock = (clock: Clock): Clock => ({
   now: () => clock.now(),
   wall: () => clock.wall(),
@@ -93,13 +101,13 @@ const forgivingClock = (clock: Clock): Clock => ({
   },
 });
 
-/** What a plugin wants done when its snapshot is let go. */
+/** A task that a plugin registered for the closing of its snapshot. */
 interface Closer {
   readonly plugin: string;
   readonly task: () => void | Promise<void>;
 }
 
-/** Builds chains for one snapshot and remembers what their plugins want closed. */
+/** Builds chains for one snapshot and collects the closing tasks of their plugins. */
 export class ChainBuilder {
   readonly #loaded: LoadResult;
   readonly #tools: ChainBuilderTools;
@@ -117,7 +125,7 @@ export class ChainBuilder {
     { level, file, path, items, provided = [] }: ChainPlace,
     granted: Partial<Capabilities>,
   ): Promise<CompiledChain | undefined> {
-    // The settings are refused already: a plugin that hangs in every gateway config is waited for once.
+    // The settings are already invalid: a plugin that hangs in every gateway config is awaited only once.
     if (this.#stalled) return undefined;
     const { watch } = this.#tools;
     const instantiate = watch?.instantiate;
@@ -155,7 +163,7 @@ export class ChainBuilder {
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {
         const capability = granted[need];
-        if (capability === undefined) throw new Error(`"${need}" is not to be had in the ${plugin.level} chain`);
+        if (capability === undefined) throw new Error(`"${need}" is not available in the ${plugin.level} chain`);
         return [need, capability];
       }),
     );
@@ -167,17 +175,17 @@ export class ChainBuilder {
       random: () => random(plugin.name),
       log: ownLog,
       onClose: (task: () => void | Promise<void>) => {
-        // A plugin that went on after its time was up.
+        // A plugin that continues after its time limit registers too late.
         const closer = { plugin: instance, task };
         if (this.#closed) void this.#runCloser(closer, PLUGIN_LIMIT_MS);
         else this.#closers.push(closer);
       },
     };
-    // The plugin's own type says which capabilities it reads: those it named.
+    // The plugin's type restricts it to the capabilities it named in `needs`.
     return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
   }
 
-  /** Child loggers keep the level their parent had when they were made. */
+  /** Child loggers keep the level that their parent had at their creation. */
   setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {
     for (const log of this.#logs) log.level = level;
   }
@@ -191,7 +199,7 @@ export class ChainBuilder {
     }
   }
 
-  /** All of them together have the time of one: a reload and a stop wait for them. */
+  /** All closing tasks share one time limit, because a reload and a stop wait for them. */
   async close(): Promise<void> {
     this.#closed = true;
     const { clock } = this.#tools;

@@ -13,16 +13,19 @@ import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { noChain, serverChain, type ChainBuilder } from './chain-builder.ts';
 
-/** What is asked of the gateway itself is answered before a config is chosen; an entry chain may have been written without who does. */
+/**
+ * Refuses an operation without a model task. The entry chain's plugins answer those before a config is chosen, but a
+ * custom entry chain may lack the plugin.
+ */
 function refuseUnanswered({ exchange: { operation } }: GatewayContext): void {
   if (!operation || operation.task !== undefined) return;
   throw new GatewayError(
     'not_found',
-    `This gateway does not answer ${operation.method} ${operation.path}: \`chains.entry\` of server.yaml has no plugin for it.`,
+    `This gateway does not serve ${operation.method} ${operation.path}: \`chains.entry\` of server.yaml has no plugin for it.`,
   );
 }
 
-/** Called when a request's config is known, and nothing has been made of it. */
+/** Called when a request's config is known, before its chain runs. */
 export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 
 export interface ConfigTools {
@@ -31,7 +34,7 @@ export interface ConfigTools {
   readonly onConfig: OnConfig | undefined;
 }
 
-/** The gateway configs, each with its request chain. */
+/** Compiles the gateway configs, each with its request chain. */
 export async function compileConfigs(
   settings: Settings,
   server: ServerSettings,
@@ -56,8 +59,7 @@ export async function compileConfigs(
   const inline = new InlineConfigs({
     limit: server.limits.inlineConfig,
     server: settings.server,
-    onWarnings: (warnings) =>
-      chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config says something doubtful'),
+    onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
   });
   const run = async (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
     const work = currentWork();

@@ -49,7 +49,7 @@ describe('the live snapshot', () => {
     expect([...live.tokenKeys]).toEqual(['b']);
   });
 
-  it('closes a snapshot nobody uses as soon as it is not current', async () => {
+  it('closes an unused snapshot as soon as it is not current', async () => {
     const [old, next] = [snapshot('old'), snapshot('next')];
     const live = new LiveSnapshot(old, () => {});
     live.take().release();
@@ -59,7 +59,7 @@ describe('the live snapshot', () => {
     expect([old.closes(), next.closes()]).toEqual([1, 0]);
   });
 
-  it('closes everything once when the process stops, requests or not', async () => {
+  it('closes each snapshot once when the process stops, even those in use', async () => {
     const [old, next] = [snapshot('old'), snapshot('next')];
     const live = new LiveSnapshot(old, () => {});
     const lease = live.take();
@@ -70,7 +70,7 @@ describe('the live snapshot', () => {
     expect([old.closes(), next.closes()]).toEqual([1, 1]);
   });
 
-  it('never closes a snapshot that is current or in use, and none twice, in any order of events', async () => {
+  it('never closes a snapshot that is current or in use, and closes none twice, in any order of events', async () => {
     const steps = fc.array(fc.oneof(fc.constant('take'), fc.constant('swap'), fc.nat(20)), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(steps, async (events) => {

@@ -1,7 +1,10 @@
 import type { Lease } from '../gateway/path-settings.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A snapshot and how many requests run on it. Closed once: when it is no longer current and the last of them has ended. */
+/**
+ * A snapshot with the number of requests that use it. It is closed once, when it is no longer current and the last of
+ * them has ended.
+ */
 class HeldSnapshot implements Lease {
   readonly snapshot: Snapshot;
   readonly #onClosed: () => void;
@@ -18,13 +21,13 @@ class HeldSnapshot implements Lease {
     this.#requests += 1;
   }
 
-  /** To be called once for every `take`, when the request's reply has ended. */
+  /** Must be called once for every `take`, when the request's reply has ended. */
   release(): void {
     this.#requests -= 1;
     if (this.#requests === 0 && !this.#current) void this.close();
   }
 
-  /** New requests have another one. */
+  /** New requests use another snapshot from now on. */
   retire(): void {
     this.#current = false;
     if (this.#requests === 0) void this.close();
@@ -36,7 +39,7 @@ class HeldSnapshot implements Lease {
   }
 }
 
-/** The one pointer to the settings in force, and the snapshots before it that requests still run on. */
+/** The single pointer to the current snapshot, and the older snapshots that requests still use. */
 export class LiveSnapshot {
   readonly #held = new Set<HeldSnapshot>();
   readonly #onRetired: () => void;
@@ -52,12 +55,12 @@ export class LiveSnapshot {
     return this.#current.snapshot;
   }
 
-  /** Access tokens that some request may still need. */
+  /** Access tokens that requests may still need. */
   get tokenKeys(): ReadonlySet<string> {
     return new Set([...this.#held].flatMap(({ snapshot }) => [...snapshot.tokenKeys]));
   }
 
-  /** A request begins: it has this snapshot until its reply has ended, whatever comes. */
+  /** Leases the current snapshot to a request, which keeps it until its reply has ended. */
   take(): Lease {
     this.#current.take();
     return this.#current;
@@ -69,7 +72,7 @@ export class LiveSnapshot {
     old.retire();
   }
 
-  /** Closes all of them, requests or not: the process is stopping. */
+  /** Closes all snapshots, even those in use: the process is stopping. */
   async close(): Promise<void> {
     await Promise.all([...this.#held].map((held) => held.close()));
   }

@@ -10,10 +10,13 @@ import type { LoadResult } from '../settings/read/load.ts';
 import { ownImport, ownModule, type PluginModule } from './plugin-owners.ts';
 import { withinTime } from './time-limit.ts';
 
-/** For a module and all it imports, its top-level await included: as long as a plugin's `create` has. */
+/** Limit for importing a module with all its imports and its top-level await: as long as for a plugin's `create`. */
 const IMPORT_LIMIT_MS = 10_000;
 
-/** Imports the modules `server.yaml` lists and adds their plugins; what cannot be used is reported at its line. */
+/**
+ * Imports the modules that `server.yaml` lists and registers their plugins. Failures are reported at the line of the
+ * module.
+ */
 export async function loadPluginModules(
   builtins: PluginRegistry,
   loaded: LoadResult,
@@ -36,7 +39,7 @@ export async function loadPluginModules(
       );
       module.name = plugins.map(({ name }) => name).join(', ');
       const { registry: extended, taken } = registry.extend(plugins);
-      for (const name of taken) report({ path, message: `another plugin is named "${name}" already` });
+      for (const name of taken) report({ path, message: `another plugin already has the name "${name}"` });
       registry = extended;
     } catch (error) {
       report({ path, message: `cannot load ${specifier}: ${messageOf(error)}` });
@@ -45,13 +48,13 @@ export async function loadPluginModules(
   return registry;
 }
 
-/** Beside this file in the sources and in `dist/` alike, with the same extension. */
+/** The path relative to this file, and the extension, are the same in the sources and in `dist/`. */
 const PLUGIN_API = new URL(`../plugin/index${extname(import.meta.url)}`, import.meta.url).href;
 let offered = false;
 
 /**
- * `gatehouse/plugin` in a plugin is the API of the gateway that runs it. By Node's own rules it is missing in a settings folder
- * outside the package and in a checkout that was never built, and where it is found it may be another copy of it.
+ * Resolves `gatehouse/plugin` in a plugin to the running gateway's API. By Node's own rules it is not found from a
+ * settings folder outside the package or in a checkout without a build, and elsewhere it may be another copy.
  */
 function offerPluginApi(): void {
   if (offered) return;
@@ -62,7 +65,7 @@ function offerPluginApi(): void {
   });
 }
 
-/** Its timers live on when its plugins' names are known. */
+/** Reads the name late: timers of the module still run once its plugins' names are known. */
 const workOf = (module: PluginModule): PluginWork => ({
   givenUp: false,
   get plugin() {
@@ -70,14 +73,14 @@ const workOf = (module: PluginModule): PluginWork => ({
   },
 });
 
-/** Files that a plugin imports belong to it: the log names the plugin for unhandled errors from them. */
+/** A plugin owns the files it imports, so that the log can name the plugin for unhandled errors from them. */
 const followed: ResolveHookSync = (specifier, context, next) => {
   const resolved = next(specifier, context);
   ownImport(specifier, resolved.url, context.parentURL);
   return resolved;
 };
 
-/** The local files among the modules, and the version each has now; a package's modules stay as they are until a restart. */
+/** The current version of each local module. A package's modules do not change until a restart. */
 export function moduleVersions(specifiers: readonly string[], folder: string): ReadonlyMap<string, string> {
   const paths = specifiers.filter(isLocal).map((specifier) => resolve(folder, specifier));
   return new Map(paths.map((path) => [path, versionOf(path)]));
@@ -85,7 +88,7 @@ export function moduleVersions(specifiers: readonly string[], folder: string): R
 
 const isLocal = (specifier: string): boolean => specifier.startsWith('.') || isAbsolute(specifier);
 
-/** Empty when the file is missing or cannot be seen: the import says so. */
+/** Empty if the file is missing or unreadable: the import reports that. */
 function versionOf(path: string): string {
   try {
     const { mtimeNs, size } = statSync(path, { bigint: true });
@@ -96,9 +99,10 @@ function versionOf(path: string): string {
 }
 
 /**
- * Node remembers a module, or that it failed, by its URL for as long as the process lives: only another URL gets changed code
- * loaded. Each version that was ever loaded stays in memory, and the snapshots that use an old one keep it. What the file
- * imports is not loaded anew, for its URL stays; nor is a CommonJS file, which Node remembers by its path.
+ * The URL to import. Node caches a module, or its failure, by URL for the life of the process, so only a new URL loads
+ * changed code. Each version ever loaded stays in memory, and snapshots with an old version keep using it. Files that
+ * the module imports are not reloaded, because their URLs do not change. CommonJS files are not reloaded either,
+ * because Node caches them by path.
  */
 function locate(specifier: string, folder: string): string {
   if (isLocal(specifier)) {
@@ -116,10 +120,10 @@ function toPlugins(module: unknown): readonly Plugin[] {
     typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
   const plugins = [exported].flat();
   if (plugins.length > 0 && plugins.every(isPlugin)) return plugins;
-  throw new Error('its default export is no plugin made by definePlugin');
+  throw new Error('its default export is not a plugin made by definePlugin');
 }
 
-/** What definePlugin makes; an object of the author's own may lack the lists that it fills in. */
+/** True for a result of definePlugin. A hand-made object may lack the lists that definePlugin fills in. */
 function isPlugin(value: unknown): value is Plugin {
   if (typeof value !== 'object' || value === null) return false;
   const has = (key: string): unknown => Reflect.get(value, key);

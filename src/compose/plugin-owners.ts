@@ -3,37 +3,37 @@ import { types } from 'node:util';
 import { currentWork } from '../chain/plugin-work.ts';
 import { GatewayError } from '../plugin/index.ts';
 
-/** Files that plugins from outside are made of, by path: a file that was loaded in several versions is one of them. */
+/** A file of a third-party plugin. Keyed by path: all loaded versions of a file are one. */
 interface Owned {
-  /** Names in errors; unknown until the module has loaded. */
+  /** The module that owns the file. Its plugin names are known only after it has loaded. */
   readonly module: PluginModule;
-  /** A package that the plugin uses: others may use it, too. */
+  /** The file belongs to a package, which other plugins may use too. */
   readonly shared: boolean;
 }
 
 /** A module of server.yaml's `plugins`. */
 export interface PluginModule {
-  /** Of its plugins, or the module's own as long as they are unknown. */
+  /** The names of its plugins, or the module specifier until those are known. */
   name: string;
 }
 
-/** A plugin's dependencies may be many files: later ones have no owner. */
+/** Limit of tracked files: a plugin may have many dependencies. Files beyond it have no owner. */
 const MAX_FILES = 20_000;
 
-/** Modules outlive settings, as Node keeps them for as long as the process lives: so does this. */
+/** Node keeps modules for the life of the process, so this map does too. */
 const owners = new Map<string, Owned>();
 
-/** The files of the gateway's own calls into plugins: below them in a stack stands what called the gateway. */
+/** The gateway's file that calls into plugins. In a stack, the frames below it are callers of the gateway. */
 const BOUNDARY = /\/chain\/watched-link\.[jt]s$/;
 
-/** Says that a module of settings is at this URL, whatever its query. */
+/** Registers a plugin module at this URL, ignoring the query. */
 export function ownModule(url: string, name: string): PluginModule {
   const module: PluginModule = { name };
   own(url, { module, shared: false });
   return module;
 }
 
-/** A module was resolved: what a plugin imports is the plugin's. */
+/** Registers a resolved module as part of the plugin that imports it. */
 export function ownImport(specifier: string, url: string, parent: string | undefined): void {
   const owner = parent === undefined ? undefined : owners.get(pathOf(parent) ?? '');
   if (!owner) return;
@@ -56,8 +56,9 @@ function pathOf(url: string): string | undefined {
 }
 
 /**
- * The plugin from outside that an error comes from, which nothing has caught: by the files in its stack. Where the stack names no file
- * of a plugin and none of ours stands above, by the plugin whose callback it came from (a plugin may throw what has no stack).
+ * The third-party plugin that caused an uncaught error, found by the files in its stack. If the stack names neither a
+ * plugin file nor a gateway file above the boundary, it is the plugin whose callback ran: a plugin may throw values
+ * without a stack.
  */
 export function pluginOf(error: unknown): string | undefined {
   const paths = stackPaths(error);
@@ -65,18 +66,18 @@ export function pluginOf(error: unknown): string | undefined {
   const above = (end < 0 ? paths : paths.slice(0, end)).map((path) => owners.get(path));
   const own = above.find((owned) => owned?.shared === false);
   const running = currentWork()?.plugin;
-  if (own) return oneOf(own.module, running);
-  // A request's own end (its client has left) reaches a plugin as a rejection, and stands nowhere in that plugin's files.
+  if (own) return nameWithin(own.module, running);
+  // The end of a request (a client disconnect) reaches a plugin as a rejection without a frame in that plugin's files.
   if (!types.isProxy(error) && error instanceof GatewayError) return running;
   if (paths.some((path) => !owners.has(path))) return undefined;
   return running;
 }
 
-/** A module may hold several plugins: the one whose code runs, where it is one of them. */
-const oneOf = ({ name }: PluginModule, running: string | undefined): string =>
+/** A module may hold several plugins. The one whose code runs is named if it is one of them. */
+const nameWithin = ({ name }: PluginModule, running: string | undefined): string =>
   running !== undefined && name.split(', ').includes(running) ? running : name;
 
-/** Files in the stack of an error, from its top; those of Node left out. */
+/** Files in an error's stack, from the top, without Node's own. */
 function stackPaths(error: unknown): readonly string[] {
   return stackOf(error)
     .split('\n')
@@ -84,7 +85,7 @@ function stackPaths(error: unknown): readonly string[] {
     .flatMap((place) => pathOf(place) ?? []);
 }
 
-/** `stack` may be anything, and reading it may throw. */
+/** `stack` may have any type, and reading it may throw. */
 function stackOf(error: unknown): string {
   try {
     const stack: unknown = !types.isProxy(error) && error instanceof Error ? error.stack : undefined;

@@ -4,7 +4,7 @@ import type { GatewayFile, GatewayKey } from '../../schemas/types.generated.ts';
 import { definePlugin, Secret, type Middleware } from '../plugin/index.ts';
 import { createAttempt, createContext, createExchange, createFakeClock, createTry } from '../plugin/testing/index.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
-import { PluginTimes, whoMayAsk } from './server-timing.ts';
+import { PluginTimes, timingSources } from './server-timing.ts';
 
 const NONE = { type: 'object', properties: {} } as const;
 
@@ -19,7 +19,7 @@ function placed(instance: string, repeats = false) {
   return { plugin, builtin: true, instance, options: {}, path: [], file: 'server.yaml' };
 }
 
-/** A chain of plugins, each around the next, on one clock. */
+/** A chain of nested plugins on one clock. */
 async function timed(
   clock: ReturnType<typeof createFakeClock>,
   plugins: Readonly<Record<string, Middleware>>,
@@ -38,7 +38,7 @@ async function timed(
 }
 
 describe('the times of plugins', () => {
-  it('are each its own: what the plugins behind it took is theirs', async () => {
+  it('exclude the time of the plugins behind each', async () => {
     const clock = createFakeClock();
     const { times, run } = await timed(clock, {
       outer: async (_, next) => {
@@ -53,7 +53,7 @@ describe('the times of plugins', () => {
     expect(times.header(exchange)).toBe('plugin-outer;dur=3.00, plugin-inner;dur=40.00, total;dur=43.00');
   });
 
-  it('add up where a plugin runs what is behind it several times, and count what fails', async () => {
+  it('add up if a plugin calls next several times, and include failed runs', async () => {
     const clock = createFakeClock();
     let calls = 0;
     const { times, run } = await timed(clock, {
@@ -73,7 +73,7 @@ describe('the times of plugins', () => {
     expect(times.header(exchange)).toBe('plugin-retry;dur=5.00, plugin-send;dur=20.00, total;dur=25.00');
   });
 
-  it('of an attempt are those of the last one, and what those before it took is told as one', async () => {
+  it('of the last attempt are listed, and those of earlier attempts are one sum', async () => {
     const clock = createFakeClock();
     const { times, run } = await timed(clock, { retry: (_, next) => next(), send: () => clock.advance(10) });
     const exchange = createExchange();
@@ -86,7 +86,7 @@ describe('the times of plugins', () => {
     );
   });
 
-  it('end with the moments of the last try, counted from its start', () => {
+  it('are followed by the moments of the last try, counted from its start', () => {
     const exchange = createExchange();
     const first = createTry({ startedAt: 1 });
     const last = createTry({ startedAt: 100, sentAt: 103.5, firstByteAt: 180, firstContentAt: 181.25 });
@@ -96,7 +96,7 @@ describe('the times of plugins', () => {
     );
   });
 
-  it('are taken of no request whose config does not ask', async () => {
+  it('are not measured for requests whose config does not request them', async () => {
     const clock = createFakeClock();
     const { times, run } = await timed(clock, {
       auth: () => clock.advance(1),
@@ -113,7 +113,7 @@ describe('the times of plugins', () => {
     expect(await Promise.all(reported)).toEqual([false, true]);
   });
 
-  it('are taken before a config is known only of those who name one, where no other can ask', async () => {
+  it('are measured before a config is known only for requests with an inline config, if only those may request them', async () => {
     const clock = createFakeClock();
     const { times, run } = await timed(clock, { auth: () => clock.advance(1) }, false);
     const reported = [{}, { 'x-gateway-config': '{}' }].map(async (headers) => {
@@ -124,7 +124,7 @@ describe('the times of plugins', () => {
     expect(await Promise.all(reported)).toEqual([false, true]);
   });
 
-  it('have names that are tokens, whatever a plugin is called', async () => {
+  it('have names that are tokens, whatever the plugin’s name', async () => {
     const clock = createFakeClock();
     const { times, run } = await timed(clock, { 'my plugin, é': () => Promise.resolve() });
     const exchange = createExchange();
@@ -147,6 +147,6 @@ describe('plugins are timed', () => {
     ],
     ['nowhere else', settings({ reply_headers: ['config_hash'] }), { stored: false, inline: false }],
   ])('%s', (_, asked, expected) => {
-    expect(whoMayAsk(asked)).toEqual(expected);
+    expect(timingSources(asked)).toEqual(expected);
   });
 });

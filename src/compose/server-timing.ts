@@ -2,47 +2,50 @@ import type { Settings } from '../settings/read/load.ts';
 import type { Clock, Exchange, GatewayContext, Middleware, TryRecord } from '../plugin/index.ts';
 import type { Watch } from './chain-builder.ts';
 
-/** Own time of plugins, by their names in the chains; an attempt's are those of the attempt that came last. */
+/** The own time of each plugin by its name in the chain. `attempt` holds the times of the last attempt. */
 interface Times {
   readonly chain: Map<string, number>;
   attempt: Map<string, number>;
-  /** What the plugins of all attempts before it took together; undefined: there were none. */
+  /** Total plugin time of the earlier attempts. Undefined: there were none. */
   earlier: number | undefined;
-  /** Whose they are. */
+  /** The attempt that `attempt` belongs to. */
   of: GatewayContext['attempt'];
-  /** The innermost plugin that runs, and the time of those that ran inside it. */
+  /** The innermost running plugin, with the time that plugins inside it took. */
   running: { inside: number } | undefined;
 }
 
-/** W3C Server Timing, section 4: a name is a token of HTTP. */
+/** A metric name is an HTTP token (W3C Server Timing, section 4). */
 const NOT_TOKEN = /[^A-Za-z0-9!#$%&'*+.^_`|~-]/g;
 
-/** Who may ask: configs of files, and those that come with requests, which are not known before the request is. */
-export interface MayAsk {
+/**
+ * The sources of configs that may request `Server-Timing`: config files, and inline configs, which are unknown until
+ * the request arrives.
+ */
+export interface TimingSources {
   readonly stored: boolean;
   readonly inline: boolean;
 }
 
-export const whoMayAsk = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>): MayAsk => ({
-  stored: [...gateway.values()].some(({ reply_headers: asked }) => asked?.includes('server_timing')),
+export const timingSources = ({ gateway, keys }: Pick<Settings, 'gateway' | 'keys'>): TimingSources => ({
+  stored: [...gateway.values()].some(({ reply_headers: headers }) => headers?.includes('server_timing')),
   inline: keys.keys.some(({ inline_configs: inline }) => inline === true),
 });
 
 /**
- * Where a request's time went. Plugins are timed in settings where somebody may ask for it, and in no others: their chains are as
- * they would be without.
+ * Measures the plugins of a request for `Server-Timing`. Plugins are wrapped only under settings in which some config
+ * may request it; other chains are unchanged.
  */
 export class PluginTimes {
   readonly #clock: Clock;
   readonly #stored: boolean;
   readonly #times = new WeakMap<Exchange, Times>();
 
-  constructor(clock: Clock, { stored }: Pick<MayAsk, 'stored'>) {
+  constructor(clock: Clock, { stored }: Pick<TimingSources, 'stored'>) {
     this.#clock = clock;
     this.#stored = stored;
   }
 
-  /** Puts the measuring around plugins, inside whatever else stands around them. */
+  /** Wraps each plugin in a measurement, inside the wrappers of `outer`. */
   around(outer: Watch | undefined): Watch {
     return {
       ...outer,
@@ -54,25 +57,28 @@ export class PluginTimes {
   }
 
   /**
-   * Of a reply that is about to leave: milliseconds of each plugin, and of the last try since it began. What was lost on attempts before
-   * the last is told as one, so that what plugins took adds up.
+   * The header of a reply that is about to leave: the milliseconds of each plugin, and the moments of the last try
+   * since it began. Plugins of earlier attempts appear as one sum, so that the plugin times add up.
    */
   header(exchange: Exchange): string {
     const { chain, attempt, earlier } = this.#times.get(exchange) ?? NONE;
-    const reported = ([name, ms]: readonly [string, number]): string => metric(`plugin-${name}`, ms);
-    const lost = earlier === undefined ? [] : [metric('earlier-attempts', earlier)];
-    const own = [...[...chain].map(reported), ...lost, ...[...attempt].map(reported)];
+    const toMetric = ([name, ms]: readonly [string, number]): string => metric(`plugin-${name}`, ms);
+    const earlierMetrics = earlier === undefined ? [] : [metric('earlier-attempts', earlier)];
+    const own = [...[...chain].map(toMetric), ...earlierMetrics, ...[...attempt].map(toMetric)];
     const last = exchange.attempts.at(-1)?.tries.at(-1);
     const total = metric('total', this.#clock.now() - exchange.startedAt);
     return [...own, ...(last ? upstreamMetrics(last) : []), total].join(', ');
   }
 
-  /** Chains run inside plugins as well as behind them (`config`, `route`): whatever ran while one of them did is not its own. */
+  /**
+   * Chains run inside plugins (`config`, `route`) as well as behind them, so the time of everything that ran inside is
+   * subtracted.
+   */
   #timed(name: string, middleware: Middleware): Middleware {
     const timed: Middleware = async (ctx, next) => {
       const times = this.#timesOf(ctx.exchange);
       const into = ownTimes(times, ctx.attempt);
-      // In the order of the chain, though the last one ends first.
+      // Inserted before it runs, so that the metrics have the order of the chain, although inner plugins end first.
       into.set(name, into.get(name) ?? 0);
       const around = times.running;
       const running = (times.running = { inside: 0 });
@@ -86,11 +92,11 @@ export class PluginTimes {
         times.running = around;
       }
     };
-    return (ctx, next) => (this.#isAsked(ctx.exchange) ? timed(ctx, next) : middleware(ctx, next));
+    return (ctx, next) => (this.#isWanted(ctx.exchange) ? timed(ctx, next) : middleware(ctx, next));
   }
 
-  /** As long as its config is not known, a request may have any. */
-  #isAsked({ config, request }: Exchange): boolean {
+  /** Until the config of a request is known, it may be any. */
+  #isWanted({ config, request }: Exchange): boolean {
     if (config) return config.replyHeaders.has('server_timing');
     return this.#stored || request.header('config') !== undefined;
   }

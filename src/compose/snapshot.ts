@@ -28,29 +28,29 @@ import { createMediaInliner } from '../translate/inline-media.ts';
 import type { PathSettings } from '../gateway/path-settings.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import { createSender } from '../send/send.ts';
-import { PluginTimes, whoMayAsk } from './server-timing.ts';
+import { PluginTimes, timingSources } from './server-timing.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder, type Watch } from './chain-builder.ts';
 
-/** The settings in force, compiled: immutable. A request keeps the snapshot it began with. */
+/** The compiled settings, immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
-  /** Access tokens its catalog may need; some entries know theirs only once they are open. */
+  /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
-   * Starts what the catalog needs running; awaited before the snapshot goes live.
-   * @param which of its entries. Default: all.
+   * Opens the catalog's entries; awaited before the snapshot goes live.
+   * @param which filters the entries. Default: all.
    */
   open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
-  /** Lets go of what its plugins opened. */
+  /** Runs the closing tasks of its plugins. */
   close(): Promise<void>;
 }
 
-/** What outlives snapshots and is shared by them. */
+/** State that outlives snapshots and is shared by them. */
 export interface Shared {
   readonly clock: Clock;
-  /** The process's, for what catalog entries leave to it. */
+  /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   readonly random: (plugin: string) => number;
@@ -59,25 +59,28 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
-  /** Default: large bodies do not wait. */
+  /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;
-  /** An access token was fetched for a catalog entry, or could not be. */
+  /** Called when an access token was fetched for a catalog entry, or could not be. */
   readonly tokenFetched: (slug: string, error: unknown) => void;
   readonly recorder: Recorder;
   readonly labels: ModelNames;
   readonly registry: PluginRegistry;
   readonly pluginFault: ReportPluginFailure;
   readonly watch?: Watch | undefined;
-  /** Makes the listener that learns the config of every request; undefined where these settings need none. */
+  /** Creates the listener that gets the config of every request. Undefined if these settings need none. */
   readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
   /** Called when the snapshot is closed. */
   readonly onClose?: (() => void) | undefined;
 }
 
-/** Of all entries at once: some ask a metadata server that is still coming up, with several tries. */
+/** Limit for opening all entries together: some retry a metadata server that is still starting. */
 const OPEN_LIMIT_MS = 45_000;
 
-/** Compiles settings; every problem is reported in `loaded`, and with an error among them there is no snapshot. Does no I/O but plugins' own. */
+/**
+ * Compiles settings. Every problem is reported in `loaded`; with an error among them the result is undefined. Does no
+ * I/O of its own; plugins may.
+ */
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
@@ -91,8 +94,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     tokenUris: new Set(server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
-  const may = whoMayAsk(settings);
-  const pluginTimes = may.stored || may.inline ? new PluginTimes(shared.clock, may) : undefined;
+  const sources = timingSources(settings);
+  const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
   const watch = admitting(shared.inFlight, pluginTimes ? pluginTimes.around(shared.watch) : shared.watch);
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
@@ -139,7 +142,7 @@ function createSnapshot(
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,
     pluginTimes,
-    // Some keys are known only once the entries are open.
+    // Some keys are known only after `open`.
     get tokenKeys() {
       return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
     },
@@ -166,7 +169,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
   }
 }
 
-/** All chains; the entry chain leads to the others. */
+/** Compiles all chains. Returns the entry chain, which leads to the others. */
 async function compileChains(
   settings: Settings,
   { server, catalog, chainBuilder, shared, replies, health }: Compilation,
@@ -200,7 +203,8 @@ async function compileChains(
     onConfig: shared.onConfig?.(server),
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
-  // A key ring is built of sound entries only; of settings with mistakes the chains are compiled for what there is to report.
+  // The key ring accepts valid entries only. With errors in the settings, chains are still compiled for their
+  // diagnostics.
   const keys = createKeyRing(chainBuilder.isValid ? settings.keys : { keys: [] }, clock);
   const models = createModelDirectory(catalog, configs, targets);
   return chainBuilder.chain(serverChain(server, 'entry'), { ...base, keys, configs, models });
@@ -212,7 +216,7 @@ const requestLimits = ({ limits }: ServerSettings, inFlight: InFlight): RequestL
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });
 
-/** Attempts run in every request chain: only what all of these provide is sure to be there. */
+/** The names that every request chain provides: an attempt may run in any of them. */
 function providedToAttempts(settings: Settings, server: ServerSettings, registry: PluginRegistry): string[] {
   const requestChains = [
     server.chains.request,

@@ -1,6 +1,6 @@
 import { Cancellation, GatewayError, type Clock } from '../plugin/index.ts';
 
-/** Work that did not end in the time it was given. */
+/** Thrown when work exceeds its time limit. */
 export class TimeLimitPassed extends Error {
   override readonly name = 'TimeLimitPassed';
   constructor(ms: number) {
@@ -10,11 +10,11 @@ export class TimeLimitPassed extends Error {
 
 const ENDED = new GatewayError('internal_error', 'The work has ended.');
 
-/** The work's own end, or a TimeLimitPassed: what nobody can call off goes on, but nobody waits for it. */
+/** Awaits the work, or throws TimeLimitPassed. The work itself cannot be cancelled and continues without a waiter. */
 export async function withinTime<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
   const waiting = new Cancellation();
-  // Not `clock.after`, whose timers keep no process alive: at a start, work that hangs may be all there is, and Node would
-  // exit without a word.
+  // Not `clock.after`, whose timers do not keep the process alive: at start-up nothing else may be pending, and Node
+  // would exit silently while the work hangs.
   const limit = clock.sleep(ms, waiting).then(() => {
     throw new TimeLimitPassed(ms);
   });

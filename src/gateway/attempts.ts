@@ -28,7 +28,7 @@ import { ResponseCapture } from './response-capture.ts';
 
 type Timeouts = Required<TimeoutSettings>;
 
-/** One run of the attempt chain and all that belongs to it alone. */
+/** One run of the attempt chain, with the state that belongs to this run alone. */
 export class TargetAttempt extends ReplyHolder implements Attempt {
   readonly number: number;
   readonly target: Target;
@@ -74,20 +74,20 @@ export class TargetAttempt extends ReplyHolder implements Attempt {
     return this.#resolved;
   }
 
-  /** Nearer settings win: the target's own, the catalog entry's, the server's. */
+  /** The most specific settings win: the target's, then the catalog entry's, then the server's. */
   set resolved(resolved: ResolvedTarget | undefined) {
     this.#resolved = resolved;
     this.timeouts = { ...this.#defaults, ...resolved?.timeouts, ...this.target.timeouts };
   }
 
-  /** What was sent is not needed once a reply is there: prompts of megabytes must not live as long as a slow stream. */
+  /** Drops the sent body once a reply has begun: prompts of megabytes must not live as long as a slow stream. */
   release(): void {
     this.outbound = undefined;
     if (this.body.original.length > KEPT_BODY_BYTES) this.body = this.body.outline();
   }
 }
 
-/** What throws in its listeners is heard as for the exchange's own. */
+/** Errors of its listeners are reported as those of the exchange's listeners are. */
 const cancellationWithin = ({ cancellation }: Exchange): Cancellation =>
   cancellation instanceof GuardedCancellation ? cancellation.another() : new Cancellation();
 
@@ -98,10 +98,10 @@ interface TargetAttemptSetup {
   readonly timeouts: Timeouts;
 }
 
-/** Whatever became of an attempt and its reply, its upstream is let go when the exchange ends. */
+/** When the exchange ends, the upstream of each attempt is released, however the attempt ended. */
 const OVER = new GatewayError('client_closed', 'The request is over.');
 
-/** Below this, keeping a body costs less than making its outline. */
+/** Below this size, keeping a body costs less than making its outline. */
 const KEPT_BODY_BYTES = 8 * 1024;
 
 export interface AttemptSetup {
@@ -124,7 +124,7 @@ export function createAttemptRunner({ chain, clock, timeouts }: AttemptSetup): A
         work.onHandOver?.();
       }
       const { body } = exchange.request;
-      if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was there.');
+      if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was set.');
       const attempt = new TargetAttempt(exchange, body, { target, choice, now: clock.now(), timeouts });
       exchange.attempts.push(attempt);
       const stopListening = exchange.cancellation.onCancel((reason) => attempt.cancellation.cancel(reason));
@@ -161,25 +161,26 @@ function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: Respon
   const reply = attempt.reply!;
   for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
-  // The exchange owns the reply now: a reply that the attempt sets later would cancel it.
+  // The exchange owns the reply now: setting another reply on the attempt would cancel this one.
   attempt.seal();
   exchange.request.body = undefined;
   attempt.release();
 }
 
 /**
- * Koa's context as this attempt sees it. `ctx.status`, `ctx.body` and `ctx.set` are delegated by Koa to `ctx.response`, and
- * by that to `ctx.response.res`: giving the view its own of both is all the isolation takes.
+ * The Koa context of this attempt. Koa delegates `ctx.status`, `ctx.body` and `ctx.set` to `ctx.response`, which
+ * delegates to `ctx.response.res`. A `response` and a `res` per attempt are all the isolation it needs.
  */
 function attemptContext(ctx: GatewayContext, attempt: Attempt, captured: ResponseCapture): GatewayContext {
-  const response = twin(ctx.response);
-  const view = Object.assign(twin(ctx), { attempt, response });
+  const response = shallowCopy(ctx.response);
+  const view = Object.assign(shallowCopy(ctx), { attempt, response });
   Object.assign(response, { res: captured, ctx: view });
   return view;
 }
 
 /**
- * A copy beside the object, not one that inherits from it: V8 gives a prototype a hidden class of its own, so that every
- * access to an attempt's context would be looked up anew (a tenth of what a request costs, measured).
+ * A shallow copy instead of an object that inherits. V8 gives each prototype its own hidden class, so every access
+ * through an inheriting context would be looked up again (10 % of the cost of a request, measured).
  */
-const twin = <T extends object>(object: T): T => Object.assign(Object.create(Object.getPrototypeOf(object)), object);
+const shallowCopy = <T extends object>(object: T): T =>
+  Object.assign(Object.create(Object.getPrototypeOf(object)), object);

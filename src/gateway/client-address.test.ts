@@ -8,7 +8,7 @@ const PROXY = '10.0.0.1';
 const listed = (text: string, peer = PROXY): string => clientAddress(peer, { 'x-forwarded-for': text }, isTrusted);
 const standard = (text: string, peer = PROXY): string => clientAddress(peer, { forwarded: text }, isTrusted);
 
-describe('where a request comes from', () => {
+describe('the client address', () => {
   it.each([
     ['its peer, whatever it claims', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['what a trusted proxy says', PROXY, '198.51.100.1', '198.51.100.1'],
@@ -52,14 +52,14 @@ describe('where a request comes from', () => {
     },
   );
 
-  it('is the peer without a header, and where no proxy is trusted', () => {
+  it('is the peer if there is no header or no trusted proxy', () => {
     expect(clientAddress(PROXY, {}, isTrusted)).toBe(PROXY);
     expect(clientAddress('', { 'x-forwarded-for': '1.1.1.1' }, isTrusted)).toBe('');
     expect(clientAddress(PROXY, { 'x-forwarded-for': '1.1.1.1' }, createNetworkTest([]))).toBe(PROXY);
   });
 });
 
-describe('where a request comes from, by Forwarded', () => {
+describe('the client address from Forwarded', () => {
   it.each([
     ['for=198.51.100.1', '198.51.100.1'],
     ['For="198.51.100.1:4711";proto=https;by=10.0.0.1', '198.51.100.1'],
@@ -88,14 +88,14 @@ describe('where a request comes from, by Forwarded', () => {
     'for=198.51.100.1 for=2.2.2.2',
     'for = 198.51.100.1',
     'for="198.51.100.1',
-    // What a client begins, its proxy's quotes would end.
+    // The proxy's quotes would close a string that the client opened.
     'for=", for="[2001:db8:9::1]"',
     'for=127.0.0.1',
     'for="[::1]"',
     '198.51.100.1',
   ])('is unknown by %j', (header) => expect(standard(header)).toBe(UNKNOWN));
 
-  it('is unknown where X-Forwarded-For says another address: the proxy has written only one of them', () => {
+  it('is unknown if X-Forwarded-For has another address: the proxy has written only one of the two', () => {
     const both = (forwarded: string, list: string) =>
       clientAddress(PROXY, { forwarded, 'x-forwarded-for': list }, isTrusted);
     expect(both('for=198.51.100.1', '198.51.100.1')).toBe('198.51.100.1');
@@ -109,7 +109,7 @@ describe('where a request comes from, by Forwarded', () => {
 const OWN = fc.ipV4().filter((address) => !isTrusted(address) && !address.startsWith('0.'));
 const PROXIES = fc.array(fc.constantFrom('10.0.0.2', '10.0.0.3', '[2001:db8:1::7]:80'), { maxLength: 3 });
 
-describe('what a client puts into the header', () => {
+describe('header content that the client invented', () => {
   it('never changes its address', () => {
     fc.assert(
       fc.property(fc.string(), OWN, PROXIES, (claim, own, proxies) => {
@@ -118,7 +118,7 @@ describe('what a client puts into the header', () => {
     );
   });
 
-  it('never makes it another one in Forwarded: unknown at worst', () => {
+  it('makes it at worst unknown in Forwarded, never another address', () => {
     const claims = fc.oneof(fc.string(), fc.stringMatching(/^[for=",; \\[\]:.0-9_a-f]*$/));
     fc.assert(
       fc.property(claims, OWN, fc.boolean(), (claim, own, quoted) => {

@@ -3,16 +3,17 @@ import { isLoopback } from '../settings/compile/loopback.ts';
 import type { NetworkTest } from '../settings/compile/networks.ts';
 import { readForwarded, readXForwardedFor, type Hop } from './forwarded-for.ts';
 
-/** RFC 7239, section 6.2. It is in no network: a key that is held to some is refused. */
+/** RFC 7239, section 6.2. No network contains it, so a request whose key is restricted to networks is refused. */
 export const UNKNOWN = 'unknown';
 
 /**
- * Where a request comes from: the peer of its connection; behind trusted proxies the nearest hop that is none of them. Each proxy
- * appends the address it was called from, so trusted proxies wrote all to the right of that hop. All to the left of it may be the
- * client's invention: it is not read.
+ * The client's address: the connection's peer, or behind trusted proxies the nearest hop that is not one of them. Each
+ * proxy appends the address that called it, so trusted proxies wrote everything to the right of that hop. The hops to
+ * its left are not read: the client may have invented them.
  *
- * Where every hop is a trusted proxy, the farthest one began. A hop without an address is `unknown`: the proxies say that they do not
- * know, and a guess could let a key in. So are loopback addresses: they are another machine's own, and would pass for this one.
+ * If every hop is a trusted proxy, the farthest one is the client. A hop without an address yields `unknown`: the
+ * proxies report that they do not know, and a guess could admit a key. Loopback addresses yield `unknown` too: they
+ * belong to another machine and would pass for this one.
  */
 export function clientAddress(peer: string, headers: IncomingHttpHeaders, isTrusted: NetworkTest): string {
   if (!isTrusted(peer)) return peer;
@@ -22,11 +23,12 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, isTrus
   const hops = readForwarded(standard);
   const reported = hops ? nearest(peer, hops, isTrusted) : UNKNOWN;
   if (listed === undefined) return reported;
-  // Proxies write one of the two and pass the other on as the client sent it: where they differ, one is the client's invention.
+  // A proxy writes one of the two headers and forwards the other as the client sent it. If they differ, the client
+  // invented one of them.
   return nearest(peer, readXForwardedFor(listed), isTrusted) === reported ? reported : UNKNOWN;
 }
 
-/** Lines of one name arrive joined, in their order. */
+/** node:http joins header lines of one name, in order. */
 const textOf = (header: string | string[] | undefined): string | undefined => header?.toString();
 
 function nearest(peer: string, hops: readonly Hop[], isTrusted: NetworkTest): string {

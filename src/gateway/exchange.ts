@@ -28,25 +28,25 @@ import { GuardedCancellation, guardedListener, type ListenerFaults } from './plu
 import { ReplyHolder } from './reply-holder.ts';
 
 const REQUEST_ID = /^[\w-]{1,128}$/;
-/** 32 hex digits, not all of them zero (W3C Trace Context, section 3.2.2.3). */
+/** 32 hex digits, not all zero (W3C Trace Context, section 3.2.2.3). */
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
   readonly clientFormat: Format | undefined;
-  /** Of the operation's path. */
+  /** Parameters of the operation's path. */
   readonly params: PathParams;
   readonly snapshot: ExchangeSettings;
   readonly clock: Clock;
-  /** Of a request that is explained after it was served. */
+  /** A fixed id, for a request that is explained after it was served. */
   readonly id?: string | undefined;
-  /** The request has a deadline, or another one. */
+  /** Called when the deadline is set or changes. */
   readonly onDeadline?: ((deadline: number) => void) | undefined;
-  /** A listener has thrown: it does not keep the others from hearing. */
+  /** Called when a listener throws. The other listeners still run. */
   readonly onListenerFault?: ((error: unknown, requestId: string) => void) | undefined;
 }
 
-/** The exchange of one request, from the moment its head was read. */
+/** The exchange of one request. It exists from the moment the request's head was read. */
 export class HttpExchange extends ReplyHolder implements Exchange, ListenerFaults {
   readonly id: string;
   readonly startedAt: number;
@@ -78,9 +78,10 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   constructor(req: IncomingMessage, setup: ExchangeSetup) {
     const { operation, clientFormat, params, snapshot, clock, id } = setup;
     super();
-    const asked = req.headers['x-request-id'];
-    const isOwn = typeof asked === 'string' && REQUEST_ID.test(asked) && !isKey(asked, req.headers, snapshot);
-    this.id = id ?? (isOwn ? asked : uuidv7(clock.wall()));
+    const requested = req.headers['x-request-id'];
+    const isUsable =
+      typeof requested === 'string' && REQUEST_ID.test(requested) && !isKey(requested, req.headers, snapshot);
+    this.id = id ?? (isUsable ? requested : uuidv7(clock.wall()));
     this.startedAt = clock.now();
     this.#onDeadline = setup.onDeadline;
     this.#onListenerFault = setup.onListenerFault;
@@ -89,18 +90,21 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.operation = operation;
     this.clientFormat = clientFormat;
     this.request = new HttpRequest(req, params, { snapshot, exchange: this });
-    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#askedTrace(snapshot) ?? traceId() };
+    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#traceIdHeader(snapshot) ?? traceId() };
   }
 
-  /** A trace the caller names without being part of it: `x-gateway-trace-id`, in W3C's form or as a UUID. */
-  #askedTrace(snapshot: Pick<ExchangeSettings, 'headerNames'>): string | undefined {
-    const asked = this.request.header('trace-id');
-    if (asked === undefined || isKey(asked, this.request.headers, snapshot)) return undefined;
-    const id = asked.replaceAll('-', '').toLowerCase();
+  /**
+   * The trace id from `x-gateway-trace-id`, in W3C's form or as a UUID: a trace that the caller names without taking
+   * part in it.
+   */
+  #traceIdHeader(snapshot: Pick<ExchangeSettings, 'headerNames'>): string | undefined {
+    const requested = this.request.header('trace-id');
+    if (requested === undefined || isKey(requested, this.request.headers, snapshot)) return undefined;
+    const id = requested.replaceAll('-', '').toLowerCase();
     return TRACE_ID.test(id) ? id : undefined;
   }
 
-  /** Without a setter: a plugin that assigns something else fails, and a client that leaves still ends the request. */
+  /** Read-only: assigning to it throws, so no plugin can disconnect the exchange from the client's disconnect. */
   get cancellation(): GuardedCancellation {
     return this.#cancellation;
   }
@@ -110,7 +114,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   }
 
   set deadline(deadline: number) {
-    // A plugin may compute it from anything; a comparison with NaN is never true.
+    // A plugin may compute NaN, and a comparison with NaN is never true.
     if (!Number.isFinite(deadline)) throw new TypeError('exchange.deadline must be a finite number');
     if (isGivenUp(this)) return;
     this.#deadline = deadline;
@@ -121,18 +125,18 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     return isGivenUp(this);
   }
 
-  /** Who comes too late is told at once: an attempt that nobody awaited must not outlive its request. */
+  /** A listener added after the end runs at once: an attempt that was never awaited must not outlive its request. */
   onEnd(listener: (end: ReplyEnd) => void): void {
-    const heard = guardedListener(listener, this);
-    if (this.#end) heard(this.#end);
-    else this.#endListeners.push(heard);
+    const guarded = guardedListener(listener, this);
+    if (this.#end) guarded(this.#end);
+    else this.#endListeners.push(guarded);
   }
 
   listenerFailed(error: unknown): void {
     this.#onListenerFault?.(error, this.id);
   }
 
-  /** Tells the listeners, once. A listener that throws does not keep the others from hearing. */
+  /** Calls each listener once. A listener that throws does not stop the others. */
   end(end: ReplyEnd): void {
     const listeners = this.#endListeners;
     this.#end = end;
@@ -147,7 +151,10 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   }
 }
 
-/** What a caller calls its request or trace stands in logs, records and replies: none of the keys it sends, by mistake, is taken for it. */
+/**
+ * True if the text is one of the caller's keys. Request and trace ids appear in logs, records and replies, so a key
+ * sent as an id by mistake must not be used as one.
+ */
 function isKey(
   text: string,
   headers: IncomingMessage['headers'],
@@ -158,8 +165,9 @@ function isKey(
 }
 
 /**
- * RFC 9110, section 7.6.1: what `connection` names was meant for this connection alone. It ends here, before anything reads it, or
- * a config would ask, keep a reply for and forward what was never sent. Framing is node:http's, which has read it already.
+ * Drops the headers that `connection` names: they are for this connection alone (RFC 9110, section 7.6.1). They are
+ * dropped before anything reads them, so that conditions, the cache and forwarding see only end-to-end headers. The
+ * framing headers stay: node:http has already read them.
  */
 function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const { connection } = headers;

@@ -1,12 +1,12 @@
 import { normaliseAddress } from '../settings/compile/networks.ts';
 
-/** One hop as a header tells it, in one form for one address; undefined: what stands there is no address. */
+/** One hop from a header, as a normalised address. Undefined: the element holds no address. */
 export type Hop = string | undefined;
 
 const PORT = String.raw`(?::\d{1,5})?`;
 const IPV4 = new RegExp(String.raw`^([\d.]+)${PORT}$`);
 const BRACKETED = new RegExp(String.raw`^\[([\da-fA-F:.]+)\]${PORT}$`);
-/** No port here: the last group of an address looks like one. */
+/** Without a port: the last group of an IPv6 address looks like one. */
 const IPV6 = /^[\da-fA-F:.]*:[\da-fA-F:.]*:[\da-fA-F:.]*$/;
 
 function readAddress(text: string): Hop {
@@ -14,9 +14,9 @@ function readAddress(text: string): Hop {
   return address === undefined ? undefined : normaliseAddress(address);
 }
 
-/** `X-Forwarded-For`, the farthest hop first: addresses with or without a port, IPv6 with or without brackets. */
+/** Reads `X-Forwarded-For`, the farthest hop first. Addresses may have a port, and IPv6 may have brackets. */
 export function readXForwardedFor(header: string): readonly Hop[] {
-  // RFC 9110, section 5.6.1: empty elements of a list say nothing.
+  // Empty list elements are ignored (RFC 9110, section 5.6.1).
   const elements = header.split(',').map((element) => element.trim());
   return elements.filter((element) => element !== '').map(readAddress);
 }
@@ -26,9 +26,9 @@ const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
 const PAIR = new RegExp(String.raw`[ \t]*(?:(${TOKEN})=(${TOKEN}|${QUOTED}))?[ \t]*([;,]|$)`, 'y');
 
 /**
- * `Forwarded` (RFC 7239), the farthest hop first. `unknown`, an obfuscated name and an element without `for` are hops without an
- * address. Undefined: the header breaks the grammar, so the end of a sender's element and the beginning of the next proxy's are
- * unknown.
+ * Reads `Forwarded` (RFC 7239), the farthest hop first. `unknown`, an obfuscated name and an element without `for` are
+ * hops without an address. Undefined: the header breaks the grammar, so the boundary between the client's elements and
+ * the next proxy's is unknown.
  */
 export function readForwarded(header: string): readonly Hop[] | undefined {
   const hops: Hop[] = [];
@@ -58,7 +58,7 @@ export function readForwarded(header: string): readonly Hop[] | undefined {
 const unquoted = (value: string): string =>
   value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(.)/g, '$1') : value;
 
-/** RFC 7239, section 6: a port may be obfuscated, IPv6 must stand in brackets. */
+/** A port may be obfuscated, and IPv6 must have brackets (RFC 7239, section 6). */
 const readNode = (node: string): Hop => {
   const address = node.replace(/:_[\w.-]+$/, '');
   return address.includes('[') || !IPV6.test(address) ? readAddress(address) : undefined;

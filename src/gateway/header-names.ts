@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Names of the gateway's own headers under the configured prefixes, worked out once. */
+/** The gateway's own header names under the configured prefixes, computed once. */
 export class HeaderNames {
   readonly #prefixes: readonly string[];
   readonly #names = new Map<string, readonly string[]>();
@@ -12,7 +12,7 @@ export class HeaderNames {
     this.#response = prefixes.map(responseNames);
   }
 
-  /** Names for a reply: under the prefix that its request used, else under the first. */
+  /** Header names for a reply, under the prefix its request used, else under the first prefix. */
   response(headers: IncomingHttpHeaders): ResponseHeaderNames {
     const [first, ...others] = this.#response;
     if (others.length === 0) return first!;
@@ -21,7 +21,7 @@ export class HeaderNames {
     return this.#response[used] ?? first!;
   }
 
-  /** Value of `<prefix><name>` under the first prefix the request used. */
+  /** The value of `<prefix><name>`, under the first prefix with which the request has it. */
   read(headers: IncomingHttpHeaders, name: string): string | undefined {
     for (const full of this.#all(name)) {
       const value = headers[full];
@@ -30,7 +30,7 @@ export class HeaderNames {
     return undefined;
   }
 
-  /** `<prefix><name>` as the request wrote it; one that it did not send has the first prefix. */
+  /** `<prefix><name>` with the prefix the request used for it, else with the first prefix. */
   nameFor(headers: IncomingHttpHeaders, name: string): string {
     const names = this.#all(name);
     return names.find((full) => headers[full] !== undefined) ?? names[0] ?? name;

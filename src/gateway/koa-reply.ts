@@ -5,8 +5,8 @@ import { isGivenUp } from '../chain/plugin-work.ts';
 import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../plugin/index.ts';
 
 /**
- * Makes `ctx.status` and `ctx.body` speak of the reply in hand, as Koa's own do: after `next()` the status is that of the
- * reply, and a body puts another reply in its place. Bound once to the app's response, so that a request pays nothing for it.
+ * Binds `ctx.status` and `ctx.body` to the current reply: after `next()` the status is the reply's, and setting a body
+ * replaces the reply. Bound once to the app's response, so that a request pays nothing for it.
  */
 export function bindReplies(app: Koa): void {
   const koa: object = Object.getPrototypeOf(app.response);
@@ -33,12 +33,12 @@ export function bindReplies(app: Koa): void {
         if (holder) holder.reply = toReply(this);
       },
     },
-    // All of Koa's ways to a header lead through these two.
+    // All of Koa's header setters go through these two.
     ...Object.fromEntries((['set', 'remove'] as const).map((name) => [name, { value: unlessFenced(koa, name) }])),
   });
 }
 
-/** The code that runs is that of a plugin that was given up: it changes nothing any more. */
+/** True if the running code belongs to a plugin that has been given up. Such code changes nothing any more. */
 function isFenced(response: Koa.Response): boolean {
   const { exchange } = response.ctx as unknown as Partial<GatewayContext>;
   return exchange !== undefined && isGivenUp(exchange);
@@ -51,23 +51,29 @@ function unlessFenced(koa: object, name: 'set' | 'remove') {
   };
 }
 
-/** Koa answers with a status alone by its text. 404 is Koa's word for "nobody has answered". */
+/**
+ * Turns a status without a body into a reply with the status text, as Koa does. 404 is Koa's default status and means
+ * that no middleware replied.
+ */
 export function answerByStatus(response: Koa.Response): void {
   if (response.status === 404) return;
   response.body = WITHOUT_CONTENT.has(response.status) ? null : response.message;
 }
 
-/** RFC 9110: no content in a 204, a 205 and a 304. */
+/** Replies with these statuses have no content (RFC 9110). */
 const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The attempt in the attempt chain, else the exchange. Undefined before there is one. */
+/** The attempt within an attempt chain, otherwise the exchange. Undefined before the exchange exists. */
 function holderOf(response: Koa.Response): { reply: Reply | undefined } | undefined {
-  // Koa knows its own context only; the request path has put the exchange on it.
+  // Koa's type does not know `exchange` and `attempt`; the request path and the attempt runner set them.
   const { attempt, exchange } = response.ctx as unknown as Partial<GatewayContext>;
   return attempt ?? exchange;
 }
 
-/** What a plugin has made with `ctx.body`. Its headers stay where Koa has put them: they may still change. */
+/**
+ * The reply that a plugin made by setting `ctx.body`. Its headers stay on Koa's response, because they may still
+ * change.
+ */
 function toReply(response: Koa.Response): Reply {
   return {
     status: response.res.statusCode,
@@ -92,14 +98,14 @@ function toBody(body: unknown): Buffer | Source {
 
 const fromWeb = (stream: WebStream): Source => new ReadableSource(Readable.fromWeb(stream));
 
-/** A Node stream as a source. */
+/** Adapts a Node stream to a source. */
 class ReadableSource implements Source {
   readonly #stream: Readable;
   #cancelled = false;
 
   constructor(stream: Readable) {
     this.#stream = stream;
-    // Without a listener, an error before the reply is opened would end the process.
+    // Without a listener, an error before `open` would end the process.
     stream.on('error', () => {});
   }
 
@@ -108,7 +114,7 @@ class ReadableSource implements Source {
     stream.on('data', (piece: Buffer | string) => sink.push(Buffer.from(piece)));
     finished(stream, { writable: false }, (cause) => {
       if (this.#cancelled) return;
-      if (cause) sink.fail(new GatewayError('internal_error', 'The reply broke off.', { cause }));
+      if (cause) sink.fail(new GatewayError('internal_error', 'The reply broke off before its end.', { cause }));
       else sink.end();
     });
   }

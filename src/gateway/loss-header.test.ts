@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lossHeader } from './loss-header.ts';
 
-describe('the header of what was lost', () => {
+describe('the header of lost parameters', () => {
   test.each([
     [[], ''],
     [['seed'], 'seed'],
@@ -21,13 +21,13 @@ describe('the header of what was lost', () => {
     expect(names).toEqual(expect.arrayContaining(header.split(',').slice(0, -1)));
   });
 
-  test('counts the losses that have no names', () => {
+  test('counts the losses without names', () => {
     const losses = [{ param: 'seed' }, { param: '(+5 more)', count: 5 }, { param: '(+100000 more)', count: 100_000 }];
     expect(lossHeader(losses)).toBe('seed,(+100005 more)');
     expect(lossHeader(losses.slice(1))).toBe('(+100005 more)');
   });
 
-  test('is one short line of visible ASCII, whatever callers call their fields', () => {
+  test('is one short line of visible ASCII, whatever names callers give their fields', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (names) => {
         const header = lossHeader(names.map((param) => ({ param })));

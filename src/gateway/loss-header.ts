@@ -1,12 +1,12 @@
 import type { Loss } from '../formats/conversation.ts';
 import { countLosses } from '../plugin/index.ts';
 
-/** Names of one header line: more than any request has, and less than a proxy refuses. */
+/** Size limit of the header: more than any request needs, and less than a proxy refuses. */
 const MAX_BYTES = 1024;
 
 /**
- * What was lost, as a list of names in one header: as they are where HTTP allows it (RFC 9110, section 5.5), a comma within a name
- * and what is no visible ASCII percent-encoded. Never the half of a name: what has no room is counted.
+ * Encodes the lost parameters as a list in one header. Commas within a name and characters other than visible ASCII are
+ * percent-encoded; HTTP allows the rest (RFC 9110, section 5.5). Names are never cut: those without room are counted.
  */
 export function lossHeader(losses: readonly Pick<Loss, 'param' | 'count'>[]): string {
   const params = new Set(losses.flatMap(({ param, count }) => (count === undefined ? [param] : [])));

@@ -3,7 +3,7 @@ import type { Exchange } from '../plugin/index.ts';
 import type { NetworkTest } from '../settings/compile/networks.ts';
 import type { HeaderNames } from './header-names.ts';
 
-/** The settings an exchange is made with. */
+/** The settings that an exchange needs. */
 export interface ExchangeSettings {
   readonly hash: string;
   readonly server: { readonly deadlineMs: number };
@@ -12,14 +12,14 @@ export interface ExchangeSettings {
   readonly isTrustedProxy?: NetworkTest | undefined;
 }
 
-/** The settings the request path runs a request on, from its beginning to its end. */
+/** The settings of the request path. A request uses the same ones from beginning to end. */
 export interface PathSettings extends ExchangeSettings {
   readonly entry: Chain;
-  /** Undefined where no reply may carry `Server-Timing`. */
+  /** Undefined: no reply carries `Server-Timing`. */
   readonly pluginTimes: { header(exchange: Exchange): string } | undefined;
 }
 
-/** Holds the settings of one request until its reply has ended. */
+/** Keeps the settings of one request alive until its reply has ended. */
 export interface Lease {
   readonly snapshot: PathSettings;
   /** Called once. */

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { PluginFailureKind, PluginFailure } from '../chain/instance.ts';
 import type { Families } from '../record/metrics/open-families.ts';
 
-/** Hears of everything that goes wrong in plugins from outside. */
+/** Called for every fault of a third-party plugin. */
 export type ReportPluginFailure = (failure: PluginFailure) => void;
 
-/** Where plugins run to check or explain settings, not to serve. */
+/** For plugins that run to check or explain settings, not to serve. */
 export const ignorePluginFaults: ReportPluginFailure = () => {};
 
 const MESSAGES = {
@@ -16,7 +16,7 @@ const MESSAGES = {
   rejection: 'a plugin left a rejection unhandled',
 } as const satisfies Record<PluginFailureKind, string>;
 
-/** Counts faults of plugins from outside and logs them under the plugin's name. */
+/** Counts the faults of third-party plugins and logs them with the plugin's name. */
 export function pluginFaults(log: Logger, { pluginFailures }: Pick<Families, 'pluginFailures'>): ReportPluginFailure {
   return ({ kind, plugin, requestId, error }) => {
     pluginFailures.add({ plugin, kind });

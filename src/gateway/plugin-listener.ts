@@ -2,14 +2,15 @@ import { currentWork, runAs } from '../chain/plugin-work.ts';
 import { blame } from '../plugin/blame.ts';
 import { Cancellation, type GatewayError } from '../plugin/index.ts';
 
-/** Hears what a listener threw; of a plugin from outside it is an error with that plugin's name (blame.ts). */
+/** Receives the errors that listeners throw. An error of a third-party plugin carries that plugin's name (blame.ts). */
 export interface ListenerFaults {
   listenerFailed(error: unknown): void;
 }
 
 /**
- * A listener of the plugin that runs now. What it throws reaches neither the other listeners nor the code that calls them, which may
- * be an event of the client's socket: the end of the process. The gateway's own listeners stay as they are.
+ * Guards a listener of the plugin that runs now. Its errors reach neither the other listeners nor the calling code,
+ * which may be an event of the client's socket, where an error would end the process. The gateway's own listeners are
+ * returned unchanged.
  */
 export function guardedListener<T>(listener: (value: T) => void, faults: ListenerFaults): (value: T) => void {
   const work = currentWork();
@@ -17,7 +18,7 @@ export function guardedListener<T>(listener: (value: T) => void, faults: Listene
   const report = (thrown: unknown): void => faults.listenerFailed(blame(thrown, work.plugin));
   return (value) => {
     try {
-      // An async listener gives a promise, whatever its type says.
+      // An async listener returns a promise, whatever its type says.
       const result: unknown = runAs(work, () => listener(value));
       if (result instanceof Promise) result.catch(report);
     } catch (thrown) {
@@ -26,7 +27,7 @@ export function guardedListener<T>(listener: (value: T) => void, faults: Listene
   };
 }
 
-/** The cancellation of a request or an attempt, whose listeners may be those of plugins from outside. */
+/** The cancellation of a request or an attempt. Its listeners may belong to third-party plugins. */
 export class GuardedCancellation extends Cancellation {
   readonly #faults: ListenerFaults;
 
@@ -39,7 +40,7 @@ export class GuardedCancellation extends Cancellation {
     return super.onCancel(guardedListener(listener, this.#faults));
   }
 
-  /** One of its own for a part of the same request. */
+  /** Creates a cancellation for a part of the same request. */
   another(): GuardedCancellation {
     return new GuardedCancellation(this.#faults);
   }

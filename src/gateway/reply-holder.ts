@@ -1,17 +1,20 @@
 import { cancelReply, GatewayError, type Reply } from '../plugin/index.ts';
 
-const REPLACED = new GatewayError('client_closed', 'Another reply was put in its place.');
+const REPLACED = new GatewayError('client_closed', 'Another reply replaced it.');
 const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
 
-/** Where a reply is kept until it leaves. Putting another in its place lets go of the old one; who wraps sets `reply.body` instead. */
+/**
+ * Holds a reply until it leaves. Setting another reply cancels the old one. A plugin that wraps the body sets
+ * `reply.body` instead.
+ */
 export abstract class ReplyHolder {
   #reply: Reply | undefined;
   #sealed = false;
 
-  /** The code that runs now is that of a plugin that was given up: it changes nothing here. */
+  /** True if the running code belongs to a plugin that has been given up. Such code changes nothing here. */
   protected abstract get isFenced(): boolean;
 
-  /** A plugin that was given up has a copy: it may change that. */
+  /** A plugin that has been given up gets a copy, which it may change without effect. */
   get reply(): Reply | undefined {
     const reply = this.#reply;
     return reply && this.isFenced ? { ...reply, headers: { ...reply.headers } } : reply;
@@ -27,7 +30,7 @@ export abstract class ReplyHolder {
     if (old && old.body !== reply?.body) cancelReply(old, REPLACED);
   }
 
-  /** From now on the reply is the one that is there: a plugin that forgot to await something must not cut it. */
+  /** Fixes the reply: a plugin that forgot to await something must not replace it later. */
   seal(): void {
     this.#sealed = true;
   }

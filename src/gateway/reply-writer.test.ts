@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** One request over a raw socket, and the reply that is written to it. */
+/** Sends one request over a raw socket and writes the reply to it. */
 async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_000, more: Reply['headers'] = {}) {
   const clock = createFakeClock();
   const ends: ReplyEnd[] = [];
@@ -52,10 +52,10 @@ describe('a reply whose head cannot be written', () => {
   });
 });
 
-/** More than the buffers of a connection on loopback take. */
+/** More than the buffers of a loopback connection hold. */
 const LARGE = Buffer.alloc(64_000_000, 'x');
 
-/** The client reads until the gateway has been able to write on, and stops. */
+/** The client reads until the gateway could write again, then stops. */
 async function readOn({ socket, written }: Awaited<ReturnType<typeof start>>): Promise<void> {
   const before = written();
   socket.resume();
@@ -63,8 +63,8 @@ async function readOn({ socket, written }: Awaited<ReturnType<typeof start>>): P
   socket.pause();
 }
 
-describe('a large reply that is there whole', () => {
-  it('is left to a client that reads slowly, as long as it reads', async () => {
+describe('a large complete reply', () => {
+  it('stays open for a client that reads slowly, as long as it reads', async () => {
     const place = await start({ body: LARGE, stream: false });
     for (let round = 0; round < 5; round += 1) {
       await readOn(place);
@@ -77,11 +77,11 @@ describe('a large reply that is there whole', () => {
     await expect.poll(() => place.got.bytes).toBeGreaterThan(LARGE.length);
   });
 
-  it('is taken from a client that reads none of it for 30 s', async () => {
+  it('is cut off from a client that reads nothing for 30 s', async () => {
     const place = await start({ body: LARGE, stream: false });
     await readOn(place);
     await place.clock.advance(30_000);
-    // What it had read until then counts for the time before.
+    // Bytes read before count for the previous period.
     await place.clock.advance(29_999);
     expect(place.ends).toEqual([]);
     await place.clock.advance(1);
@@ -89,7 +89,7 @@ describe('a large reply that is there whole', () => {
     expect(place.ends).toMatchObject([{ state: 'aborted', error: { code: 'client_closed' } }]);
   });
 
-  it('is taken from a client that still reads at the deadline', async () => {
+  it('is cut off from a client that is still reading at the deadline', async () => {
     const place = await start({ body: LARGE, stream: false }, 30_000);
     await readOn(place);
     await place.clock.advance(30_000);
@@ -98,7 +98,7 @@ describe('a large reply that is there whole', () => {
   });
 });
 
-it('counts the signs of life of a stream among the bytes that left', async () => {
+it('counts the heartbeats of a stream as bytes sent', async () => {
   let sink: Sink | undefined;
   const body = { open: (one: Sink) => void (sink = one), pause: () => {}, resume: () => {}, cancel: () => {} };
   const { clock, ends, socket, got } = await start({ body, stream: true });
@@ -108,12 +108,12 @@ it('counts the signs of life of a stream among the bytes that left', async () =>
   sink!.end();
   await expect.poll(() => ends.length).toBe(1);
   await expect.poll(() => got.text).toContain('0\r\n\r\n');
-  const signs = got.text.split(openaiChat.heartbeat).length - 1;
-  expect(signs).toBeGreaterThan(0);
-  expect(ends[0]?.bytes).toBe(signs * openaiChat.heartbeat.length + 'data: {}\n\n'.length);
+  const heartbeats = got.text.split(openaiChat.heartbeat).length - 1;
+  expect(heartbeats).toBeGreaterThan(0);
+  expect(ends[0]?.bytes).toBe(heartbeats * openaiChat.heartbeat.length + 'data: {}\n\n'.length);
 });
 
-it('ends a body that never ends at the deadline, whatever the time of the next sign of life', async () => {
+it('ends an endless body at the deadline, not at the next heartbeat', async () => {
   const body = { open() {}, pause() {}, resume() {}, cancel() {} };
   const place = await start({ body, stream: true }, 4_000);
   place.socket.resume();

@@ -13,21 +13,24 @@ import {
 } from '../plugin/index.ts';
 import type { LeavingReply } from './admission/in-flight.ts';
 
-/** A client that has the end of its reply waiting and takes none of it for so long is let go. */
+/** A client that reads nothing for this long, while the end of its reply waits in the buffers, is disconnected. */
 const LINGER_MS = 30_000;
 
-/** A client that reads a reply that is there whole takes so much of it within that time, or more. */
+/**
+ * A complete reply is written in slices of this size. A client that takes less than one slice within `LINGER_MS` counts
+ * as not reading.
+ */
 const SLICE = 256 * 1024;
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
 
-/** An attempt has a timer of its own for the deadline, and its error says more: it comes first. */
+/** An attempt has its own timer for the deadline, and its error is more specific, so that timer must fire first. */
 const GRACE_MS = 50;
 
 /**
- * A stream that is silent for this long gets a sign of life, because load balancers cut silent connections
+ * A stream that is silent for this long gets a heartbeat, because load balancers cut silent connections
  * (docs/protocols/messages-route.md#heartbeat).
  */
 const HEARTBEAT_MS = 15_000;
@@ -35,18 +38,18 @@ const HEARTBEAT_MS = 15_000;
 export interface WriteSetup {
   readonly clock: Clock;
   readonly requestId: string;
-  /** Monotonic moment the request must have ended by, whether its client reads or not. */
+  /** The request must end by this moment (monotonic), whether or not its client reads. */
   readonly deadline: number;
-  /** Writes the error of a stream that breaks after its start. */
+  /** Encodes the error of a stream that breaks after it has started. */
   readonly format: Format;
-  /** How the reply ended; called once. `error` is what the client was told. */
+  /** Called once, when the reply has ended. `error` is the error that the client received. */
   readonly onEnd: (end: ReplyEnd) => void;
   readonly error: GatewayError | undefined;
 }
 
 /**
- * Writes a reply to the client: the one place that owns the response. Pushes on one side, backpressure on the other, one
- * write per push, exactly one end. What it returns can cut the reply short.
+ * Writes a reply to the client. Nothing else writes to the response. It turns pushes into writes, one per push, applies
+ * backpressure to the source and ends the response exactly once. The returned object can abort the reply.
  */
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
@@ -66,8 +69,8 @@ class ReplyWriter implements Sink, LeavingReply {
   #settled = false;
   #closing = false;
   #corked = false;
-  /** What is still to be written of a reply that is there whole. */
-  #rest: Buffer = NOTHING;
+  /** The unwritten part of a complete reply. */
+  #rest: Buffer = EMPTY;
   #stopLinger: (() => void) | undefined;
   #stopHeartbeat: (() => void) | undefined;
   #silent = true;
@@ -83,7 +86,10 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#closing;
   }
 
-  /** node:http throws for a head that it cannot write: without an end the request would keep its place. */
+  /**
+   * node:http throws for a head that it cannot write. Without this handler the request would never end and would keep
+   * its place.
+   */
   begin(): void {
     try {
       this.#start();
@@ -98,15 +104,16 @@ class ReplyWriter implements Sink, LeavingReply {
     const { body } = this.#reply;
     this.#res.on('finish', () => this.#settle(this.#error ? 'failed' : 'complete'));
     this.#res.on('close', () => this.clientLeft());
-    // Without a listener a write after the client has gone would end the process.
+    // Without a listener, a write after the client has disconnected would end the process.
     this.#res.on('error', () => {});
-    // Framing is the writer's: the length of a body that another one has replaced must not stand over that.
+    // The writer does the framing. A plugin may have replaced the body, so its old length must not be sent.
     delete this.#reply.headers['content-length'];
     this.#res.removeHeader('content-length');
     if (Buffer.isBuffer(body)) {
       this.#closing = true;
       this.#bytes = body.length;
-      // RFC 9110, section 8.6: none in a 204. Not by `setHeader`, with which node:http would go through all of them one by one.
+      // A 204 has no `content-length` (RFC 9110, section 8.6). `setHeader` is avoided: with it, `writeHead` adds all
+      // the headers one by one.
       if (this.#reply.status !== 204) this.#reply.headers['content-length'] = String(body.length);
       this.#res.writeHead(this.#reply.status, this.#reply.headers);
       this.#rest = body;
@@ -118,13 +125,13 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#source = body;
     this.#res.on('drain', () => this.#source?.resume());
     this.#res.writeHead(this.#reply.status, this.#reply.headers);
-    // What the source held leaves in one write with the head.
+    // The bytes that the source has buffered leave in one write with the head.
     this.#cork();
     body.open(this);
     this.#uncork();
-    // A head without content leaves by itself: the first event may be long in coming.
+    // Without content the head is flushed alone: the first event may take long.
     if (this.#bytes === 0 && !this.#closing) this.#res.flushHeaders();
-    this.#beat();
+    this.#scheduleHeartbeat();
   }
 
   push(bytes: Buffer): void {
@@ -146,7 +153,7 @@ class ReplyWriter implements Sink, LeavingReply {
     if (this.#closing) return;
     this.#closing = true;
     this.#error = error;
-    // A plain body that breaks has no way to say so but a cut connection; anything else would look complete.
+    // A body that is not a stream can signal failure only by a cut connection. Otherwise it would look complete.
     if (!this.#reply.stream) return void this.#res.destroy();
     this.#uncork();
     const event = Buffer.from(this.#setup.format.encodeStreamError(toClientError(error, this.#setup.requestId)));
@@ -155,10 +162,10 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#linger();
   }
 
-  /** The gateway itself ends the reply: a stream with an error event, anything else with its connection. */
+  /** The gateway ends the reply: a stream with an error event, any other reply by closing its connection. */
   abort(reason: GatewayError): void {
     if (this.#settled) return;
-    // What has its end written already may still reach its client, and is complete if it does.
+    // A reply whose end is already written may still reach its client, and is then complete.
     this.#abortedBy = reason;
     if (this.#closing) return;
     cancelReply(this.#reply, reason);
@@ -182,23 +189,28 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.cork();
   }
 
-  /** One timer for a whole stream, and nothing per chunk: a silence is noticed between one and two beats after it began. */
-  #beat(): void {
+  /**
+   * One timer per stream and no work per chunk. A silence is therefore detected between one and two heartbeat periods
+   * after it began.
+   */
+  #scheduleHeartbeat(): void {
     if (this.#closing || this.#settled) return;
     const { clock, deadline, format } = this.#setup;
     const ms = Math.max(0, Math.min(HEARTBEAT_MS, deadline + GRACE_MS - clock.now()));
     this.#stopHeartbeat = clock.after(ms, () => {
       if (this.#closing) return;
-      // Without this a client that does not read would hold what an upstream has ended, and a plugin's body might never end.
-      if (clock.now() >= deadline) return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#notComplete());
-      // Whole events have left, so this stands between two; a client that does not read needs none.
+      // Without this, a client that does not read would keep a finished upstream reply in memory, and a plugin's body
+      // might never end.
+      if (clock.now() >= deadline)
+        return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#deadlinePassed());
+      // Only whole events have been written, so a heartbeat falls between two. A client that does not read needs none.
       if (this.#silent && this.#isEventStream && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
       this.#silent = true;
-      this.#beat();
+      this.#scheduleHeartbeat();
     });
   }
 
-  #notComplete(): GatewayError {
+  #deadlinePassed(): GatewayError {
     const error = new GatewayError('timeout_request', "The reply was not complete before the request's deadline.");
     return this.#source ? namedIfHeld(error, this.#source) : error;
   }
@@ -212,14 +224,17 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#reply.headers['content-type']?.startsWith('text/event-stream') ?? false;
   }
 
-  /** Before `end`, or node:http loses what is corked; once, because its count of corks may go below zero. */
+  /**
+   * Called before `end`, or node:http loses the corked bytes; and called once, because its cork count may go below
+   * zero.
+   */
   #uncork(): void {
     if (!this.#corked) return;
     this.#corked = false;
     this.#res.uncork();
   }
 
-  /** A large one in slices: how fast a client reads shows only in what it makes room for. */
+  /** Writes a large reply in slices: only the `drain` events between them show how fast the client reads. */
   #writeRest(): void {
     if (this.#settled || this.#res.writableEnded) return;
     while (this.#rest.length > SLICE) {
@@ -228,11 +243,11 @@ class ReplyWriter implements Sink, LeavingReply {
       if (!this.#res.write(slice)) return;
     }
     const last = this.#rest;
-    this.#rest = NOTHING;
+    this.#rest = EMPTY;
     this.#res.end(last);
   }
 
-  /** As long as a client reads it has its time anew, until the deadline. */
+  /** Each slice that the client reads renews its time, until the deadline. */
   #linger(): void {
     if (this.#res.writableFinished) return;
     const { clock, deadline } = this.#setup;

@@ -1,21 +1,22 @@
 import { GatewayError, type Clock } from '../plugin/index.ts';
 import type { InFlight } from './admission/in-flight.ts';
 
-/** An attempt has a timer of its own for the same moment, and its error says more: it comes first. */
+/** An attempt has its own timer for the same moment, and its error is more specific, so that timer must fire first. */
 const GRACE_MS = 50;
-/** No two looks are nearer to each other, however many deadlines there are. */
+/** Minimum time between two checks, however many deadlines there are. */
 const STEP_MS = 25;
-/** Timers take no more than 2^31 ms; a deadline may be further away. */
+/** Timers accept at most 2^31 ms; a deadline may be later. */
 const MOST_MS = 60 * 60 * 1000;
 
 /**
- * Ends requests whose deadline passes while no attempt runs: in a plugin, in a body that is still arriving, in a wait. One timer for all
- * requests: it is set for the nearest deadline, and a request that ends in time costs a comparison.
+ * Ends requests whose deadline passes while no attempt runs: in a plugin, in a body that is still arriving, in a wait.
+ * One timer serves all requests and is set for the nearest deadline, so a request that ends in time costs one
+ * comparison.
  */
 export class RequestDeadlines {
   readonly #clock: Clock;
   readonly #inFlight: Pick<InFlight, 'waiting'>;
-  /** When the timer is due. */
+  /** The moment the timer fires. */
   #dueAt = Infinity;
   #stop: (() => void) | undefined;
 
@@ -24,7 +25,7 @@ export class RequestDeadlines {
     this.#inFlight = inFlight;
   }
 
-  /** A request must have ended by then: monotonic milliseconds. */
+  /** Registers the deadline of a request, in monotonic milliseconds. */
   readonly expect = (deadline: number): void => {
     if (deadline + GRACE_MS < this.#dueAt) this.#waitUntil(deadline + GRACE_MS);
   };
@@ -33,10 +34,10 @@ export class RequestDeadlines {
     this.#stop?.();
     const ms = Math.min(Math.max(at - this.#clock.now(), STEP_MS), MOST_MS);
     this.#dueAt = this.#clock.now() + ms;
-    this.#stop = this.#clock.after(ms, () => this.#look());
+    this.#stop = this.#clock.after(ms, () => this.#check());
   }
 
-  #look(): void {
+  #check(): void {
     this.#dueAt = Infinity;
     this.#stop = undefined;
     const now = this.#clock.now();
@@ -51,7 +52,4 @@ export class RequestDeadlines {
 }
 
 const outOfTime = (ms: number): GatewayError =>
-  new GatewayError(
-    'timeout_request',
-    `The request's deadline of ${Math.round(ms)} ms passed before there was a reply.`,
-  );
+  new GatewayError('timeout_request', `The request's deadline of ${Math.round(ms)} ms passed before the reply began.`);

@@ -27,28 +27,29 @@ import { RequestDeadlines } from './request-deadlines.ts';
 import type { Routed } from './routed.ts';
 
 export interface RequestPathSetup {
-  /** The settings in force; a request keeps those it began with. */
+  /** The current settings. A request keeps the ones it began with. */
   readonly live: { take(): Lease };
   readonly inFlight: InFlight;
   readonly clock: Clock;
   readonly log: Logger;
   readonly pluginFault: ReportPluginFailure;
-  /** Ids of requests, where tests want the same ones again. */
+  /** Fixed request ids, for tests. */
   readonly newId?: () => string | undefined;
 }
 
 /**
- * The whole path of a request, in the order it happens:
+ * The whole path of a request, in order:
  *
- *   in              the settings in force, and a place among the requests under way, or the 503 it is refused with (InFlight)
+ *   in              leases the settings; takes a place among the requests in flight, or gets a 503 (InFlight)
  *   entry chain     telemetry → errors → auth → models → body → config (server.yaml, chains.entry)
- *                   behind `auth`: the caller's share of the places, or a 503 (caller-share.ts)
+ *                   after `auth`: checks the caller's share of the places, or answers 503 (caller-share.ts)
  *     request chain   metadata → route                                 (run by `config`; the gateway config's `plugins`)
- *       attempt chain   override → cache → transform → retry → send    (run by `route`, once for each target it tries)
- *   out             the reply, to its last byte (writeReply); then both are given back (settle)
+ *       attempt chain   override → cache → transform → retry → send    (run by `route`, once per target it tries)
+ *   out             writes the reply to its last byte (writeReply), then returns place and lease (settle)
  *
- * What comes back up from the chains has not left yet. `exchange.deadline`, the server's until `config` has said otherwise, bounds
- * all of it: attempts and the writer by timers of their own, anything else by RequestDeadlines. A client that leaves and a gateway that stops cancel the exchange, or end the writer.
+ * No reply leaves before the chains have returned. `exchange.deadline` bounds the whole path; it is the server's
+ * deadline until `config` sets another. Attempts and the writer have their own timers for it; RequestDeadlines covers
+ * the rest. A client disconnect and a drain that runs out of time cancel the exchange or end the writer.
  */
 export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault }: RequestPathSetup) {
   const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
@@ -74,7 +75,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     const settle = (end: ReplyEnd): void => {
       if (!inFlight.leave(exchange)) return;
       exchange.end(end);
-      // After its plugins have heard of the end: this may be what closes them.
+      // After the plugins' end listeners: the release may close these plugins.
       lease.release();
     };
     const { res } = ctx;
@@ -90,7 +91,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       reply = exchange.reply;
     } catch (thrown) {
       const error = toGatewayError(thrown);
-      // `watchedLink` has already logged faults of outside plugins.
+      // `watchedLink` has already logged faults of third-party plugins.
       if (error.plugin === undefined) log.error({ err: thrown, request_id: exchange.id }, 'the entry chain failed');
       reply = exchange.reply = bareError(exchange, error, format);
     }
@@ -99,7 +100,8 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     try {
       describeReply(reply, exchange, snapshot, format);
     } catch (err) {
-      // A plugin has put something unusable into the exchange: the reply leaves without what could not be said of it.
+      // A plugin may have put an unusable value into the exchange. The reply leaves without the headers that describe
+      // it.
       log.error({ err, request_id: exchange.id }, 'the reply headers could not be built');
     }
     if (inFlight.draining) reply.headers['connection'] = 'close';
@@ -108,13 +110,13 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
   };
 }
 
-/** Koa must not answer itself: its stream bodies cost 170 µs and two error events per broken stream (measured). */
+/** Keeps Koa from responding: its stream bodies cost 170 µs and two error events per broken stream (measured). */
 function withExchange(ctx: Koa.Context, exchange: HttpExchange): GatewayContext {
   ctx.respond = false;
   return Object.assign(ctx, { exchange, attempt: undefined });
 }
 
-/** A client that leaves ends its request everywhere at once, or upstream pools run dry. */
+/** A client disconnect cancels the request everywhere at once. Without this, upstream connection pools run dry. */
 function watchClient(res: ServerResponse, exchange: HttpExchange): void {
   res.once('close', () => {
     if (!res.writableFinished) exchange.cancellation.cancel(new GatewayError('client_closed', 'The client left.'));
@@ -124,17 +126,17 @@ function watchClient(res: ServerResponse, exchange: HttpExchange): void {
 function describeReply(reply: Reply, exchange: HttpExchange, snapshot: PathSettings, format: Format): void {
   setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
   setOriginHeaders(reply, exchange, snapshot);
-  // Where clients of the API look for it; an upstream's own id of the same name stays.
+  // The header in which clients of this API expect the request id. An upstream's own id of the same name stays.
   reply.headers[format.requestIdHeader] ??= exchange.id;
 }
 
-/** For an entry chain without the `errors` plugin, or one in which it fails. */
+/** The error reply for an entry chain whose `errors` plugin is missing or has failed. */
 function bareError(exchange: HttpExchange, error: GatewayError, format: Format): Reply {
   exchange.error = error;
   return errorReply(error, format, exchange.id);
 }
 
-/** What the config wants replies to say about how they came about. */
+/** Adds the reply headers that the config asks for: its hash and `Server-Timing`. */
 function setOriginHeaders(
   { headers }: Reply,
   exchange: HttpExchange,
@@ -161,7 +163,7 @@ function setGatewayHeaders({ headers }: Reply, exchange: HttpExchange, names: Re
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
-  // Of a stream, what its first events have shown: the rest is in the record and the metrics.
+  // For a stream, only the losses known from its first events. The record and the metrics have all of them.
   const losses = lossesOf(attempt);
   if (losses.length > 0) headers[names.droppedParams] = lossHeader(losses);
 }

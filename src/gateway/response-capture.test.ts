@@ -6,23 +6,23 @@ import type { GatewayError, Reply } from '../plugin/index.ts';
 import { answerByStatus, bindReplies } from './koa-reply.ts';
 import { ResponseCapture } from './response-capture.ts';
 
-/** A Koa context whose response is a capture, as an attempt has it. */
+/** A Koa context whose response is a capture, as in an attempt. */
 function context() {
   const captured = new ResponseCapture();
   const app = new Koa();
   bindReplies(app);
-  // What Koa reads of the two is on these objects.
+  // Koa reads only these fields of the two objects.
   const ctx = app.createContext(
     { headers: {}, url: '/', method: 'POST', socket: {}, httpVersionMajor: 1 } as unknown as IncomingMessage,
     captured as unknown as ServerResponse,
   );
-  // The attempt whose reply it is about.
+  // The attempt whose reply the context describes.
   const attempt: { reply: Reply | undefined } = { reply: undefined };
   Object.assign(ctx, { attempt });
   return { ctx, captured, attempt };
 }
 
-describe('what Koa middleware sets', () => {
+describe('a response set by Koa middleware', () => {
   it('is captured: status, headers, type', () => {
     const { ctx, captured } = context();
     ctx.status = 418;
@@ -49,7 +49,7 @@ describe('what Koa middleware sets', () => {
     expect([status, captured.getHeader('content-type'), String(bytes), stream]).toEqual([200, type, sent, false]);
   });
 
-  it('is no reply without a body or a status', () => {
+  it('is not a reply if it has neither a body nor a status', () => {
     const { ctx, attempt } = context();
     answerByStatus(ctx.response);
     expect(attempt.reply).toBeUndefined();
@@ -66,7 +66,7 @@ describe('what Koa middleware sets', () => {
     expect([attempt.reply?.status, String(attempt.reply?.body)]).toEqual([status, text]);
   });
 
-  it('tells and changes the status of a reply that is in hand, and replaces its body', () => {
+  it('reads and changes the status of the current reply, and replaces its body', () => {
     const { ctx, attempt } = context();
     attempt.reply = { status: 200, headers: {}, body: Buffer.from('upstream'), stream: false };
     const first = attempt.reply;
@@ -77,14 +77,14 @@ describe('what Koa middleware sets', () => {
     expect([attempt.reply === first, attempt.reply.status, String(attempt.reply.body)]).toEqual([false, 202, 'own']);
   });
 
-  it('says that it is a stream of events by its type, also where that is set after the body', () => {
+  it('is an event stream if its type says so, even if the type is set after the body', () => {
     const { ctx, attempt } = context();
     ctx.body = new PassThrough();
     ctx.type = 'text/event-stream';
     expect(attempt.reply?.stream).toBe(true);
   });
 
-  it('as a stream becomes a source with its backpressure, its end and its failure', async () => {
+  it('becomes a source with backpressure, end and failure if its body is a stream', async () => {
     const { ctx, attempt } = context();
     const stream = new PassThrough();
     ctx.body = stream;

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 
 /**
- * Stands where Koa expects the response of node:http, and keeps what is set on it. Each attempt has one, so that headers and
- * a body that a lost attempt set through `ctx` are lost with it, and Koa middleware works unchanged inside an attempt.
+ * Replaces node:http's response for Koa and keeps everything set on it. Each attempt has its own, so that headers and a
+ * body that a failed attempt set through `ctx` are dropped with it. Koa middleware works unchanged inside an attempt.
  */
 export class ResponseCapture extends EventEmitter {
   statusCode = 404;
@@ -13,7 +13,10 @@ export class ResponseCapture extends EventEmitter {
   readonly writable = true;
   readonly #headers = new Map<string, OutgoingHttpHeader>();
 
-  /** Throws as node:http does, where the fault is: when the reply leaves, it is too late for another answer. */
+  /**
+   * Validates as node:http does, so that the error is thrown at the faulty call. Once the reply leaves, it is too late
+   * for an error reply.
+   */
   setHeader(name: string, value: OutgoingHttpHeader): this {
     validateHeaderName(name);
     for (const one of [value].flat()) validateHeaderValue(name, String(one));

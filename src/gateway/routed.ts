@@ -1,13 +1,13 @@
 import type { Format } from '../formats/format.ts';
 import type { GatewayError, Operation, PathParams } from '../plugin/index.ts';
 
-/** What the router has read of a request's head. */
+/** The router's reading of a request's head. */
 export interface Routed {
-  /** Undefined: no operation is at this path and method. */
+  /** Undefined: no operation has this path and method. */
   readonly operation: Operation | undefined;
   readonly params: PathParams;
-  /** Spoken by the client: the operation's, or what it seems to be where there is none. */
+  /** The client's format: the operation's, or a guess from the path if there is no operation. */
   readonly format: Format;
-  /** What it is refused with, whatever else it says. */
+  /** The router refuses the request with this error. */
   readonly refusal?: GatewayError;
 }

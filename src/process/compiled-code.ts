@@ -2,10 +2,10 @@ import { enableCompileCache } from 'node:module';
 import { packageFile } from '../package-root.ts';
 
 /**
- * Has Node keep the code it compiles, so that the next start need not compile it again: half of the time of a short command. It is
- * kept within the package and nowhere else, where only those can put code who can change the gateway's own; where this process may
- * not write there, nothing is kept, and nobody is told. Node keeps what it has kept apart by its version and by user, and looks at
- * each file's text before it uses any. NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
+ * Enables Node's compile cache, which halves the time of a short command. The cache is inside the package only, so that
+ * only a user who can change the gateway's own code can change the cached code. If this process may not write there,
+ * there is no cache and no warning. Node separates the cache by version and user, and compares each file's text before
+ * it uses an entry. NODE_COMPILE_CACHE sets another folder, NODE_DISABLE_COMPILE_CACHE=1 disables it.
  */
 export function keepCompiledCode(): void {
   enableCompileCache(packageFile('.cache/compiled'));

@@ -4,7 +4,7 @@ import { crashLog } from './crash-log.ts';
 const at = new Date(0);
 
 describe('the crash log of a process', () => {
-  it('say what failed where, in one line, and nothing that hangs on the error', () => {
+  it('names the error and its place in one line, without the objects attached to the error', () => {
     const cause = Object.assign(new TypeError('deep'), { code: 'E_DEEP', body: 'canary' });
     const error = Object.assign(new Error('broken\nhere', { cause }), { headers: { 'x-acme-api-key': 'canary' } });
     const line = crashLog(error, { at });
@@ -27,12 +27,15 @@ describe('the crash log of a process', () => {
     (secret) => expect(crashLog(new Error(`it was ${secret}`), { at })).not.toContain('canary'),
   );
 
-  it.each(['canary', { canary: 1 }, undefined, Symbol('canary')])('of what is no error say only that: %s', (thrown) => {
-    expect(JSON.parse(crashLog(thrown, { at }))).toMatchObject({ err: { type: typeof thrown } });
-    expect(crashLog(thrown, { at })).not.toContain('canary');
-  });
+  it.each(['canary', { canary: 1 }, undefined, Symbol('canary')])(
+    'reports a thrown value that is not an error without its content: %s',
+    (thrown) => {
+      expect(JSON.parse(crashLog(thrown, { at }))).toMatchObject({ err: { type: typeof thrown } });
+      expect(crashLog(thrown, { at })).not.toContain('canary');
+    },
+  );
 
-  it('end, however errors cause each other', () => {
+  it('is finite even if errors cause each other', () => {
     const error = new Error('round');
     error.cause = error;
     expect(crashLog(error, { at }).match(/"cause"/g)).toHaveLength(3);

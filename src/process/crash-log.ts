@@ -3,13 +3,13 @@ import { scrub } from '../record/scrub.ts';
 
 export interface CrashLog {
   readonly at: Date;
-  /** The plugin from outside that the error comes from. */
+  /** The third-party plugin that caused the error. */
   readonly plugin?: string | undefined;
 }
 
 /**
- * Node prints an unhandled error with all objects that it refers to: requests, headers, credentials. This is a log line with only
- * what finds the fault.
+ * The log line of an unhandled error. Node would print the error with all objects it refers to: requests, headers,
+ * credentials. This line has only what identifies the fault.
  */
 export function crashLog(error: unknown, { at, plugin }: CrashLog): string {
   const line = {
@@ -23,4 +23,4 @@ export function crashLog(error: unknown, { at, plugin }: CrashLog): string {
   return `${scrub(JSON.stringify(line))}\n`;
 }
 
-const MESSAGE = 'an error that no code handled; the process ends';
+const MESSAGE = 'unhandled error; the process ends';

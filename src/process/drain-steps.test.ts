@@ -18,7 +18,7 @@ describe('a worker that follows the steps of its primary', () => {
     expect(calls).toEqual(['hold', 'release', 'release', 'over']);
   });
 
-  it('stops by itself when the last step does not come', async () => {
+  it('stops by itself if the last step does not come', async () => {
     const { calls, clock, steps } = start();
     const over = steps.follow(1000).then(() => calls.push('over'));
     steps.take('hold');
@@ -29,7 +29,7 @@ describe('a worker that follows the steps of its primary', () => {
     expect(calls).toEqual(['hold', 'over']);
   });
 
-  it('takes no step before its drain or after it', async () => {
+  it('ignores steps before and after its drain', async () => {
     const { calls, steps } = start();
     steps.take('hold');
     const over = steps.follow(1000);

@@ -2,12 +2,15 @@ import type { Clock } from '../plugin/index.ts';
 import type { Pipelines } from '../compose/listener/pipelines.ts';
 
 /**
- * The end of a drain's delay, in the order of the primary: new requests wait; the port is closed and they are served; the worker has
- * all of its connections.
+ * The steps at the end of a drain's delay, in order. `hold`: new requests wait. `serve`: the port is closed, and
+ * waiting requests are served. `stop`: the worker has received all its connections.
  */
 export type DrainStep = 'hold' | 'serve' | 'stop';
 
-/** A worker follows the primary through the end of a drain's delay: the primary accepts connections, so it alone knows the last one. */
+/**
+ * Lets a worker follow the primary through the end of a drain's delay. Only the primary accepts connections, so only it
+ * knows the last one.
+ */
 export class DrainSteps {
   readonly #pipelines: Pick<Pipelines, 'hold' | 'release'>;
   readonly #clock: Clock;
@@ -18,7 +21,7 @@ export class DrainSteps {
     this.#clock = clock;
   }
 
-  /** Resolves at the last step, or when the limit is over. */
+  /** Resolves at the last step or at the limit. */
   async follow(limitMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#stop = resolve;
@@ -28,7 +31,7 @@ export class DrainSteps {
     this.#stop = undefined;
   }
 
-  /** A worker that drains by itself, or has given the primary up, follows no step. */
+  /** Takes a step. Ignored unless `follow` is waiting. */
   take(step: DrainStep): void {
     if (!this.#stop) return;
     if (step === 'hold') this.#pipelines.hold();

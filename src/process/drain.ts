@@ -8,37 +8,40 @@ import type { Pipelines } from '../compose/listener/pipelines.ts';
 export interface DrainSetup {
   readonly server: Server;
   readonly pipelines: Pick<Pipelines, 'hold' | 'release'>;
-  /** From the primary, where it drains all workers. */
+  /** The steps that the primary sends when it drains all workers. */
   readonly steps: DrainSteps;
   readonly inFlight: InFlight;
   readonly clock: Clock;
 }
 
 export interface DrainTimes {
-  /** New requests are still served for this long. */
+  /** Time during which new requests are still served. */
   readonly delayMs: number;
-  /** Running replies have this long to end, after that. */
+  /** Time for running replies to end, after the delay. */
   readonly timeoutMs: number;
-  /** What was cut has this long to reach its client. */
+  /** Time for the errors of cut replies to reach their clients. */
   readonly lingerMs: number;
-  /** The primary has the listener, and sends the steps of the end of `delayMs`. */
+  /** The primary owns the listener and sends the steps at the end of `delayMs`. */
   readonly inStep?: boolean;
 }
 
-/** A request that is still arriving when nothing else is left is waited for no longer than this. */
+/** The longest wait for requests that are still arriving when no other is left. */
 const ARRIVING_MS = 1000;
 
 /**
- * A client that got the head of its reply before the drain keeps its connection open, and may send its next request on it. Idle
- * connections stay open for so long after the drain began, and after the last such reply has ended. All later replies carry
- * `connection: close`.
+ * A client that got the head of its reply before the drain keeps its connection open and may send its next request on
+ * it. Idle connections therefore stay open for this long after the drain began, and after the last such reply has
+ * ended. All later replies have `connection: close`.
  */
 const REUSED_MS = 750;
 
-/** The primary needs less than this beyond `delayMs` (last-connections.ts). */
+/** The primary needs less than this after `delayMs` (last-connections.ts). */
 const STEPS_LIMIT_MS = 8000;
 
-/** Lets requests end, cuts those that take too long, and gives how many that were. Nothing listens afterwards. */
+/**
+ * Waits for requests to end, cuts those that take too long, and returns the number of cut requests. Afterwards nothing
+ * listens.
+ */
 export async function drain(setup: DrainSetup, times: DrainTimes): Promise<number> {
   const { server, inFlight, clock } = setup;
   const isReused = watchReuse(setup);
@@ -49,7 +52,7 @@ export async function drain(setup: DrainSetup, times: DrainTimes): Promise<numbe
   const end = clock.now() + times.timeoutMs;
   do {
     await within(inFlight.empty(), end - clock.now(), clock);
-    // Whoever has sent half a request by then, or nothing, has no more time than this.
+    // Clients that have sent half a request or none by then have only this much time.
     await within(closed, Math.min(ARRIVING_MS, end - clock.now()), clock);
   } while (inFlight.size > 0 && clock.now() < end);
   const cut = inFlight.cut();
@@ -61,9 +64,10 @@ export async function drain(setup: DrainSetup, times: DrainTimes): Promise<numbe
 }
 
 /**
- * The kernel resets connections that nothing has accepted when their listener closes, and their clients' requests with them. Each
- * reply of the last moments closes its connection (`connection: close`), so that clients open one connection after the other. While
- * new requests wait they open none, and the listener closes on an empty queue. The requests are served then.
+ * Accepts the connections that are still in the kernel's queue. When a listener closes, the kernel resets unaccepted
+ * connections and loses their requests. Each late reply closes its connection (`connection: close`), so clients open
+ * one connection after another. Holding new requests keeps clients from opening more, so the listener closes with an
+ * empty queue. The held requests are served then.
  */
 async function takeLastConnections({ server, pipelines, clock }: DrainSetup, times: DrainTimes): Promise<void> {
   if (times.delayMs > 0) await clock.sleep(times.delayMs);
@@ -74,18 +78,18 @@ async function takeLastConnections({ server, pipelines, clock }: DrainSetup, tim
   stop();
 }
 
-/** Whether a client may be about to use an idle connection again, which no reply has closed. */
+/** True while a client may reuse an idle connection that no reply has closed. */
 function watchReuse({ inFlight, clock }: DrainSetup): () => boolean {
   let from = clock.now();
   for (const res of inFlight.replying()) res.once('close', () => (from = clock.now()));
   return () => clock.now() - from < REUSED_MS;
 }
 
-/** Waits for it, but no longer than that. */
-export async function within(what: Promise<void>, ms: number, clock: Clock): Promise<void> {
+/** Awaits the work for at most this time. */
+export async function within(work: Promise<void>, ms: number, clock: Clock): Promise<void> {
   if (ms <= 0) return;
   let stop = (): void => {};
   const timeUp = new Promise<void>((resolve) => (stop = clock.after(ms, resolve)));
-  await Promise.race([what, timeUp]);
+  await Promise.race([work, timeUp]);
   stop();
 }

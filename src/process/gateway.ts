@@ -32,38 +32,38 @@ export interface GatewayOptions {
   readonly lookup?: Lookup;
   readonly logTo?: DestinationStream;
   readonly watchFolder?: WatchFolder;
-  /** Where settings are read, what they name included. Default: the disk. */
+  /** Source of the settings files and of the files they name. Default: the disk. */
   readonly files?: SettingsFiles;
-  /** Around plugins, and what they are granted. Injected by tests. */
+  /** Hooks around plugins and their capabilities. Injected by tests. */
   readonly watch?: Watch;
-  /** In place of what the settings say. */
+  /** Replaces the port of the settings. */
   readonly port?: number | undefined;
-  /** Which model names are labels of metrics. Default: this process decides. */
+  /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
 }
 
 export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });
 
-/** One of several processes that serve: what it does not have is the primary's. */
+/** Starts one of several serving processes. The primary has the other listeners. */
 export const startWorker = (options: GatewayOptions, id: number): Promise<WorkerGateway> =>
   start(options, { kind: 'worker', id });
 
-/** `data` is where its workers listen. */
+/** Starts the primary. `data` is the address of its workers. */
 export const startPrimary = (
   options: GatewayOptions,
   workers: (tools: WorkerPoolTools) => WorkerPool,
 ): Promise<Gateway> => start(options, { kind: 'primary', workers });
 
-async function start(options: GatewayOptions, part: ProcessRole): Promise<Gateway & WorkerGateway> {
+async function start(options: GatewayOptions, role: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
   const source = options.files ?? diskFiles;
   const { loaded, files } = await loadSettled(configs, { env, clock, files: source, pauseMs: START_PAUSE_MS });
   const { settings } = loaded;
   if (!settings) throw new SettingsRefused(loaded.diagnostics);
   const server = compileServerSettings(settings.server);
-  const worker = part.kind === 'worker' ? part.id : undefined;
+  const worker = role.kind === 'worker' ? role.id : undefined;
   const metrics = createMetrics({ clock, build: version(), routes: [...new Set(operations.map(({ path }) => path))] });
-  const destination = logTo ?? logOutput(part, metrics, () => log);
+  const destination = logTo ?? logOutput(role, metrics, () => log);
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination });
   const upstream = createUpstream({
     clock,
@@ -93,12 +93,12 @@ async function start(options: GatewayOptions, part: ProcessRole): Promise<Gatewa
     await Promise.all([upstream.close(), tracing?.shutdown()]);
     throw new SettingsRefused(loaded.diagnostics);
   }
-  if (part.kind !== 'primary') compileBodySchemas();
+  if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
     await Promise.all([snapshot.close(), upstream.close(), tracing?.shutdown()]);
-    // What an entry found missing stands among the diagnostics, at its place.
+    // Missing values of catalog entries are diagnostics with a place.
     throw loaded.ok ? error : new SettingsRefused(loaded.diagnostics);
   }
   metrics.settingsLoaded(
@@ -107,18 +107,18 @@ async function start(options: GatewayOptions, part: ProcessRole): Promise<Gatewa
   );
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, modules };
   const { watchFolder: watcher = watchFolder, port } = options;
-  const own = { source, part, port, watchFolder: watcher };
+  const own = { source, role, port, watchFolder: watcher };
   return serve({ ...parts, processState, snapshot, inForce, ...own });
 }
 
-/** Standard output. What it does not take is counted; `log` says so when it takes lines again. */
-function logOutput(part: ProcessRole, { families }: Metrics, log: () => Logger): DestinationStream {
+/** Writes the log to standard output. Dropped lines are counted, and logged once output resumes. */
+function logOutput(role: ProcessRole, { families }: Metrics, log: () => Logger): DestinationStream {
   return openLogOutput({
-    shared: part.kind !== 'alone',
+    shared: role.kind !== 'alone',
     onDrop: (reason, lines) => families.logLinesDropped.add({ reason }, lines),
     onRecover: (dropped) => log().error({ dropped }, 'log lines were dropped; writing has resumed'),
   });
 }
 
-/** A file that is missing at the start may be one that a deployment is just putting there. */
+/** Pause before reading again: a file missing at the start may be part of a running deployment. */
 const START_PAUSE_MS = 100;

@@ -3,7 +3,7 @@ import type { HealthReport } from '../state/memory/breaker.ts';
 import type { HealthStoreSetup, TargetPlace } from '../state/memory/target-health.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 
-/** Metrics and log of what becomes of targets of stored configs. */
+/** Reports health changes of the targets of stored configs as metrics and log lines. */
 export function healthReports(
   { targetHealth }: Pick<Metrics, 'targetHealth'>,
   log: Pick<Logger, 'warn' | 'info'>,
@@ -14,24 +14,24 @@ export function healthReports(
       targetHealth.changed(place, to);
       const { enforced, ...labels } = place;
       const line = { ...labels, error_code: errorCode };
-      // Between the two it is tried now and then: a bad hour is one line, not one for each try.
+      // State changes between open and half-open are not logged: one outage is one line, not one per probe.
       if (to === 'open' && from === 'closed')
         log.warn(
           { ...line, failures, requests, retry_in_ms: Math.round(waitMs) },
           enforced ? 'circuit breaker opened' : 'a target keeps failing',
         );
-      if (to === 'closed') log.info(line, enforced ? 'circuit breaker closed' : 'a target is well again');
+      if (to === 'closed') log.info(line, enforced ? 'circuit breaker closed' : 'a target has recovered');
     },
   };
 }
 
-/** Names of the settings and codes of the error table: nothing of a request. */
+/** Lines with names from the settings and codes from the error table only, with no content of requests. */
 export const healthLines = (reports: readonly (TargetPlace & HealthReport)[]): string[] => reports.map(healthLine);
 
 function healthLine({ config, target, provider, enforced, ...report }: TargetPlace & HealthReport): string {
   const { state, probing, failures, requests, waitMs, lastError } = report;
   const reported = [
-    `${failures} of ${requests} requests failed of late`,
+    `${failures} of ${requests} requests failed recently`,
     ...(state === 'closed' ? [] : [nextTry(enforced, probing, waitMs)]),
     ...(lastError ? [`last error ${lastError.code} ${seconds(lastError.agoMs)} ago`] : []),
   ];
@@ -40,9 +40,9 @@ function healthLine({ config, target, provider, enforced, ...report }: TargetPla
 }
 
 function nextTry(enforced: boolean, probing: boolean, waitMs: number): string {
-  if (!enforced) return 'is tried all the same';
-  if (probing) return 'is being tried';
-  return waitMs > 0 ? `may be tried in ${seconds(waitMs)}` : 'may be tried now';
+  if (!enforced) return 'still receives requests';
+  if (probing) return 'is being probed';
+  return waitMs > 0 ? `may be probed in ${seconds(waitMs)}` : 'may be probed now';
 }
 
 const seconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { oneAtATime } from './one-at-a-time.ts';
 
-/** A task whose runs end when the test says so. */
+/** A task whose runs end on the test's command. */
 function controlled() {
   const ends: (() => void)[] = [];
   const state = { runs: 0, running: 0, most: 0 };
@@ -19,7 +19,7 @@ function controlled() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('oneAtATime', () => {
-  it('gives all who ask during a run the one run after it', async () => {
+  it('gives all calls during a run the one run after it', async () => {
     const { run, state, end } = controlled();
     const first = run();
     const others = [run(), run(), run()];
@@ -32,7 +32,7 @@ describe('oneAtATime', () => {
     expect(state.runs).toBe(2);
   });
 
-  it('runs again for who asks after a run has ended', async () => {
+  it('runs again for a call after a run has ended', async () => {
     const { run, state, end } = controlled();
     for (const number of [1, 2, 3]) {
       const asked = run();
@@ -42,7 +42,7 @@ describe('oneAtATime', () => {
     expect(state.most).toBe(1);
   });
 
-  it('does not run beside the waiting one when it is asked at the moment a run ends', async () => {
+  it('does not start a second run for a call at the moment a run ends', async () => {
     const { run, state, end } = controlled();
     const first = run();
     const second = run();

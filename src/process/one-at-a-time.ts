@@ -1,6 +1,6 @@
 /**
- * Runs a task, never twice at a time. Who asks while it runs gets the run after it, one for all who ask: it begins after they
- * did, so it sees what they want seen. The task must not throw.
+ * Runs a task, never twice at a time. All calls during a run share the one run after it: that run begins after the
+ * calls, so it sees the changes behind them. The task must not throw.
  */
 export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

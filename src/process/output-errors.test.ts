@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { boundWaiting } from './output-errors.ts';
 
-/** What has arrived, and a reader that takes one chunk at a time. */
+/** The bytes that arrived, and a reader that takes one chunk at a time. */
 function open() {
   const taken: string[] = [];
   const waiting: (() => void)[] = [];
@@ -19,7 +19,7 @@ function open() {
 const CHUNK = 'x'.repeat(1024);
 
 describe('an output that nothing reads', () => {
-  it('holds 1 MiB, drops what comes after, and calls back for it all the same', async () => {
+  it('buffers 1 MiB, drops later writes, and still calls their callbacks', async () => {
     const { stream } = open();
     let dropped = 0;
     for (let count = 0; count < 3000; count += 1) stream.write(CHUNK);
@@ -31,7 +31,7 @@ describe('an output that nothing reads', () => {
     expect(stream.writableLength).toBe(1024 * 1024);
   });
 
-  it('takes on once it is read again', () => {
+  it('accepts writes once it is read again', () => {
     const { stream, taken, read } = open();
     for (let count = 0; count < 3000; count += 1) stream.write(CHUNK);
     read();

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** As much as the log keeps for a reader that stalls (record/log/line-writer.ts). */
+/** The same limit as the log's buffer for a stalled reader (record/log/line-writer.ts). */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * For a process that serves: what cannot be written to standard output or standard error is lost, and no reason to end. Node
- * would take an `error` event without a listener for an uncaught exception, and keep all that waits for a reader in memory.
+ * Keeps a serving process alive when standard output or standard error fails: the output is lost. By default Node
+ * treats an `error` event without a listener as an uncaught exception, and keeps unread output in memory.
  */
 export function surviveOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -14,7 +14,10 @@ export function surviveOutputErrors(): void {
   }
 }
 
-/** Drops what is written while too much waits: `console.log` of a plugin has no other bound where nothing reads the pipe. */
+/**
+ * Drops writes while too much output is unread. Without this, a plugin's `console.log` is unbounded if nothing reads
+ * the pipe.
+ */
 export function boundWaiting(stream: Writable): void {
   const write: (...args: never) => boolean = stream.write.bind(stream);
   stream.write = (...args: readonly unknown[]): boolean => {

@@ -3,29 +3,30 @@ import { crashLog } from './crash-log.ts';
 import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import { pluginOf } from '../compose/plugin-owners.ts';
 
-/** What of a gateway an error concerns that nothing has handled. */
+/** The parts of a gateway that unhandled errors need. */
 export interface FaultyGateway {
   readonly pluginFault: ReportPluginFailure;
-  /** Stops accepting, lets requests end for `drain.timeout`, and lets go of everything. Takes bounded time. */
+  /** Stops accepting, waits for requests up to `drain.timeout`, and releases everything. Takes bounded time. */
   fail(): Promise<void>;
 }
 
-/** A timer that throws may do so until the process has ended. */
+/** Limit of crash log lines: a throwing timer may throw until the process has ended. */
 const MAX_LINES = 10;
 
 let gateway: FaultyGateway | undefined;
 let lines = 0;
 let ending = false;
 
-/** This process serves: it does not end at once any more. */
+/** Registers the serving gateway: from now on an unhandled error does not end the process at once. */
 export function setServingGateway(serving: FaultyGateway): void {
   gateway = serving;
 }
 
 /**
- * What becomes of errors that nothing has handled. A rejection that a plugin from outside has left is counted, logged and survived: the
- * promise belongs to that plugin alone. Anything else may have left the process in any state: it says which plugin it was, takes no
- * more requests, lets those that run end, and ends with 1, so that another one takes its place.
+ * Handles errors that no other code has handled. A rejection left by a third-party plugin is counted, logged and
+ * survived: the promise belongs to that plugin alone. Any other error may have left the process in any state: the
+ * process logs it with the plugin's name, accepts no more requests, lets running ones end, and exits with 1 to be
+ * replaced.
  */
 export function handleUnhandledErrors(): void {
   process.on('unhandledRejection', (reason: unknown) => {
@@ -37,7 +38,7 @@ export function handleUnhandledErrors(): void {
 }
 
 function end(error: unknown, plugin: string | undefined): void {
-  if (lines < MAX_LINES) say(crashLog(error, { at: new Date(), plugin }));
+  if (lines < MAX_LINES) writeError(crashLog(error, { at: new Date(), plugin }));
   lines += 1;
   if (ending) return;
   ending = true;
@@ -52,10 +53,10 @@ async function stop(): Promise<void> {
   }
 }
 
-function say(line: string): void {
+function writeError(line: string): void {
   try {
     writeSync(process.stderr.fd, line);
   } catch {
-    // Standard error is closed or full: the process ends all the same.
+    // Standard error is closed or full. The process ends in any case.
   }
 }

@@ -7,36 +7,36 @@ import type { ExplainSource } from '../dry-run/explain/explain-source.ts';
 import type { Address } from '../compose/listener/listeners.ts';
 import type { InForce } from './reload.ts';
 
-/** What a process among several does of the whole; one that is alone does all of it. */
+/** The role of this process in a gateway of one or several processes. */
 export type ProcessRole =
   | { readonly kind: 'alone' }
-  /** Serves requests. Has no status listener and reads settings when it is told to. */
+  /** Serves requests. Has no status listener and reloads settings when the primary tells it to. */
   | { readonly kind: 'worker'; readonly id: number }
-  /** Serves none: it has the other listeners, watches the settings, and others serve. */
+  /** Serves no requests itself: it has the other listeners, watches the settings and runs the workers. */
   | { readonly kind: 'primary'; readonly workers: (tools: WorkerPoolTools) => WorkerPool };
 
-/** What the primary has for the processes that serve. */
+/** The primary's tools for the worker pool. */
 export interface WorkerPoolTools {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
-/** The processes that serve, as the primary's listeners and its reloads see them. */
+/** The worker processes as the primary's listeners and reloads see them. */
 export interface WorkerPool {
-  /** All of them listen, on the same port, with the settings these files hold. */
+  /** Starts all workers on the same port with the settings of these files. */
   start(inForce: InForce): Promise<Address>;
-  /** These settings are in force in the primary: now in all. Never rejects. */
+  /** Sends the settings that the primary now uses to all workers. Never rejects. */
   spread(inForce: InForce): Promise<void>;
   scrape: Metrics['scrape'];
-  /** What became of their requests. */
+  /** The request records of all workers. */
   readonly records: RecordSource;
-  /** Why. */
+  /** The explanations of all workers. */
   readonly explains: ExplainSource;
-  /** How the targets do, as each of them has seen it. */
+  /** The health of the targets as each worker sees it. */
   targets(): Promise<readonly string[]>;
-  /** Why they do not serve; empty: they do. */
+  /** The reasons why the workers do not serve. Empty: they serve. */
   reasons(): readonly string[];
-  /** All stop, at the same time. Gives how many requests were cut. */
+  /** Stops all workers at the same time. Returns the number of cut requests. */
   drain(times: DrainTimes): Promise<number>;
 }

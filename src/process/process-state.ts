@@ -28,7 +28,7 @@ import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { compileSnapshot, type Shared, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 
-/** What a process is made of before it has settings in force. */
+/** The parts that a process creates before its first settings apply. */
 export interface ProcessParts {
   readonly configs: string;
   readonly env: Environment;
@@ -42,15 +42,15 @@ export interface ProcessParts {
   readonly watch?: Watch | undefined;
 }
 
-/** What outlives snapshots, made once. */
+/** State that outlives snapshots, created once. */
 export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'>;
   readonly records: RecordStore;
-  /** Requests that can be explained. */
+  /** Requests kept for explanations. */
   readonly kept: KeptRequests;
-  /** Explains requests by the settings of a snapshot. */
+  /** The explainer for each snapshot's settings. */
   readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
-  /** What of it the settings can change while it lives. */
+  /** Applies the settings that can change while it lives. */
   apply(server: ServerSettings): void;
 }
 
@@ -125,8 +125,8 @@ export function createProcessState({
 }
 
 /**
- * Plugins come with the settings: a module that is not listed any more is not there any more.
- * @param files what `loaded` was read from; without it these settings cannot be asked to explain anything
+ * Compiles settings with their plugin modules. A module that is no longer listed is no longer available.
+ * @param files the files that `loaded` was read from; without them these settings cannot explain requests
  */
 export async function compileWith(
   { shared, kept, explainers }: ProcessState,
@@ -136,7 +136,7 @@ export async function compileWith(
 ): Promise<Snapshot | undefined> {
   const { clock, env, health, replies } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
-  // What its own compilation has to say was said when these settings were compiled to serve.
+  // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
   const explainer = files && new SettingsExplainer({ configs, env, clock, log, health, replies, registry }, files);
   const snapshot = await compileSnapshot(loaded, {

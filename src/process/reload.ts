@@ -17,24 +17,24 @@ import type { Snapshot } from '../compose/snapshot.ts';
 
 export type ReloadResult =
   | {
-      /** unchanged: the files say what serves already. */
+      /** unchanged: the files have the settings that already serve. */
       readonly outcome: 'changed' | 'unchanged';
-      /** Of the settings that serve now. */
+      /** Hash of the settings that serve now. */
       readonly hash: string;
       readonly warnings: readonly Diagnostic[];
-      /** Files whose content is another one now, new ones and those that are gone. */
+      /** Changed, added and removed files. */
       readonly files: readonly string[];
     }
   | { readonly outcome: 'refused'; readonly hash: string; readonly diagnostics: readonly Diagnostic[] }
-  /** The gateway is being stopped: what serves stays until it has. */
+  /** The gateway is stopping. The current settings serve until it has stopped. */
   | { readonly outcome: 'ignored'; readonly hash: string };
 
-/** The settings that serve and what they were read from. */
+/** The settings that serve, and their sources. */
 export interface InForce {
   readonly settings: Settings;
   readonly warnings: readonly Diagnostic[];
   readonly files: RecordedFiles;
-  /** Plugin modules and the versions of their files, looked at before they were loaded. */
+  /** Plugin modules and the versions of their files, read before the modules were loaded. */
   readonly modules: ReadonlyMap<string, string>;
 }
 
@@ -46,24 +46,24 @@ export interface ReloadSetup {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly live: LiveSnapshot;
-  /** Without: nothing is watched, `reload` alone reads anew. */
+  /** Undefined: nothing is watched, and only `reload` reads again. */
   readonly watch: SettingsWatch | undefined;
-  /** As at the start. */
+  /** Compiles settings as at the start. */
   readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
-  /** The files were written anew and say the same: a line may have moved. */
+  /** Called when files changed without changing the settings: lines may have moved. */
   readonly readAgain: (files: RecordedFiles) => void;
-  /** The snapshot has just become the current one: what is not part of it follows. */
+  /** Called when the snapshot has become current, for state outside of it. */
   readonly onSwap: (snapshot: Snapshot) => void;
-  /** After every reload that was not refused; the next one begins when this has ended. Must not reject. */
+  /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. */
   readonly onInForce?: ((inForce: InForce) => Promise<void>) | undefined;
 }
 
-/** Lists in log lines are cut to this length; their count is told beside them. */
+/** Lists in log lines are cut to this length. Their total is logged too. */
 const MAX_LISTED = 50;
 
-/** Reads the settings anew and puts them in force as a whole, or not at all. */
+/** Reloads the settings, completely or not at all. */
 export class Reloader {
-  /** Never rejects. Who asks while a reload runs gets the one after it. */
+  /** Reloads. Never rejects. A call during a reload gets the result of the next one. */
   readonly reload: () => Promise<ReloadResult> = oneAtATime(() => this.#run());
   readonly #setup: ReloadSetup;
   #inForce: InForce;
@@ -80,12 +80,12 @@ export class Reloader {
     return this.#inForce;
   }
 
-  /** Watches what serves, where the settings want that. */
+  /** Watches the current files if the settings enable it. */
   watch(): Promise<void> {
     return this.#follow(this.#inForce.files);
   }
 
-  /** No reload takes effect any more, one that runs included. */
+  /** Stops reloads. A running reload has no effect either. */
   stop(): void {
     this.#stopped = true;
     this.#setup.watch?.stop();
@@ -102,9 +102,9 @@ export class Reloader {
       if ('warnings' in result) await this.#setup.onInForce?.(this.#inForce);
       return result;
     } catch (err) {
-      // Not a mistake in a file: something could not be opened, or the gateway itself has a fault.
+      // Not an error in a file: something could not be opened, or the gateway has a fault.
       this.#setup.log.error({ err }, 'a reload of the settings failed');
-      const message = `the settings could not be put in force: ${err instanceof Error ? err.message : String(err)}`;
+      const message = `the settings could not be applied: ${err instanceof Error ? err.message : String(err)}`;
       return this.#refuse([{ file: this.#setup.configs, line: 1, column: 1, severity: 'error', message }]);
     }
   }
@@ -122,7 +122,7 @@ export class Reloader {
     try {
       return await this.#decide(loaded, files);
     } finally {
-      // Those of a refused load too: it is their next change that may make it good.
+      // Also follows the files of a refused load: their next change may correct them.
       if (!this.#stopped) await this.#follow(files);
     }
   }
@@ -140,7 +140,7 @@ export class Reloader {
       await snapshot.open();
     } catch (error) {
       await snapshot.close();
-      // What can be told at its place in the files has been reported there.
+      // Problems with a place in the files are already reported there.
       if (loaded.ok) throw error;
       return this.#refuse(loaded.diagnostics);
     }
@@ -149,7 +149,7 @@ export class Reloader {
     return { outcome: 'ignored', hash: this.#hash };
   }
 
-  /** From here to the end nothing waits: no request sees a half. */
+  /** Synchronous to the end, so that no request sees a partial swap. */
   #swap(snapshot: Snapshot, settings: Settings, read: Omit<InForce, 'settings'>): ReloadResult {
     const { warnings, files, modules } = read;
     const changed = [...files.changesSince(this.#inForce.files), ...this.#changedModules(modules)];
@@ -170,13 +170,13 @@ export class Reloader {
     return [...paths].filter((path) => before.get(path) !== modules.get(path));
   }
 
-  /** The places of warnings may have moved, with a comment for one. */
+  /** Keeps the settings. Places of warnings may have moved, for example by a comment. */
   #keep({ diagnostics: warnings }: LoadResult, files: RecordedFiles): ReloadResult {
     const changed = files.changesSince(this.#inForce.files);
     this.#inForce = { ...this.#inForce, warnings, files };
     this.#setup.readAgain(files);
     this.#succeeded();
-    this.#setup.log.info({ config_hash: this.#hash }, 'settings read again: they say what serves already');
+    this.#setup.log.info({ config_hash: this.#hash }, 'settings read again: unchanged');
     return { outcome: 'unchanged', hash: this.#hash, warnings, files: changed };
   }
 
@@ -194,7 +194,7 @@ export class Reloader {
     this.#setup.metrics.settingsRefused();
     this.#setup.log.error(
       { config_hash: this.#hash, ...listed(diagnostics) },
-      `settings refused, those before them still serve: ${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`,
+      `settings refused, the previous settings still serve: ${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`,
     );
     return { outcome: 'refused', hash: this.#hash, diagnostics };
   }
@@ -206,7 +206,7 @@ export class Reloader {
     if (!wanted) return watch.stop();
     await watch
       .follow(files, debounceMs)
-      .catch((err: unknown) => log.error({ err }, 'the settings cannot be watched; SIGHUP reads them anew'));
+      .catch((err: unknown) => log.error({ err }, 'the settings cannot be watched; SIGHUP reloads them'));
   }
 }
 

@@ -10,13 +10,13 @@ function problems(running: ServerFile, next: ServerFile): Problem[] {
 }
 const keys = (running: ServerFile, next: ServerFile) => problems(running, next).map(({ path }) => path.join('.'));
 
-describe('settings that take a restart', () => {
-  it('are named with what they are and what they should become', () => {
+describe('settings that need a restart', () => {
+  it('are reported with the current and the new value', () => {
     expect(problems({ listen: { port: 8787 } }, { listen: { port: 8788 } })).toEqual([
       {
         path: ['listen', 'port'],
         message:
-          '`listen.port` changes only at a restart: 8787 → 8788; reload refused, the settings before it still serve',
+          '`listen.port` changes only with a restart: 8787 → 8788; the reload is refused, and the previous settings still serve',
       },
     ]);
   });
@@ -60,7 +60,7 @@ describe('settings that take a restart', () => {
     expect(keys(running, next)).toEqual(expected);
   });
 
-  it('never show where traces go, because that may hold a password', () => {
+  it('never show the trace endpoint, because it may contain a password', () => {
     const [problem] = problems(
       { telemetry: { traces: { endpoint: 'http://u:old-password@a/' } } },
       { telemetry: { traces: { endpoint: 'http://u:new-password@a/' } } },

@@ -5,11 +5,11 @@ import { compileServerSettings, type ServerSettings } from '../settings/compile/
 interface RestartOnly {
   readonly path: readonly string[];
   readonly read: (settings: ServerSettings, file: ServerFile) => string | number | boolean | undefined;
-  /** The value may hold credentials, or says nothing. */
+  /** The value may contain credentials and is not shown. */
   readonly hidden?: true;
 }
 
-/** Keys of server.yaml that what is running was made with: listeners and the tracing SDK. */
+/** Keys of server.yaml that are read only at the start: listeners and the tracing SDK. */
 const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['listen', 'host'], read: ({ listen }) => listen.host },
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
@@ -19,7 +19,7 @@ const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['admin', 'host'], read: ({ admin }) => admin.host },
   { path: ['admin', 'port'], read: ({ admin }) => admin.port },
   { path: ['limits', 'header'], read: ({ limits }) => limits.header },
-  // Being there at all, even empty, turns traces on.
+  // The key's presence, even if empty, enables traces.
   { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
   { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },
   { path: ['telemetry', 'traces', 'protocol'], read: ({ telemetry }) => telemetry.traces.protocol },
@@ -27,8 +27,8 @@ const RESTART_ONLY: readonly RestartOnly[] = [
 ];
 
 /**
- * Reports every changed key that takes a restart. Such a reload is refused as a whole: half of it in force would be a state that
- * no files describe.
+ * Reports every changed key that needs a restart. Such a reload is refused completely: applied in part, the state would
+ * match no files.
  */
 export function reportRestartOnly(running: ServerFile, next: ServerFile, report: Report): void {
   const before = compileServerSettings(running);
@@ -37,13 +37,13 @@ export function reportRestartOnly(running: ServerFile, next: ServerFile, report:
   for (const { path, read, hidden } of RESTART_ONLY) {
     const key = path.join('.');
     const [old, wanted] = [read(before, running), read(after, next)];
-    // What goes as a whole is told as a whole.
+    // A key below one that is already reported is not reported again.
     if (old === wanted || reported.some((outer) => key.startsWith(`${outer}.`))) continue;
     reported.push(key);
     const change = hidden ? '' : `: ${old} → ${wanted}`;
     report({
       path: [...path],
-      message: `\`${key}\` changes only at a restart${change}; reload refused, the settings before it still serve`,
+      message: `\`${key}\` changes only with a restart${change}; the reload is refused, and the previous settings still serve`,
     });
   }
 }

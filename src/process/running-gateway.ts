@@ -12,52 +12,52 @@ import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import type { ReloadResult } from './reload.ts';
 import type { Load } from './workers/ipc.ts';
 
-/** A gateway that serves, as its owner holds it. */
+/** A serving gateway, as its owner uses it. */
 export interface Gateway {
   readonly data: Address;
   readonly status: Address;
   /** Undefined: `admin.enabled: false`. */
   readonly admin: Address | undefined;
-  /** What the files say that serve now. */
+  /** The settings that serve now. */
   readonly settings: Settings;
-  /** What is doubtful in the files, and no reason not to start. */
+  /** Warnings about the settings that serve now. */
   readonly warnings: readonly Diagnostic[];
   readonly metrics: Metrics;
   readonly upstream: Upstream;
-  /** What became of the latest request of this process that had this id, as plain JSON. */
+  /** The record of this process's latest request with this id, as plain JSON. */
   record(id: string): object | undefined;
-  /** Its latest requests, one line each. */
+  /** The latest requests of this process, one line each. */
   records(query: RecordQuery): readonly object[];
-  /** What would become of a request, with the settings in force and the targets as they do now. Calls nobody. */
+  /** Explains how a request would be handled under the current settings and target health. Calls no upstream. */
   explain: ExplainService['explain'];
-  /** Why what became of a request of this process did, by the id in its `x-gateway-explain-id`. */
+  /** Explains how a request of this process was handled, by the id in its `x-gateway-explain-id`. */
   explained: ExplainService['explained'];
-  /** Reads the settings anew. Never rejects: what is wrong with them is in the result, and those before them still serve. */
+  /** Reloads the settings. Never rejects: problems are in the result, and the previous settings still serve. */
   reload(): Promise<ReloadResult>;
   /**
-   * Says that it is not ready; goes on serving for `drain.delay`, unless that is left out; stops listening, lets what is under way
-   * end within `drain.timeout`, and lets go of everything. `cut`: requests that did not end by themselves.
+   * Reports not ready, serves for `drain.delay` unless that is skipped, stops listening, waits up to `drain.timeout`
+   * for requests to end, and releases everything. `cut`: the number of requests that did not end by themselves.
    */
   drain(options?: { readonly delay?: boolean }): Promise<{ readonly cut: number }>;
-  /** An error that nothing has handled: stops as `drain` does, without delay, and in bounded time whatever hangs. */
+  /** Stops after an unhandled error: as `drain` does, without delay, and in bounded time whatever hangs. */
   fail(): Promise<void>;
-  /** A plugin from outside has a fault that no request has shown. */
+  /** Reports a fault of a third-party plugin that belongs to no request. */
   readonly pluginFault: ReportPluginFailure;
-  /** The same as `drain` without delay, within `graceMs`; nothing waits for clients to hear that they were cut. */
+  /** As `drain` without delay and within `graceMs`. It does not wait for clients to read the errors of cut replies. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** What only the primary has is not there. */
+/** A gateway without the parts that only the primary has. */
 export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
-  /** What would be cut if this process ended now. */
+  /** The load that would be cut if this process ended now. */
   load(): Promise<Load>;
-  /** How the targets do, by its own requests. */
+  /** The health of the targets, by the requests of this process. */
   targets(): readonly string[];
-  /** What its primary asks. */
+  /** Answers the primary's explain questions. */
   readonly explains: ExplainSource;
   readonly keeps: ExplainService['keeps'];
-  /** As the primary says, whose settings may have changed a moment ago. */
+  /** Drains with the primary's times: its settings may have just changed. */
   shutDown(times: DrainTimes): Promise<{ readonly cut: number }>;
-  /** The primary drains all workers, and this is its next step. */
+  /** Takes the primary's next drain step. */
   drainStep(step: DrainStep): void;
 };

@@ -25,17 +25,17 @@ export interface ServeParts extends ProcessParts {
   readonly snapshot: Snapshot;
   readonly inForce: InForce;
   readonly source: SettingsFiles;
-  readonly part: ProcessRole;
+  readonly role: ProcessRole;
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
 }
 
-/** Puts the first settings in force and opens the listeners that are this process's part. */
+/** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, log, metrics, processState, upstream, part } = parts;
-  const workers = part.kind === 'primary' ? part.workers({ log, metrics, clock }) : undefined;
+  const { clock, log, metrics, processState, upstream, role } = parts;
+  const workers = role.kind === 'primary' ? role.workers({ log, metrics, clock }) : undefined;
   const live = new LiveSnapshot(parts.snapshot, () => {
-    // What only the old settings named is of no use any more.
+    // Drops what only the old settings used.
     processState.shared.tokens.retain(live.tokenKeys);
     upstream.settingsChanged();
   });
@@ -47,21 +47,21 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     processState.apply(server);
     setTimeouts(servers.data, server);
   });
-  const letGo = (): Promise<void> => letGoOf(parts, reloader, live);
+  const release = (): Promise<void> => releaseAll(parts, reloader, live);
   const addresses = await open(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
-    await letGo();
+    await release();
     throw error;
   });
-  if (part.kind !== 'worker') await reloader.watch();
+  if (role.kind !== 'worker') await reloader.watch();
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
     inFlight.drain();
     const cut = await (workers ? workers.drain(times) : drain(drained, times));
     await Promise.all([servers.status, servers.admin].map(close));
-    await letGo();
+    await release();
     return { cut };
   });
   return {
@@ -91,8 +91,8 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
-/** Ends what the process has opened for its requests, when none of them is left. */
-async function letGoOf(
+/** Closes everything that the process opened for requests, once none is left. */
+async function releaseAll(
   { processState, upstream, tracing }: ServeParts,
   reloader: Reloader,
   live: LiveSnapshot,
@@ -111,9 +111,9 @@ const lookUps = ({ records }: ProcessState): Pick<Gateway, 'record' | 'records'>
 const connectionsOf = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 
-/** A client that was cut has this long to take what it is told. */
+/** A client whose reply was cut has this long to read the error. */
 const CUT_LINGER_MS = 1000;
-/** Whatever hangs, the process ends. */
+/** Shuts down within a bounded time, whatever hangs. */
 async function failing(
   shutDown: (times: DrainTimes) => Promise<unknown>,
   { timeoutMs }: { readonly timeoutMs: number },
@@ -123,24 +123,24 @@ async function failing(
   await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
 }
 
-/** Beyond its drain a process that fails has records and spans to write. */
+/** Extra time after the drain for a failing process to write records and spans. */
 const FAIL_EXTRA_MS = 5000;
 const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };
 
-/** Who asks again gets what the first has asked for. */
-function once<A, R>(task: (asked: A) => Promise<R>): (asked: A) => Promise<R> {
+/** Runs the task at the first call. Later calls get the result of the first. */
+function once<A, R>(task: (input: A) => Promise<R>): (input: A) => Promise<R> {
   let running: Promise<R> | undefined;
-  return (asked) => (running ??= task(asked));
+  return (input) => (running ??= task(input));
 }
 
-/** All three in every process; which of them listen is its part. */
+/** Every process creates all three. Its role decides which of them listen. */
 interface Servers {
   readonly data: Server;
   readonly status: Server;
   readonly admin: Server;
 }
 
-interface Behind {
+interface ServerSources {
   readonly live: LiveSnapshot;
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
@@ -149,7 +149,7 @@ interface Behind {
 
 function createServers(
   { clock, log, metrics, processState }: ServeParts,
-  { live, workers, targets, explains }: Behind,
+  { live, workers, targets, explains }: ServerSources,
 ): { readonly servers: Servers; readonly drained: DrainSetup } {
   const { inFlight } = processState.shared;
   const { server: data, pipelines } = createDataServer(
@@ -181,30 +181,29 @@ function createServers(
 
 async function open(
   { data, status, admin }: Servers,
-  { snapshot, inForce, part, port }: ServeParts,
+  { snapshot, inForce, role, port }: ServeParts,
   workers: WorkerPool | undefined,
 ): Promise<Pick<Gateway, 'data' | 'status' | 'admin'>> {
   const { server } = snapshot;
   const dataAddress = await (workers
     ? workers.start(inForce)
     : listen(data, { ...server.listen, port: port ?? server.listen.port }));
-  // The type of a worker hides the two it does not have.
-  if (part.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
+  // The type WorkerGateway hides the two addresses that a worker does not have.
+  if (role.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
   const statusAddress: Address = await listen(status, server.status);
   return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
 }
 
 function createReloader(
-  { configs, env, clock, log, metrics, processState, inForce, source, part, watchFolder }: ServeParts,
-  { live, workers }: Pick<Behind, 'live' | 'workers'>,
+  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
+  { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
   onSwap: (snapshot: Snapshot) => void,
 ): Reloader {
   const watch = new SettingsWatch({
     clock,
     watchFolder,
     onChange: () => void reloader.reload(),
-    onBlind: (folder, err) =>
-      log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reads the settings anew'),
+    onBlind: (folder, err) => log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reloads the settings'),
   });
   const setup: ReloadSetup = {
     configs,
@@ -215,7 +214,7 @@ function createReloader(
     metrics,
     live,
     // A worker's settings come from the primary, which watches them.
-    watch: part.kind === 'worker' ? undefined : watch,
+    watch: role.kind === 'worker' ? undefined : watch,
     compile: (loaded, files) => compileWith(processState, loaded, configs, files),
     readAgain: (files) => processState.explainers.get(live.current)?.readAgain(files),
     onSwap,

@@ -2,15 +2,18 @@ import { ReplyFault } from '../formats/format.ts';
 import { Cancellation, GatewayError, UpstreamError, type Batch } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { toUpstreamError } from '../upstream/upstream-error.ts';
-import { ask, connectionsOf, type SendJob, type UpstreamCall } from './call.ts';
+import { sendUntilReply, connectionsOf, type SendJob, type UpstreamCall } from './call.ts';
 import { ByteCount, CountingReader, readWhole } from './whole-reply.ts';
 
-/** Why calls end that did not fail themselves; nobody is told. */
+/** Cancellation reason of calls that did not fail themselves. No client sees it. */
 const GIVEN_UP = new GatewayError('client_closed', 'Another call of the same request failed.');
 
 type WholeReply = Pick<CommittedReply, 'status' | 'headers'> & { readonly body: Buffer };
 
-/** All calls, so many at once; the first that fails ends the others. What has been answered stays for a retry. */
+/**
+ * Sends all calls, some in parallel. The first failure cancels the others. Replies received so far are kept for a
+ * retry.
+ */
 export async function sendBatch(job: SendJob, batch: Batch): Promise<WholeReply> {
   const { attempt, setup } = job;
   const group = new Cancellation();
@@ -19,13 +22,13 @@ export async function sendBatch(job: SendJob, batch: Batch): Promise<WholeReply>
   const missing = batch.bodies.keys().filter((number) => !batch.replies.has(number));
   let headers: CommittedReply['headers'] = {};
   const work = async (): Promise<void> => {
-    // Workers share the iterator: each takes the next call that nobody has.
+    // Workers share the iterator: each takes the next pending call.
     for (const number of missing) {
       if (group.reason) throw group.reason;
-      headers = await answer(run, number);
+      headers = await sendCall(run, number);
     }
   };
-  // More calls than connections would wait in line until their time to connect is over.
+  // Calls beyond the number of connections would spend their connect timeout in the queue.
   const workers = Math.min(batch.parallel, batch.bodies.length, connectionsOf(job));
   try {
     await Promise.all(Array.from({ length: workers }, work));
@@ -43,16 +46,16 @@ export async function sendBatch(job: SendJob, batch: Batch): Promise<WholeReply>
 interface Run {
   readonly job: SendJob;
   readonly batch: Batch;
-  /** Ends all its calls. */
+  /** Cancels all its calls. */
   readonly group: Cancellation;
-  /** Of replies that stand and of those on their way, which are all in memory until they are joined. */
+  /** Counts the bytes of received and arriving replies: all are in memory until they are joined. */
   readonly held: ByteCount;
 }
 
-/** Asks one call and keeps what it answers. Gives the headers of its reply. */
-async function answer({ job, batch, group, held }: Run, number: number): Promise<CommittedReply['headers']> {
+/** Sends one call and keeps its reply. Returns the headers of the reply. */
+async function sendCall({ job, batch, group, held }: Run, number: number): Promise<CommittedReply['headers']> {
   const { slug } = job.entry.provider;
-  const { reply, record } = await ask(job, callOf(batch, number, { group, held }));
+  const { reply, record } = await sendUntilReply(job, callOf(batch, number, { group, held }));
   try {
     const bytes = await readWhole(reply.body, group);
     batch.replies.set(
@@ -61,7 +64,7 @@ async function answer({ job, batch, group, held }: Run, number: number): Promise
     );
     batch.bytesRead += bytes.length;
   } catch (error) {
-    // Its status was 200: only here does it show that the try has failed.
+    // The status was 200: only reading shows that the try failed.
     if (error instanceof GatewayError) record.error = error;
     throw error;
   }
@@ -83,8 +86,8 @@ function joinReplies(batch: Batch, { attempt, entry }: SendJob): ReturnType<Batc
     if (joined.signals.failure) throw toUpstreamError(joined.signals.failure, { provider });
     return joined;
   } catch (error) {
-    // Each can be read and all together make no answer. Nothing says whose fault it was, and a retry that asked for nothing would
-    // only meet it again.
+    // Each reply is readable, but together they do not join. The faulty one is unknown, and a retry that reused these
+    // replies would fail the same way.
     batch.replies.clear();
     batch.bytesRead = 0;
     if (error instanceof GatewayError) for (const record of attempt.tries) record.error ??= error;

@@ -23,11 +23,11 @@ export interface SenderSetup {
   readonly upstream: Upstream;
   readonly clock: Clock;
   readonly limits: ServerSettings['limits'];
-  /** See `onHold` of an outbound request. */
+  /** See `OutboundRequest.onHold`. */
   readonly hold: (exchange: Exchange, bytes: number) => boolean;
 }
 
-/** An attempt that is to be sent. */
+/** An attempt to send. */
 export interface SendJob {
   readonly setup: SenderSetup;
   readonly exchange: Exchange;
@@ -36,27 +36,27 @@ export interface SendJob {
   readonly entry: CatalogEntry;
 }
 
-/** One call of the upstream. */
+/** One call to the upstream. */
 export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
-  /** Its number within a batch. */
+  /** The call's number within its batch. */
   readonly number: number;
 }
 
-interface Answer {
+interface CallReply {
   readonly reply: CommittedReply;
-  /** Of the try that brought it. */
+  /** The record of the try that received the reply. */
   readonly record: TryRecord;
 }
 
-/** Calls until an answer stands. Throws UpstreamError for a refusal. */
-export async function ask(job: SendJob, call: UpstreamCall): Promise<Answer> {
+/** Sends a call, again with a fresh token if the first is refused. Throws UpstreamError for a refusal. */
+export async function sendUntilReply(job: SendJob, call: UpstreamCall): Promise<CallReply> {
   const { setup, outbound, entry } = job;
   let outcome = await tryOnce(job, call, undefined);
-  // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh): one fresh one is tried, then the refusal
-  // stands.
+  // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh). One fresh token is tried;
+  // then the refusal is final.
   if (!outcome.result.ok && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
     const fresh = await authorize(job, call);
-    // Some issuers give the same token until it nearly expires (Google's metadata server does).
+    // Some issuers return the same token until it nearly expires (Google's metadata server does).
     if (!isSame(fresh, outcome.credentials)) outcome = await tryOnce(job, call, fresh);
   }
   const { result, errors, record } = outcome;
@@ -76,7 +76,7 @@ async function authorize(job: SendJob, { cancellation }: UpstreamCall): Promise<
   const { exchange, entry, attempt, setup } = job;
   try {
     const headers = entry.provider.authorize({ upstreamToken: exchange.upstreamToken });
-    // Most are at hand, and nothing waits.
+    // Most credentials are cached and need no wait.
     if (!(headers instanceof Promise)) return headers;
     const outOfTime = (): GatewayError => noTokenInTime(job);
     return await waitForShared(headers, { clock: setup.clock, cancellation, deadline: attempt.deadline, outOfTime });
@@ -93,7 +93,7 @@ function noTokenInTime({ exchange, attempt, entry }: SendJob): GatewayError {
     return new GatewayError('timeout_request', `The request's deadline of ${limit} ${when}`);
   }
   const limit = formatDuration(attempt.timeouts.total);
-  // The model was not asked: the target's health stays as it is.
+  // The model was not called, so the target's health does not change.
   return new UpstreamError('timeout_total', `${limit} (timeouts.total) ${when}`, { provider: slug, ofGateway: true });
 }
 
@@ -101,14 +101,14 @@ const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =
   attempt.deadline < exchange.deadline ? 'total' : 'request';
 
 interface Outcome {
-  /** The headers that proved the request. */
+  /** The credential headers of the request. */
   readonly credentials: Headers;
   readonly result: CommittedReply | RefusedReply;
   readonly errors: UpstreamErrorContext;
   readonly record: TryRecord;
 }
 
-/** @param fresh credentials in the place of refused ones */
+/** @param fresh credentials that replace refused ones */
 async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefined): Promise<Outcome> {
   const { setup, exchange, attempt, outbound, entry } = job;
   const { upstream, clock, limits } = setup;
@@ -158,27 +158,27 @@ async function tryOnce(job: SendJob, call: UpstreamCall, fresh: Headers | undefi
   }
 }
 
-/** Made once: an error is asked about for every stream, and its stack would be most of the price. */
+/**
+ * Created once: `fallsThrough` is called with it for every stream, and creating its stack would be most of the cost.
+ */
 const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
 
-/** Where another target would be asked, a stream without content is held until `timeouts.first_content` says so. */
+/** If the config would fall through, a stream without content is held until `timeouts.first_content`. */
 function holdOf({ target, choice }: Attempt, limits: SenderSetup['limits']): Hold {
   const outlastsSilence = choice.fallsThrough(NO_CONTENT);
   if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
 }
 
-/** Told to the client as the provider tells it, unless the config has another target for it. */
+/** Undefined unless the config falls through: then the client gets the reply as the provider sent it. */
 function blockedError({ choice }: Attempt, { provider }: UpstreamErrorContext): UpstreamError | undefined {
-  const error = new UpstreamError(
-    'content_filter',
-    'The content filter of the provider let nothing of the answer through.',
-    { ...(provider !== undefined && { provider }) },
-  );
+  const error = new UpstreamError('content_filter', "The provider's content filter blocked the whole answer.", {
+    ...(provider !== undefined && { provider }),
+  });
   return choice.fallsThrough(error) ? error : undefined;
 }
 
-/** Credential headers without their scheme, as an upstream might quote them. */
+/** Credential values without their scheme, as an upstream might quote them. */
 function secretsOf(credentials: Readonly<Record<string, string>>): string[] {
   return Object.values(credentials).map((value) => value.replace(/^(?:Bearer|Basic) /, ''));
 }
@@ -199,7 +199,7 @@ function newTry(call: number, startedAt: number): TryRecord {
   };
 }
 
-/** Credentials that cannot be had are a failure of this target: retry and fallback may go on. */
+/** Turns a credentials failure into a failure of this target, so that retry and fallback can continue. */
 function atTarget(thrown: unknown, slug: string): unknown {
   if (!(thrown instanceof GatewayError) || thrown.code !== 'credentials_failed' || thrown instanceof UpstreamError)
     return thrown;

@@ -2,20 +2,19 @@ import { entryOf } from '../catalog/catalog-target.ts';
 import { GatewayError, type Outbound, type Reply, type Sender } from '../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { sendBatch } from './batches.ts';
-import { ask, type SenderSetup, type SendJob, type UpstreamCall } from './call.ts';
+import { sendUntilReply, type SenderSetup, type SendJob, type UpstreamCall } from './call.ts';
 
-/** Sends an attempt's request: authorise, connect, wait for the commit gate, tell what a refusal means. */
+/** Sends an attempt's request: authorises, connects, waits for the commit gate, and turns refusals into errors. */
 export function createSender(setup: SenderSetup): Sender {
   return {
     async send(exchange, attempt) {
       const { outbound } = attempt;
       if (!outbound) throw new GatewayError('internal_error', 'The send plugin ran before a request was encoded.');
       const entry = attempt.resolved && entryOf(attempt.resolved);
-      if (!entry)
-        throw new GatewayError('internal_error', 'The send plugin was given a target that no catalog entry made.');
+      if (!entry) throw new GatewayError('internal_error', 'The send plugin got a target without a catalog entry.');
       const job: SendJob = { setup, exchange, attempt, outbound, entry };
       if (outbound.batch) return toReply(await sendBatch(job, outbound.batch), outbound);
-      const { reply } = await ask(job, wholeRequest(job));
+      const { reply } = await sendUntilReply(job, wholeRequest(job));
       return toReply(reply, outbound);
     },
   };
@@ -35,7 +34,7 @@ function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
   };
 }
 
-/** Reply headers that a client can use. The others stay inside: an upstream must not set cookies or connection headers for the client. */
+/** Upstream reply headers that clients get. An upstream must not set cookies or connection headers for the client. */
 const FORWARDED =
   /^(?:x-ratelimit-|anthropic-ratelimit-|anthropic-priority-)|^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
 

@@ -2,13 +2,13 @@ import type { Clock, GatewayError, Limit } from '../plugin/index.ts';
 
 interface Wait extends Limit {
   readonly clock: Clock;
-  /** Makes the error of a wait that reaches its deadline. */
+  /** Creates the error of a wait that reaches its deadline. */
   readonly outOfTime: () => GatewayError;
 }
 
 /**
- * Waits for work that other requests wait for, too. The wait ends at the deadline and with the request; the work goes on for the
- * others.
+ * Waits for work that other requests share. The wait ends at the deadline and with the request; the work continues for
+ * the others.
  */
 export function waitForShared<T>(work: Promise<T>, { clock, cancellation, deadline, outOfTime }: Wait): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError, type Sink } from '../plugin/index.ts';
 import { ByteCount, CountingReader, readWhole } from './whole-reply.ts';
 
-describe('replies that are read beside each other', () => {
-  it('count together, and with what is held already', () => {
+describe('replies that are read in parallel', () => {
+  it('share one budget, which held replies reduce', () => {
     const count = new ByteCount(10, 3);
     const [first, second] = [new CountingReader(count), new CountingReader(count)];
     first.push(Buffer.from('abcd'));
@@ -17,7 +17,7 @@ describe('replies that are read beside each other', () => {
   });
 });
 
-/** A body that a test plays, and a cancellation that tells who still listens. */
+/** A body driven by the test, and a cancellation that counts its listeners. */
 function playing() {
   let sink: Sink | undefined;
   let listeners = 0;
@@ -38,7 +38,7 @@ function playing() {
 const failure = new GatewayError('client_closed', 'gone');
 
 describe('a whole reply', () => {
-  it('is all its bytes, and is let go with its call', async () => {
+  it('has all its bytes, and its listener is removed when it ends', async () => {
     const { whole, sink, listeners } = playing();
     sink.push(Buffer.from('ab'));
     sink.push(Buffer.from('c'));
@@ -51,7 +51,7 @@ describe('a whole reply', () => {
   it.each<[string, (played: ReturnType<typeof playing>) => void]>([
     ['fails', ({ sink }) => sink.fail(failure)],
     ['is cancelled', ({ cancellation }) => cancellation.cancel(failure)],
-  ])('that %s is that failure, and is let go too', async (_, end) => {
+  ])('that %s rejects with that failure, and its listener is removed', async (_, end) => {
     const played = playing();
     end(played);
     await expect(played.whole).rejects.toBe(failure);

@@ -1,25 +1,25 @@
 import { createSignals } from '../formats/events.ts';
 import type { Cancellation, Reply, ReplyReaderLike } from '../plugin/index.ts';
 
-/** Bytes that several replies may have together. */
+/** A byte budget shared by several replies. */
 export class ByteCount {
   readonly limit: number;
   #left: number;
 
-  /** @param spent of earlier replies that are still held */
+  /** @param spent bytes of earlier replies that are still held */
   constructor(limit: number, spent: number) {
     this.limit = limit;
     this.#left = limit - spent;
   }
 
-  /** False where they are too many. */
+  /** False: the budget is exceeded. */
   add(bytes: number): boolean {
     this.#left -= bytes;
     return this.#left >= 0;
   }
 }
 
-/** A body as it came, all at once; several at a time count together as they come, not when they are there. */
+/** Collects a whole body. Replies received in parallel count against one budget as their bytes arrive. */
 export class CountingReader implements ReplyReaderLike {
   readonly signals = createSignals();
   readonly #count: ByteCount;
@@ -44,18 +44,18 @@ export class CountingReader implements ReplyReaderLike {
   }
 }
 
-/** What a reply says, once all of it is there. Rejects with the failure that ends it, or with the reason it was cancelled for. */
+/** Reads a whole reply. Rejects with the failure or the cancellation that ends it. */
 export function readWhole(body: Reply['body'], cancellation: Cancellation): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return Promise.resolve(body);
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const pieces: Buffer[] = [];
-  // A source that is cancelled calls its sink no more.
+  // A cancelled source no longer calls its sink.
   const stopListening = cancellation.onCancel(reject);
   body.open({
     push: (bytes) => void pieces.push(bytes),
     end: () => resolve(Buffer.concat(pieces)),
     fail: reject,
   });
-  // A listener that stayed would hold the bytes for as long as the calls beside this one take.
+  // A remaining listener would keep the bytes in memory until the parallel calls end.
   return promise.finally(stopListening);
 }

@@ -29,8 +29,8 @@ const plain = (parts: Partial<CachedReply> = {}): CachedReply => ({
   ...parts,
 });
 
-describe('the store of the process', () => {
-  it('is kept over settings that leave its bounds, and made anew for others once they are in force', () => {
+describe('the reply store of the process', () => {
+  it('is kept while settings keep its bounds, and replaced once settings with other bounds take effect', () => {
     const sizes: ReplyStoreSize[] = [];
     const stores = new ReplyStores({ clock: createFakeClock(), onChange: (size) => sizes.push(size) });
     const first = stores.prepare(LIMITS);
@@ -47,7 +47,7 @@ describe('the store of the process', () => {
   });
 });
 
-describe('a kept reply', () => {
+describe('a cached reply', () => {
   const clock = createFakeClock();
   const cache = createReplyCache(new ReplyStores({ clock }).prepare(LIMITS), clock);
   const render = (kept: CachedReply, json: Readonly<Record<string, unknown>> = {}) => {
@@ -55,7 +55,7 @@ describe('a kept reply', () => {
     return cache.render(kept, exchange, createAttempt(exchange, { resolved: resolvedTarget('m') }));
   };
 
-  it('leaves as the bytes it was kept as, where its form is the one asked for', () => {
+  it('leaves byte for byte if it was stored in the requested form', () => {
     const kept = plain();
     expect(render(kept)).toEqual({
       status: 200,
@@ -67,7 +67,7 @@ describe('a kept reply', () => {
     expect(render(stream, { stream: true })?.body).toBe(stream.bytes);
   });
 
-  it('keeps its id and its time in the other form', () => {
+  it('keeps its id and its creation time in the other form', () => {
     const body = render(plain(), { stream: true })?.body.toString();
     expect(body).toContain('"id":"chatcmpl-kept"');
     expect(body).toContain('"created":1');

@@ -8,7 +8,7 @@ import { spokenHeaders } from './caller-headers.ts';
 import { clientContext } from './client-context.ts';
 import { checkMessagesRoute } from './messages-route.ts';
 
-/** The store of this process. It stays as long as the settings leave its bounds as they are. */
+/** The process's reply store. It is kept while the settings do not change its bounds. */
 export class ReplyStores {
   readonly #setup: Omit<ReplyStoreSetup, 'limits'>;
   #current: ReplyStore | undefined;
@@ -17,7 +17,10 @@ export class ReplyStores {
     this.#setup = setup;
   }
 
-  /** For settings that are being compiled: the one in use if it fits them, else one that is used once they are in force. */
+  /**
+   * Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one that
+   * `use` puts in place.
+   */
   prepare(limits: ReplyStoreLimits): ReplyStore {
     const current = this.#current;
     if (current?.limits.maxBytes === limits.maxBytes && current.limits.maxEntryBytes === limits.maxEntryBytes)
@@ -26,7 +29,7 @@ export class ReplyStores {
     const store: ReplyStore = new ReplyStore({
       ...setup,
       limits,
-      // Requests that began with older settings may still write to the store of those.
+      // Requests with older settings may still write to the old store, whose size is no longer reported.
       onChange: (size) => {
         if (store === this.#current) onChange?.(size);
       },
@@ -34,14 +37,14 @@ export class ReplyStores {
     return store;
   }
 
-  /** The settings that `store` was prepared for are in force. */
+  /** Called when the settings that `store` was prepared for take effect. */
   use(store: ReplyStore): void {
     this.#current = store;
     this.#setup.onChange?.(store.size);
   }
 }
 
-/** The store as the `cache` plugin sees it, with the forms a reply can be given again in. */
+/** The store as the `cache` plugin sees it, which can also convert a reply between its plain and its stream form. */
 export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
   return {
     maxEntryBytes: store.maxEntryBytes,
@@ -52,11 +55,11 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
     render(kept, exchange, attempt) {
       const { operation } = exchange;
       if (!operation || !attempt.resolved)
-        throw new GatewayError('internal_error', 'A kept reply was asked for before its target was known.');
-      // Kept, perhaps, before the config was restricted.
+        throw new GatewayError('internal_error', 'A cached reply was rendered before its target was resolved.');
+      // The reply may have been cached before the config restricted the route.
       checkMessagesRoute(operation, attempt.target, attempt.resolved);
       const stream = attempt.body.value('stream') === true;
-      // What the client may see was settled when the reply was made: thoughts in it were asked for, and its id is its own.
+      // The reply was stored with the client's options applied: thoughts in it are wanted, and its id is final.
       const settled = { hideThoughts: false, ownId: false };
       const client = {
         ...clientContext(exchange, attempt, { operation, resolved: attempt.resolved, clock }),
@@ -81,7 +84,7 @@ function bytesFor(kept: CachedReply, stream: boolean, format: Format, client: Cl
     if (kept.stream) return streamWithUsage(format, bytes, usage, client);
     return streamFromPlain(format, parseReplyText(textOf(bytes)), client);
   } catch (error) {
-    // A reply in the client's own format leaves as it came, whatever is in it; it need not be one that can be told otherwise.
+    // A reply in the client's own format is cached unchecked, so it may not convert to the other form.
     if (error instanceof ReplyFault || error instanceof SyntaxError) return undefined;
     throw error;
   }

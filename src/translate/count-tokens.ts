@@ -14,20 +14,23 @@ export interface SteppingCodec {
   encodeInSteps(body: JsonObject): Steps<EncodedTask>;
 }
 
-/** How the tokens of a request are counted at a target: by the two formats, as a generation is translated. */
+/** Creates the codec that counts a request's tokens at a target, from the two formats, as a generation is translated. */
 export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
   const { operation, upstream } = job;
-  const [asked, answered] = [upstream.counting, operation.format.counting];
-  if (!asked || !answered)
-    throw new GatewayError('internal_error', `${upstream.name} counts no tokens, and its provider did not say so.`);
-  return upstream === operation.format ? passThrough(job, asked) : translate(job, asked, answered);
+  const [upstreamSide, clientSide] = [upstream.counting, operation.format.counting];
+  if (!upstreamSide || !clientSide)
+    throw new GatewayError(
+      'internal_error',
+      `${upstream.name} counts no tokens, but its provider declares that it does.`,
+    );
+  return upstream === operation.format ? passThrough(job, upstreamSide) : translate(job, upstreamSide, clientSide);
 }
 
 function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): PassThroughCodec {
   return {
     mode: 'pass-through',
     edits(body) {
-      // A config's parameters are for all operations, and an upstream refuses what it does not take.
+      // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken
         .filter((key) => body.has(key))
         .map((key): BodyEdit => ({ path: [key], value: undefined, source: 'gateway' }));
@@ -41,7 +44,7 @@ function passThrough(job: Job, { notTaken, decodeReply }: TokenCounting): PassTh
   };
 }
 
-function translate(job: Job, asked: TokenCounting, answered: TokenCounting): SteppingCodec {
+function translate(job: Job, upstreamSide: TokenCounting, clientSide: TokenCounting): SteppingCodec {
   return {
     mode: 'translate',
     *encodeInSteps(body) {
@@ -51,16 +54,16 @@ function translate(job: Job, asked: TokenCounting, answered: TokenCounting): Ste
         target: targetOf(job),
         reply: { model: job.resolved.model, newCallId: callId },
         change(conversation) {
-          const maxTokens = conversation.maxTokens ?? asked.demandedMaxTokens;
+          const maxTokens = conversation.maxTokens ?? upstreamSide.demandedMaxTokens;
           return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
         },
       });
       return {
-        calls: [without(encoded.body, asked.notTaken)],
+        calls: [without(encoded.body, upstreamSide.notTaken)],
         ...(encoded.headers && { headers: encoded.headers }),
         parallel: 1,
         losses: encoded.losses,
-        decode: ([counts]) => ({ ok: true, body: answered.encodeReply(asked.decodeReply(counts)) }),
+        decode: ([counts]) => ({ ok: true, body: clientSide.encodeReply(upstreamSide.decodeReply(counts)) }),
       };
     },
   };

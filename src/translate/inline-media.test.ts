@@ -48,7 +48,7 @@ interface Setup {
   readonly download?: (request: DownloadRequest) => Promise<Download>;
 }
 
-/** Inlines the media of a body, given as its very text. */
+/** Inlines the media of a body that is given as text. */
 async function inlined(text: string, setup: Setup = {}) {
   const { operation = messages, resolved = {}, download = () => Promise.resolve(PNG) } = setup;
   const remoteMedia = 'remoteMedia' in setup ? setup.remoteMedia : REMOTE;
@@ -76,7 +76,7 @@ const image = (path: string) => `{"type":"image","source":{"type":"url","url":"h
 const request = (...blocks: string[]) => `{"messages":[{"role":"user","content":[${blocks.join(',')}]}]}`;
 
 describe('media by address', () => {
-  it('are put into the bytes of a request that passes through, which stay as they are beside them', async () => {
+  it('are inlined into a passed-through body, whose other bytes stay unchanged', async () => {
     const { text, attempt, body } = await inlined(
       `{ "model" : "m", "n": 1.0, "messages":[{"role":"user","content":[{"big":12345678901234567891},${image('/a')}]}] }`,
     );
@@ -84,18 +84,18 @@ describe('media by address', () => {
       `{ "model" : "m", "n": 1.0, "messages":[{"role":"user","content":[{"big":12345678901234567891},` +
         `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${DATA}"}}]}] }`,
     );
-    // The attempt's own view is for the caller of this to change.
+    // Only the caller of the inliner changes the attempt's body.
     expect(attempt.body).toBe(body);
   });
 
-  it('are found however their keys are written', async () => {
+  it('are found whatever escapes their keys use', async () => {
     const { asked } = await inlined(request(image('/a').replace('"url":', String.raw`"\u0075rl":`)));
     expect(asked).toEqual(['/a']);
   });
 
   it.each([
     ['holds none', request('{"type":"text","text":"https://h.example/a"}'), {}],
-    ['holds none but says url', request('{"type":"text","text":"x","url":"https://h.example/a"}'), {}],
+    ['holds none but has a key url', request('{"type":"text","text":"x","url":"https://h.example/a"}'), {}],
     ['goes where addresses are taken', request(image('/a')), { resolved: { format: 'openai-chat' } }],
     ['goes to Gemini', request(image('/a')), { resolved: { format: 'gemini' } }],
     ['goes to Anthropic’s own API', request(image('/a')), { resolved: { host: 'direct' } }],
@@ -113,16 +113,16 @@ describe('media by address', () => {
     async (remoteMedia) => {
       const { failure, asked } = await inlined(request('{"type":"text","text":"x"}', image('/a')), { remoteMedia });
       expect(failure).toMatchObject({ code: 'invalid_value', status: 400, param: 'messages[0].content[1]' });
-      expect(String(failure)).toMatch(/in base64, or have the gateway config allow its host in `remote_media`/);
+      expect(String(failure)).toMatch(/in base64, or allow its host in `remote_media` of the gateway config/);
       expect(asked).toEqual([]);
     },
   );
 
-  it('that no gateway could fetch are refused without a hint that would not help', async () => {
+  it('with a scheme that no gateway fetches are refused without a hint at remote_media', async () => {
     const { failure } = await inlined(request(image('/a').replace('https://', 'gs://')), {
       remoteMedia: { ...REMOTE, hosts: [] },
     });
-    expect(String(failure)).toMatch(/send it in base64\.$/);
+    expect(String(failure)).toMatch(/Send it in base64\.$/);
   });
 
   it('are fetched four at a time, each address once', async () => {
@@ -141,7 +141,7 @@ describe('media by address', () => {
     expect(text?.split(DATA)).toHaveLength(11);
   });
 
-  it('of which one cannot be had end the others, and the log has what the caller is not told', async () => {
+  it('cancel each other when one fails, and log the cause that the caller does not get', async () => {
     const cause = new UpstreamError('egress_refused', 'h.example resolves to a private address');
     const others: (GatewayError | undefined)[] = [];
     const download = ({ url, cancellation }: DownloadRequest) =>
@@ -162,7 +162,7 @@ describe('media by address', () => {
     ]);
   });
 
-  it('are not logged where the caller is told all there is', async () => {
+  it('are not logged if the caller gets the whole reason', async () => {
     const download = () => Promise.resolve({ ...PNG, status: 404 });
     const { failure, logged } = await inlined(request(image('/a')), { download });
     expect([failure, logged]).toMatchObject([{ code: 'invalid_value' }, []]);

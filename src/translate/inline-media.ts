@@ -18,7 +18,7 @@ import { readMedia } from './media-content.ts';
 import { ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/allowed-hosts.ts';
 
-/** At once, for one request: beyond it nothing gets faster, and a request must not be a crowd. */
+/** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
 const PARALLEL = 4;
 
 export interface InlinerSetup {
@@ -28,9 +28,9 @@ export interface InlinerSetup {
 }
 
 /**
- * Media by address, for targets that fetch none: got under the rules of the target's config and put into its view of the body. The
- * cache stands before it and knows such a request by its addresses: what they hold may be another thing by then, as for any
- * target that fetches them itself.
+ * Downloads remote media for targets that fetch none, under the rules of the target's config, and inlines them into the
+ * attempt's body. The cache runs before it and keys such a request by its addresses. Their content may have changed
+ * since, as for any target that fetches them itself.
  */
 export function createMediaInliner(setup: InlinerSetup): MediaInliner {
   return {
@@ -49,15 +49,15 @@ export function createMediaInliner(setup: InlinerSetup): MediaInliner {
 
 interface InlineJob {
   readonly setup: InlinerSetup;
-  /** Of the request. */
+  /** The request's id. */
   readonly id: string;
   readonly attempt: Attempt;
   readonly mediaByUrl: MediaByUrl;
-  /** The caller's bytes go out, not what was read of them. */
+  /** Client and target have the same format, so the caller's bytes are sent. */
   readonly native: boolean;
 }
 
-/** Without either of them no key of a JSON text is `url`. */
+/** A JSON text without either of these has no key `url`. */
 const URL_KEY = Buffer.from('"url"');
 const ESCAPE = Buffer.from(String.raw`\u`);
 
@@ -71,10 +71,10 @@ function missingMedia(
   { format, host }: ResolvedTarget,
 ): RemoteMedia[] {
   const native = client.name === format;
-  // Nobody else needs all of such a body parsed, and megabytes of base64 are its most common kind.
+  // Nothing else parses such a body whole, and most contain megabytes of base64.
   if (native && !mayHoldUrls(body)) return [];
   const found = client.remoteMedia?.(body.json()) ?? [];
-  // Sounds and films no such target reads: its format says so.
+  // No such target reads audio or video: its format reports that.
   return found.filter(
     (one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, { host, native }),
   );
@@ -84,19 +84,18 @@ function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { att
   const settings = attempt.target.remoteMedia;
   const form = native ? 'in base64' : 'as a data URI (`data:<type>;base64,…`)';
   if (!settings || settings.hosts.length === 0) {
-    const key = /^https?:/i.test(first.url) ? ', or have the gateway config allow its host in `remote_media`' : '';
-    throw refused(first, `is a URL, and this target takes media only as data: send it ${form}${key}`);
+    const key = /^https?:/i.test(first.url) ? ', or allow its host in `remote_media` of the gateway config' : '';
+    throw refused(first, `is a URL, and this target accepts media only as data. Send it ${form}${key}`);
   }
   const extra = missing[settings.maxItems];
-  if (extra)
-    throw refused(extra, `is one URL more than the ${settings.maxItems} that are fetched (remote_media.max_items)`);
+  if (extra) throw refused(extra, `exceeds the limit of ${settings.maxItems} URLs to fetch (remote_media.max_items)`);
 }
 
 async function inline(missing: readonly RemoteMedia[], job: InlineJob): Promise<RequestBody> {
   const { body } = job.attempt;
   const contents = await fetchAll(missing, job);
-  const written = job.native ? withItsDigits(body) : body.json();
-  // Only the keys that media stand in are written again; all others stay the caller's bytes.
+  const written = job.native ? parseExact(body) : body.json();
+  // Only keys that hold media are written again. All others keep the caller's bytes.
   const edited = new Map<string, unknown>();
   for (const one of missing) {
     const content = contents.get(one.url)!;
@@ -108,15 +107,15 @@ async function inline(missing: readonly RemoteMedia[], job: InlineJob): Promise<
   return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'remote_media' })));
 }
 
-/** To be written again as it is: a number beyond 2 ** 53 in a call's arguments must not become another one. */
-function withItsDigits(body: RequestBody): Readonly<Record<string, unknown>> {
+/** Parses without rounding: a number beyond 2 ** 53 in a call's arguments must be written again unchanged. */
+function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
   const json = parseReplyText(body.encode().toString('utf8'));
   return isObject(json) ? json : {};
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** Each address once, some at a time; the first failure ends the others. */
+/** Fetches each address once, `PARALLEL` at a time. The first failure cancels the others. */
 async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promise<ReadonlyMap<string, FetchedMedia>> {
   const { attempt, mediaByUrl } = job;
   const group = new Cancellation();
@@ -126,7 +125,7 @@ async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promis
   const contents = new Map<string, FetchedMedia>();
   const waiting = addresses.entries();
   const work = async (): Promise<void> => {
-    // Workers share the iterator: each takes the next address that nobody has.
+    // Workers share the iterator: each takes the next pending address.
     for (const [url, parts] of waiting) {
       if (group.reason) throw group.reason;
       contents.set(url, await fetchOne(parts, context, mediaByUrl));
@@ -145,7 +144,7 @@ async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promis
   }
 }
 
-/** What the caller is not told: which connection failed, and of what. No address, for it may be signed. */
+/** Logs the cause, which the caller does not get. The address is omitted, because it may be signed. */
 function warnOperator({ cause, param }: GatewayError, { setup, id }: InlineJob): void {
   if (cause !== undefined)
     setup.log.warn({ err: cause, request_id: id, param }, 'media of a request cannot be fetched');

@@ -13,13 +13,13 @@ const read = (contentType: string | undefined, body: Buffer, more: Record<string
     TYPES,
   );
 
-describe('what was fetched', () => {
+describe('downloaded media', () => {
   it.each([
     ['image/png', PNG, 'image/png'],
     ['Image/PNG; foo=bar', PNG, 'image/png'],
     ['image/jpg', JPEG, 'image/jpeg'],
     ['application/pdf', PDF, 'application/pdf'],
-    // What object stores say when nobody told them a type.
+    // The types that object stores report for uploads without a type.
     ['application/octet-stream', PNG, 'image/png'],
     ['binary/octet-stream', PDF, 'application/pdf'],
     [undefined, JPEG, 'image/jpeg'],
@@ -38,12 +38,12 @@ describe('what was fetched', () => {
   });
 
   it.each([
-    ['image/png', JPEG, 'is said to be image/png and is image/jpeg'],
-    ['image/png', Buffer.from('<html>'), 'is said to be image/png and is something else'],
-    ['text/plain', PDF, 'is said to be text/plain and is application/pdf'],
-    ['text/plain', Buffer.from([0xff]), 'is said to be text/plain, and is not readable as such'],
-    ['text/plain; charset=klingon', Buffer.from('x'), 'is said to be text/plain, and is not readable as such'],
-    ['text/plain', Buffer.from('a\0b'), 'is said to be text/plain and is something else'],
+    ['image/png', JPEG, 'is declared as image/png but is image/jpeg'],
+    ['image/png', Buffer.from('<html>'), 'is declared as image/png but is of another type'],
+    ['text/plain', PDF, 'is declared as text/plain but is application/pdf'],
+    ['text/plain', Buffer.from([0xff]), 'is declared as text/plain but cannot be decoded'],
+    ['text/plain; charset=klingon', Buffer.from('x'), 'is declared as text/plain but cannot be decoded'],
+    ['text/plain', Buffer.from('a\0b'), 'is declared as text/plain but is binary'],
     [
       'text/html',
       Buffer.from('<html>'),
@@ -57,7 +57,7 @@ describe('what was fetched', () => {
     expect(read(contentType, body)).toBe(why);
   });
 
-  it('in a content coding is refused: nobody asked for one, and what is inside could be of any size', () => {
+  it('with a content coding are refused: none was requested, and the decoded size is unbounded', () => {
     expect(read('image/png', PNG, { 'content-encoding': 'gzip' })).toBe('has a content-encoding');
     expect(read('image/png', PNG, { 'content-encoding': 'identity' })).toEqual({ mime: 'image/png', data: PNG });
   });

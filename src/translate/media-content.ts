@@ -3,21 +3,22 @@ import { sniffMedia } from '../formats/media/magic.ts';
 import type { FetchedMedia } from '../formats/media/remote-media.ts';
 import type { Download } from '../upstream/types.ts';
 
-/** What object stores say of files whose type nobody told them. */
+/** Types that object stores report for files that were uploaded without a type. */
 const NO_TYPE: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 const TEXT = 'text/plain';
 
 /**
- * What was fetched, as what it says it is and is: the type is the server's word, and the first bytes must agree, or a page of
- * HTML with `image/png` above it would reach the model. Gives the words that follow `it` where it cannot be used.
+ * Checks a download against its own media type. The type is the server's claim and the first bytes must agree with it:
+ * otherwise an HTML page labelled `image/png` would reach the model. Returns a phrase that follows `it` if the download
+ * is unusable.
  */
 export function readMedia({ headers, body }: Download, types: ReadonlySet<string>): FetchedMedia | string {
-  // We ask for none; what comes nevertheless could be of any size.
+  // The request asks for no encoding. An encoded body could have any size once decoded.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return 'has a content-encoding';
   const contentType = headers['content-type'] ?? '';
   const reported = bareMime(contentType);
-  // No registered type, but servers make it of the extension.
+  // `image/jpg` is not registered, but servers derive it from the extension.
   const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
   const found = sniffMedia(body);
   if (NO_TYPE.has(mime)) {
@@ -25,12 +26,12 @@ export function readMedia({ headers, body }: Download, types: ReadonlySet<string
   }
   if (!types.has(mime)) return `is ${quoted(mime)}; the target reads ${[...types].join(', ')}`;
   if (mime === TEXT)
-    return found === undefined ? readPlainText(contentType, body) : `is said to be ${TEXT} and is ${found}`;
-  if (found !== mime) return `is said to be ${mime} and is ${found ?? 'something else'}`;
+    return found === undefined ? readPlainText(contentType, body) : `is declared as ${TEXT} but is ${found}`;
+  if (found !== mime) return `is declared as ${mime} but is ${found ?? 'of another type'}`;
   return { mime, data: body };
 }
 
-/** A server's own words, in a message that a caller reads. */
+/** The server's type, which a caller reads in a message, so only a well-formed one is quoted. */
 const quoted = (mime: string): string =>
   /^[a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,64}$/.test(mime) ? mime : 'of another type';
 
@@ -38,11 +39,9 @@ function readPlainText(contentType: string, body: Buffer): FetchedMedia | string
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? 'utf-8';
   try {
     const text = new TextDecoder(charset, { fatal: true }).decode(body);
-    // No text has them, and every other file nobody has a name for does.
-    return text.includes('\0')
-      ? `is said to be ${TEXT} and is something else`
-      : { mime: TEXT, data: Buffer.from(text) };
+    // Text has no NUL characters, and most binary files without a known signature have some.
+    return text.includes('\0') ? `is declared as ${TEXT} but is binary` : { mime: TEXT, data: Buffer.from(text) };
   } catch {
-    return `is said to be ${TEXT}, and is not readable as such`;
+    return `is declared as ${TEXT} but cannot be decoded`;
   }
 }

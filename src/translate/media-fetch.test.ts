@@ -17,7 +17,7 @@ const to = (location: string, status = 302): Download => ({ status, headers: { l
 
 type Answer = Download | Error | ((request: DownloadRequest) => Download | Error);
 
-/** Fetches with these answers, one for each hop. */
+/** Fetches with these replies, one per hop. */
 async function fetching(
   url: string,
   answers: readonly Answer[],
@@ -48,7 +48,7 @@ async function fetching(
 }
 
 describe('media by address', () => {
-  it('are asked for with nothing of the caller’s, and in no content coding', async () => {
+  it('are requested without the caller’s headers and without content coding', async () => {
     const { outcome, asked } = await fetching('https://a.example/x?y=1#z', [OK]);
     expect(outcome).toBe(OK);
     expect(asked).toMatchObject([{ allowInsecure: false, timeoutMs: 1000 }]);
@@ -57,10 +57,10 @@ describe('media by address', () => {
   });
 
   it.each([
-    ['http://a.example/x', 'only https URLs without credentials can'],
-    ['gs://bucket/x', 'only https URLs without credentials can'],
-    ['https://me:secret@a.example/x', 'only https URLs without credentials can'],
-    ['https://', 'only https URLs without credentials can'],
+    ['http://a.example/x', 'only https URLs without credentials are allowed'],
+    ['gs://bucket/x', 'only https URLs without credentials are allowed'],
+    ['https://me:secret@a.example/x', 'only https URLs without credentials are allowed'],
+    ['https://', 'only https URLs without credentials are allowed'],
     ['https://c.example/x', 'does not allow c.example'],
     ['https://a.example:8443/x', 'does not allow a.example:8443'],
     ['https://127.0.0.1/x', 'does not allow 127.0.0.1'],
@@ -71,7 +71,7 @@ describe('media by address', () => {
     expect(asked).toEqual([]);
   });
 
-  it('are followed over three redirects, each of them checked, relative ones too', async () => {
+  it('are followed over three redirects, relative ones too, each of them checked', async () => {
     const { outcome, urls } = await fetching('https://a.example/1', [
       to('/2', 301),
       to('https://b.example/3', 303),
@@ -88,11 +88,11 @@ describe('media by address', () => {
       to('https://inside.example/secret'),
       'a host that `remote_media.hosts` does not allow',
     ],
-    ['plain http', to('http://a.example/x'), 'an address that may not be used'],
-    ['another scheme', to('file:///etc/passwd'), 'an address that may not be used'],
-    ['credentials', to('https://u:p@a.example/'), 'an address that may not be used'],
-    ['no address', to('https://'), 'an address that may not be used'],
-    ['nowhere', { ...OK, status: 302 }, 'a.example answered with the status 302'],
+    ['plain http', to('http://a.example/x'), 'an address that is not allowed'],
+    ['another scheme', to('file:///etc/passwd'), 'an address that is not allowed'],
+    ['credentials', to('https://u:p@a.example/'), 'an address that is not allowed'],
+    ['no address', to('https://'), 'an address that is not allowed'],
+    ['nowhere', { ...OK, status: 302 }, 'a.example replied with status 302'],
   ])('that lead to %s are not followed, and where that is stays inside', async (_, answer, why) => {
     const { outcome, asked } = await fetching('https://a.example/1', [answer]);
     expect(outcome).toBeInstanceOf(MediaRefused);
@@ -102,12 +102,8 @@ describe('media by address', () => {
   });
 
   it.each<[string, Answer, string]>([
-    ['has nothing', { ...OK, status: 404 }, 'where it is redirected to answered with the status 404'],
-    [
-      'cannot be reached',
-      new UpstreamError('egress_refused', 'b.example is inside'),
-      'where it is redirected to cannot',
-    ],
+    ['has nothing', { ...OK, status: 404 }, 'the redirect target replied with status 404'],
+    ['cannot be reached', new UpstreamError('egress_refused', 'b.example is inside'), 'the redirect target cannot'],
   ])('that are redirected to a host that %s do not tell which', async (_, answer, why) => {
     const { outcome } = await fetching('https://a.example/1', [to('https://b.example/inside'), answer]);
     expect(outcome).toBeInstanceOf(MediaRefused);
@@ -115,7 +111,7 @@ describe('media by address', () => {
     expect(String(outcome)).not.toMatch(/b\.example|inside/);
   });
 
-  it('that are redirected a fourth time are given up', async () => {
+  it('fail at the fourth redirect', async () => {
     const { outcome, asked } = await fetching(
       'https://a.example/1',
       Array.from({ length: 9 }, () => to('/again')),
@@ -126,7 +122,7 @@ describe('media by address', () => {
 
   it.each([404, 403, 500, 204, 206, 304])('that are answered with %i are not there', async (status) => {
     const { outcome } = await fetching('https://a.example/1', [{ ...OK, status }]);
-    expect(outcome).toMatchObject({ message: `cannot be fetched: a.example answered with the status ${status}` });
+    expect(outcome).toMatchObject({ message: `cannot be fetched: a.example replied with status ${status}` });
   });
 
   it.each([
@@ -142,12 +138,12 @@ describe('media by address', () => {
     expect(outcome).toMatchObject({ message: 'cannot be fetched: a.example cannot be reached', cause });
   });
 
-  it('that are too large say how large they may be', async () => {
+  it('that are too large fail with the limit in the message', async () => {
     const { outcome } = await fetching('https://a.example/1', [new UpstreamError('reply_too_large', 'x')]);
     expect(outcome).toMatchObject({ message: expect.stringContaining('100 bytes (remote_media.max_bytes)') as string });
   });
 
-  it('that are not there in time are refused; in the total time of their target, its own timeout is told', async () => {
+  it('that are late are refused, with the total timeout of the target if that came first', async () => {
     const late = new UpstreamError('timeout_total', 'x');
     const own = await fetching('https://a.example/1', [late]);
     expect(own.outcome).toBeInstanceOf(MediaRefused);
@@ -161,16 +157,16 @@ describe('media by address', () => {
     const over = await fetching('https://a.example/1', [], { until: 0 });
     expect([over.asked, over.outcome]).toMatchObject([
       [],
-      { message: expect.stringContaining('not there in time') as string },
+      { message: expect.stringContaining('did not arrive in time') as string },
     ]);
   });
 
-  it('end with the request they are for, by its own reason', async () => {
+  it('fail with the reason that cancels their request', async () => {
     const gone = new GatewayError('client_closed', 'The client left.');
     expect((await fetching('https://a.example/1', [gone])).outcome).toBe(gone);
   });
 
-  it('count once for each place they will stand in', async () => {
+  it('count against the budget once per part that holds them', async () => {
     const budget = new ByteBudget(100);
     const { asked } = await fetching('https://a.example/1', [OK], { budget, places: 3 });
     const { room, admit } = asked[0]!;

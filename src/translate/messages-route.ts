@@ -1,8 +1,8 @@
 import { GatewayError, type Operation, type ResolvedTarget, type Target } from '../plugin/index.ts';
 
 /**
- * A config may restrict `/v1/messages` to the Claude family, whose native API it is. The family is every model that speaks this API,
- * whatever its name. Throws GatewayError.
+ * Enforces a config that restricts `/v1/messages` to the Claude family, whose native API it is. The family is every
+ * model with this API, whatever its name. Throws GatewayError.
  */
 export function checkMessagesRoute(
   operation: Operation,
@@ -12,7 +12,7 @@ export function checkMessagesRoute(
   if (operation.id !== 'messages' || messagesRoute === 'any' || format === operation.format.name) return;
   throw new GatewayError(
     'unsupported_task',
-    `${operation.path} serves the Claude family only here (messages_route: claude), and ${model} of @${slug} is not of it: use /v1/chat/completions.`,
+    `${operation.path} serves only the Claude family here (messages_route: claude), and ${model} of @${slug} does not belong to it. Use /v1/chat/completions.`,
     { param: 'model' },
   );
 }

@@ -11,25 +11,25 @@ const headersOf = (inbound: Record<string, string>, sources: Partial<HeaderSourc
     ...sources,
   });
 
-describe('headers of a request to an upstream', () => {
-  it('start from nothing', () => {
+describe('headers of an upstream request', () => {
+  it('contain nothing of the caller by default', () => {
     expect(headersOf({ cookie: 'a', 'x-tenant': 'b' })).toEqual({ 'content-type': 'application/json' });
   });
 
-  it('hold those of the caller that the config names, where it sent them', () => {
+  it('contain the caller’s headers that the config names', () => {
     expect(headersOf({ 'x-tenant': 'b' }, { forward: ['x-tenant', 'x-absent'] })).toEqual({
       'x-tenant': 'b',
       'content-type': 'application/json',
     });
   });
 
-  it('hold nothing of what every object has', () => {
+  it('contain no inherited object properties', () => {
     expect(headersOf({}, { forward: ['constructor', 'tostring', '__proto__'] })).toEqual({
       'content-type': 'application/json',
     });
   });
 
-  it('are the provider’s where both speak, then the format’s', () => {
+  it('prefer the provider’s over the format’s', () => {
     const headers = headersOf(
       { a: 'caller', b: 'caller', c: 'caller' },
       { forward: ['a', 'b', 'c'], ofFormat: { b: 'format', c: 'format' }, ofProvider: { c: 'provider' } },
@@ -37,12 +37,12 @@ describe('headers of a request to an upstream', () => {
     expect(headers).toMatchObject({ a: 'caller', b: 'format', c: 'provider' });
   });
 
-  it('have what the caller says to that API over the provider’s default', () => {
+  it('prefer the caller’s headers for that API over the provider’s default', () => {
     const headers = headersOf({}, { ofCaller: { v: 'caller' }, ofProvider: { v: 'provider' } });
     expect(headers['v']).toBe('caller');
   });
 
-  it('join the betas of all who ask for some, each once', () => {
+  it('join the betas of all sources, each once', () => {
     const headers = headersOf(
       { 'anthropic-beta': 'one, two' },
       { forward: ['anthropic-beta'], ofFormat: { 'anthropic-beta': 'two,three' } },

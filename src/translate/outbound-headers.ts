@@ -4,36 +4,36 @@ import type { Exchange } from '../plugin/index.ts';
 type Headers = Readonly<Record<string, string>>;
 
 export interface HeaderSources {
-  /** Lower-case names of the caller's headers that the config lets through. */
+  /** Lower-case names of the caller's headers that the config forwards. */
   readonly forward: readonly string[];
-  /** What the caller says in headers to the API that is spoken at the target (caller-headers.ts). */
+  /** The caller's headers for the target's API (caller-headers.ts). */
   readonly ofCaller: Headers;
-  /** What the format says in headers and not in the body. */
+  /** The headers that the format sets. */
   readonly ofFormat: Headers | undefined;
   readonly ofProvider: Headers;
 }
 
-/** What callers say in headers when they say nothing. */
-export const NOTHING: Headers = Object.freeze({});
+/** No headers from the caller. Compared by identity. */
+export const NO_HEADERS: Headers = Object.freeze({});
 
 const JSON_BODY = Object.freeze({ 'content-type': 'application/json' });
 
-/** Several speakers may each ask for some of these. */
+/** Headers whose values are lists: each source may add entries. */
 const LISTS: readonly string[] = Object.values(formats).flatMap(({ features }) => (features ? [features.header] : []));
 
 /**
- * Headers of a request to an upstream, credentials apart. They start from nothing: those of the caller that the config names,
- * then the format's, the provider's, and what the caller says to that API, each over the one before; lists are joined.
+ * Headers of a request to an upstream, without credentials. They are merged in this order, later ones winning: the
+ * caller's forwarded headers, the format's, the provider's, the caller's for the target's API. Lists are joined.
  */
 export function outboundHeaders({ request }: Exchange, sources: HeaderSources): Headers {
   const { forward, ofCaller, ofFormat, ofProvider } = sources;
-  // Nearly every request: the caller has said nothing here, and the provider's headers are known.
-  if (forward.length === 0 && ofCaller === NOTHING) return { ...ofFormat, ...ofProvider, ...JSON_BODY };
+  // The path of nearly every request: the caller sends no such headers.
+  if (forward.length === 0 && ofCaller === NO_HEADERS) return { ...ofFormat, ...ofProvider, ...JSON_BODY };
   const forwarded: Record<string, string> = {};
   for (const name of forward) {
     const value = request.headers[name];
-    // Lists of one header arrive joined; only `set-cookie`, which is never forwarded, arrives as an array.
-    // Not what every object has: a header may be called `constructor`.
+    // node:http joins repeated headers. Only `set-cookie`, which is never forwarded, arrives as an array.
+    // `hasOwn` excludes inherited properties: a header may be called `constructor`.
     if (value !== undefined && Object.hasOwn(request.headers, name)) forwarded[name] = [value].flat().join(', ');
   }
   const layers = [forwarded, ofFormat ?? {}, ofProvider, ofCaller];

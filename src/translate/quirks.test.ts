@@ -31,7 +31,7 @@ const lost = (name: string) => ({
 });
 
 describe('applyQuirks', () => {
-  it('leaves a request as it is where its place wants nothing', () => {
+  it('leaves the request unchanged if its host has no quirks', () => {
     const given = prepared();
     expect(applyQuirks(given, undefined, OPENAI)).toBe(given);
   });
@@ -51,12 +51,12 @@ describe('applyQuirks', () => {
       } catch (error) {
         failure = error;
       }
-      // Of an upstream's kind: another target may take it, and a fallback may list the status.
+      // An upstream error: another target may accept the body, and a fallback may list the status.
       expect(failure).toBeInstanceOf(UpstreamError);
       expect(failure).toMatchObject({
         code: 'request_too_large',
         status: 413,
-        message: 'The request has 10 bytes as it would be sent, and the API (9 B) takes at most 9.',
+        message: 'The request has 10 bytes after encoding, and the API (9 B) accepts at most 9.',
       });
     },
   );
@@ -103,12 +103,12 @@ describe('applyQuirks', () => {
     });
   });
 
-  it('tells a beta once that stands in the header and in the body', () => {
+  it('reports a beta once if it is in the header and in the body', () => {
     const given = prepared({ headers: { 'anthropic-beta': 'bad-1' }, body: '{"anthropic_beta":["bad-1"]}' });
     expect(applyQuirks(given, { takesFeature }, CLAUDE).losses).toEqual([lost('bad-1')]);
   });
 
-  it('has failures explained', () => {
+  it('explains failures', () => {
     const { outbound } = applyQuirks(
       prepared(),
       { explain: (failure) => ({ ...failure, message: `${failure.message} So do this.` }) },
@@ -127,7 +127,7 @@ describe('applyQuirks', () => {
   const reply =
     '{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}';
 
-  it('puts a request into its envelope and takes the reply out of it, however it is cut', () => {
+  it('wraps a request in its envelope and unwraps the reply, however it is split', () => {
     const { outbound, losses } = applyQuirks(prepared({ body: '{"a":1}' }), { envelope }, OPENAI);
     expect([outbound.body.toString(), outbound.contentType, losses]).toEqual([
       '<{"a":1}>',
@@ -140,7 +140,7 @@ describe('applyQuirks', () => {
     expect(reader.signals).toMatchObject({ content: true, ended: true, finish: 'stop' });
   });
 
-  it('bounds what it holds of a stream', () => {
+  it('limits the bytes it holds of a stream', () => {
     const { outbound } = applyQuirks(prepared({ stream: true }), { envelope }, OPENAI);
     const reader = outbound.openReader({ status: 200, headers: {} });
     for (let piece = 0; piece < 17 && !reader.signals.failure; piece += 1) reader.push(Buffer.alloc(1024 * 1024));

@@ -6,14 +6,18 @@ import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/quirks.ts';
 import { lostFeature } from './caller-headers.ts';
 import { namesIn } from './outbound-headers.ts';
 
-/** Who speaks on both sides. */
-interface Speakers {
+/** The formats of both sides. */
+interface FormatPair {
   readonly client: Format;
   readonly upstream: Format;
 }
 
-/** What a format has written, as the target's place wants it. */
-export function applyQuirks(prepared: Prepared, quirks: Quirks | undefined, { client, upstream }: Speakers): Prepared {
+/** Adapts the request that a format has written to the quirks of the target's host. */
+export function applyQuirks(
+  prepared: Prepared,
+  quirks: Quirks | undefined,
+  { client, upstream }: FormatPair,
+): Prepared {
   if (!quirks) return prepared;
   const { takesFeature, envelope, bodyLimit, explain } = quirks;
   const { features } = upstream;
@@ -48,11 +52,14 @@ function lostFeatures(features: ModelFeatures, refused: ReadonlySet<string>): Pr
   return losses.list();
 }
 
-/** The target's own limit, and another may have none: as an upstream's refusal it gives way where a config lists the status. */
+/**
+ * The limit is this target's own. It is reported like a refusal by the upstream, so a config that lists its status
+ * falls through to another target.
+ */
 function refuseLarger({ bytes, words }: BodyLimit, { body }: Outbound): void {
   const size = Buffer.byteLength(body);
   if (size <= bytes) return;
-  const message = `The request has ${size} bytes as it would be sent, and ${words} takes at most ${bytes}.`;
+  const message = `The request has ${size} bytes after encoding, and ${words} accepts at most ${bytes}.`;
   throw new UpstreamError('request_too_large', message);
 }
 
@@ -70,7 +77,10 @@ function filterHeader(headers: Outbound['headers'], { features, split }: Filter)
   return kept.length === 0 ? others : { ...others, [features.header]: kept.join(',') };
 }
 
-/** A host that reads the field of the body gets the same list there as in the header (docs/protocols/vertex-ai.md#claude-betas). */
+/**
+ * Filters the body's field as the header: a host that reads the field gets the same list there
+ * (docs/protocols/vertex-ai.md#claude-betas).
+ */
 function filterField(body: Outbound['body'], { features: { field }, split }: Filter): Outbound['body'] {
   if (!body.includes(`"${field}"`)) return body;
   const view = viewOf(toBuffer(body));
@@ -83,7 +93,9 @@ function filterField(body: Outbound['body'], { features: { field }, split }: Fil
   return view.edit([{ path: [field], value, source: 'gateway' }]).encode();
 }
 
-/** It was read before, by its format or as the caller's, under the limits that hold for it. */
+/**
+ * The body has already been parsed within its limits, by its format or as the caller's body, so no limit applies here.
+ */
 const viewOf = (body: Buffer): RequestBody => RequestBody.read(body, Number.POSITIVE_INFINITY);
 
 const toBuffer = (body: Outbound['body']): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
@@ -93,16 +105,16 @@ function readThrough(
   { openReader, stream }: Outbound,
   { contentType }: Format,
 ): Pick<Outbound, 'openReader' | 'contentType'> {
-  // Of a plain reply the upstream room bounds what is held; readers of streams bound themselves.
+  // For a plain reply the upstream module limits the held bytes; stream readers have their own limit.
   const limit = stream ? MAX_EVENT_BYTES : Number.POSITIVE_INFINITY;
   return {
     openReader: (reply) => new EnvelopeReader(envelope, openReader(reply), limit),
-    // It arrived as JSON, whatever leaves.
+    // The upstream replied with JSON, whatever type the client gets.
     contentType: stream ? contentType.stream : contentType.body,
   };
 }
 
-/** A reply that can be read only when all of it is there. */
+/** A reply that can be read only once it is complete. */
 class EnvelopeReader implements ReplyReaderLike {
   readonly signals: ReplyReaderLike['signals'];
   readonly #envelope: BodyEnvelope;
@@ -123,7 +135,7 @@ class EnvelopeReader implements ReplyReaderLike {
     this.#held += bytes.length;
     if (this.#held <= this.#limit) return;
     this.#pieces = [];
-    const message = `the reply exceeds ${this.#limit} bytes, more than can be served as a stream`;
+    const message = `the reply exceeds ${this.#limit} bytes, the limit for a reply that is served as a stream`;
     this.signals.failure = { status: 502, kind: 'reply_too_large', message };
   }
 

@@ -6,16 +6,16 @@ import type { Prepared, RequestBody, Steps } from '../plugin/index.ts';
 import { callId } from '../plugin/ids.ts';
 import { isStream, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 
-/** A request for an answer. Throws RequestFault. */
+/** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
   return job.upstream === job.operation.format ? passThrough(job) : yield* translate(job);
 }
 
-/** Same format on both sides: the caller's bytes, with what the target needs spliced in. */
+/** Same format on both sides: sends the caller's bytes with the target's edits spliced in. */
 function passThrough(job: Job): Prepared {
   const { attempt, resolved, upstream } = job;
   const stream = isStream(attempt.body);
-  // Usage the gateway did not ask for is not the gateway's to take out again.
+  // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
   const cleaning = upstream.clean?.(searchable(attempt.body));
   const body = attempt.body.edit([
@@ -42,15 +42,16 @@ function passThrough(job: Job): Prepared {
 const JSON_TYPE = /^application\/json\b/i;
 
 /**
- * A server that has no streams answers one with the whole reply, and some tell an error with 200: either is told as the stream that
- * was asked for, as it is between two formats. Nothing is hidden and nothing renamed: the reply is in the client's own format.
+ * Converts a JSON reply to a stream request into the requested stream. A server without streams replies with the whole
+ * document, and some report an error with status 200. Nothing is hidden or renamed: the reply is in the client's own
+ * format.
  */
 function unstreamed({ resolved, upstream, client }: Job): Translation {
   const context = { ...client, hideThoughts: false, ownId: false };
   return { upstream, client: upstream, reply: { model: resolved.model, newCallId: callId }, context };
 }
 
-/** What an override has put in is the operator's word and stays. */
+/** `contains` searches the caller's bytes only: values from an override are the operator's and stay. */
 const searchable = (body: RequestBody): SearchableBody => ({
   has: (key) => body.has(key),
   value: (key) => body.value(key),
@@ -82,7 +83,7 @@ function* translate(job: Job): Steps<Prepared> {
   };
 }
 
-/** The upstream's own words stay in front: the hint is a guess at why it refused. */
+/** Appends the hint to the upstream's message: it only guesses at the reason of the refusal. */
 function withHint(decodeError: Format['decodeError'], hint: string | undefined): Format['decodeError'] {
   if (hint === undefined) return decodeError;
   return (status, text) => {

@@ -9,7 +9,7 @@ import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../provide
 import type { SteppingCodec } from './count-tokens.ts';
 import { isStream, placeOf, wholeBody, type Job } from './translation-job.ts';
 
-/** A request by a codec: embeddings, images, counts. Throws RequestFault. */
+/** Prepares a request with a codec: embeddings, images, token counts. Throws RequestFault. */
 export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prepared> {
   if (codec.mode === 'pass-through') return passThrough(job, codec);
   const { exchange, resolved, client } = job;
@@ -22,8 +22,9 @@ export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prep
 
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const { attempt, resolved, upstream } = job;
-  // Counts (docs/protocols/anthropic-messages.md#count-tokens) and vectors (docs/protocols/embeddings.md#openai-request) have no stream,
-  // whatever a body or a config says; images have one (docs/protocols/images.md#openai-stream).
+  // Counts (docs/protocols/anthropic-messages.md#count-tokens) and embeddings
+  // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains. Images can
+  // (docs/protocols/images.md#openai-stream).
   const stream = job.operation.task === 'images' && isStream(attempt.body);
   return {
     losses: [],
@@ -41,7 +42,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
 function translate(job: Job, encoded: EncodedTask): Prepared {
   const bodies = encoded.calls.map((call) => writeJson(call));
   const [body] = bodies;
-  if (body === undefined) throw new RequestFault('invalid_request', 'The body asks for nothing.');
+  if (body === undefined) throw new RequestFault('invalid_request', 'The body has no input.');
   const outbound: Outbound = {
     ...placeOf(job, encoded.headers),
     body,
@@ -73,7 +74,7 @@ function createBatch(bodies: readonly string[], { parallel, check, decode, strea
   };
 }
 
-/** A plain reply that is read whole, which the upstream room bounds, and told in the client's words. */
+/** Reads a whole plain reply, whose size the upstream module limits, and encodes it in the client's format. */
 class TaskReader implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #decode: (reply: Buffer) => TaskReply;

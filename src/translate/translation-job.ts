@@ -12,13 +12,13 @@ import {
 import { callerHeaders } from './caller-headers.ts';
 import { outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
-/** One request that is to be written as its target wants it. */
+/** A request to be translated for its target. */
 export interface Job {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
   readonly resolved: ResolvedTarget;
   readonly operation: Operation;
-  /** Spoken at the target. */
+  /** The format of the target. */
   readonly upstream: Format;
   readonly client: ClientContext;
 }
@@ -43,7 +43,7 @@ export function placeOf(
   return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
 }
 
-/** The body as JSON. A large one was only scanned when it came in; the code that reads it whole checks it whole. */
+/** The body as JSON. A large body was only scanned when it was read, so this validates it whole before code uses it. */
 export function* wholeBody({
   exchange,
   operation,

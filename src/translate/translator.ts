@@ -20,7 +20,10 @@ import { prepareTask } from './translate-task.ts';
 import { countingCodec } from './count-tokens.ts';
 import { wholeBody, withFaults, type Job } from './translation-job.ts';
 
-/** Writes an attempt's request in its target's format: as the caller's bytes where both speak the same, else through the conversation. */
+/**
+ * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise
+ * through the conversation.
+ */
 export function createTranslator(clock: Clock): Translator {
   const translator: Translator = {
     *check(exchange, attempt, resolved) {
@@ -48,7 +51,7 @@ export function createTranslator(clock: Clock): Translator {
   return translator;
 }
 
-/** A request in the format that its target speaks goes out as bytes. */
+/** True if the body is parsed whole. A request in its target's format is sent as bytes. */
 function readsWhole({ task, format }: Operation, resolved: ResolvedTarget): boolean {
   const codec = task === 'count_tokens' ? undefined : codecOf(resolved);
   return codec ? codec.mode !== 'pass-through' : format.name !== resolved.format;

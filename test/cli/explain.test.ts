@@ -226,7 +226,7 @@ describe('what cannot be explained', () => {
     [
       'it is not JSON',
       () => ({ request: '-', input: () => Promise.resolve(Buffer.from('{')) }),
-      'the input is not JSON',
+      'standard input is not JSON',
     ],
     [
       'bytes are no text',
@@ -236,7 +236,7 @@ describe('what cannot be explained', () => {
     [
       'what comes in is no text',
       () => ({ request: '-', input: () => Promise.resolve(Buffer.from('{"a":"\xe9"}', 'latin1')) }),
-      'the input is not UTF-8 text',
+      'standard input is not UTF-8 text',
     ],
     ['a header is none', () => ({ headers: ['x'] }), "a header is written 'name: value'"],
     ['there is no such key', () => ({ key: 'serch' }), 'there is no key with the id "serch"; did you mean "search"?'],
@@ -398,7 +398,7 @@ describe('gatehouse explain', () => {
     [['--request', 'request.json', '--at', '2027-02-30'], '--at must be a moment'],
     [['--reqest', 'request.json'], 'there is no option --reqest; did you mean --request?'],
     [['--zzzzzz'], 'there is no option --zzzzzz'],
-    [['--headers', '--key', 'search'], '--headers is about all requests, so --key cannot go with it'],
+    [['--headers', '--key', 'search'], '--headers is about all requests and cannot be combined with --key'],
     [['--headers', '--draw', '0.5'], 'so --draw cannot go with it'],
   ])('cannot be called as %j', async (args, message) => {
     await expect(call(args)).rejects.toSatisfy(

@@ -142,7 +142,7 @@ describe('a question', () => {
     const { gateway } = await startWith({ gateway: { it: single } });
     const user = 'x'.repeat(1024 * 1024);
     const { status, json } = await ask(gateway, { ...question, body: { ...question.body, user } });
-    expect([status, json]).toMatchObject([413, { error: { message: 'The question exceeds 1048576 bytes.' } }]);
+    expect([status, json]).toMatchObject([413, { error: { message: 'The explain request exceeds 1048576 bytes.' } }]);
   });
 
   it('is no larger than a request may be', async () => {

@@ -256,7 +256,7 @@ describe('what counts', () => {
     await start();
     does.first = refuses(429, { 'retry-after': '40' });
     await times(3);
-    expect((await targetLines())[0]).toContain('may be tried in 40 s');
+    expect((await targetLines())[0]).toContain('may be probed in 40 s');
     does.first = answers;
     now += 39_000;
     expect((await chat()).from).toBe(SECOND);
@@ -309,8 +309,8 @@ describe('without circuit_breaker', () => {
     await times(7);
     expect([first.seen.length, await healthy()]).toEqual([7, [`${FIRST} 0`, `${SECOND} 1`]]);
     expect(await targetLines()).toEqual([
-      `target it ${FIRST} first: open (no circuit_breaker), 7 of 7 requests failed of late, is tried all the same, last error overloaded 0 s ago`,
-      `target it ${SECOND} second: closed (no circuit_breaker), 0 of 7 requests failed of late`,
+      `target it ${FIRST} first: open (no circuit_breaker), 7 of 7 requests failed recently, still receives requests, last error overloaded 0 s ago`,
+      `target it ${SECOND} second: closed (no circuit_breaker), 0 of 7 requests failed recently`,
     ]);
     expect(gateway.logs).toContainEqual(expect.objectContaining({ level: 'warn', msg: 'a target keeps failing' }));
     expect(await seriesOf('circuit_breaker_transitions_total')).toEqual([]);
@@ -417,11 +417,11 @@ describe('operators are told', () => {
     expect((await response.text()).split('\n').filter((line) => line !== '')).toEqual([
       'ok',
       'up for 4 s',
-      `target it ${FIRST} first: open, 3 of 3 requests failed of late, may be tried in 6 s, last error overloaded 4 s ago`,
-      `target it ${SECOND} second: closed, 0 of 3 requests failed of late`,
+      `target it ${FIRST} first: open, 3 of 3 requests failed recently, may be probed in 6 s, last error overloaded 4 s ago`,
+      `target it ${SECOND} second: closed, 0 of 3 requests failed recently`,
     ]);
     expect(await status('/readyz')).toBe('ok\n');
     now += 6000;
-    expect((await targetLines())[0]).toContain('open, 3 of 3 requests failed of late, may be tried now');
+    expect((await targetLines())[0]).toContain('open, 3 of 3 requests failed recently, may be probed now');
   });
 });

@@ -173,7 +173,7 @@ describe('a request larger than 32 MB', () => {
   it('is refused before anything of it is sent to Anthropic’s own API, with both numbers, on both routes', async () => {
     const before = upstream.seen.length;
     const asMessages = await post('/v1/messages', messagesOf(LIMIT + 1, DIRECT));
-    const message = `The request has ${LIMIT + 1} bytes as it would be sent, and the Anthropic API (32 MB) takes at most ${LIMIT}.`;
+    const message = `The request has ${LIMIT + 1} bytes after encoding, and the Anthropic API (32 MB) accepts at most ${LIMIT}.`;
     expect([asMessages.status, JSON.parse(asMessages.text)]).toMatchObject([
       413,
       { type: 'error', error: { type: 'request_too_large', message } },

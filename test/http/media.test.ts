@@ -181,12 +181,12 @@ describe('a chat request with media by URL for Claude on Vertex AI', () => {
       () => 'https://nowhere.example/a.png',
       /nowhere\.example cannot be reached\.$/,
     ],
-    ['nothing', 'media', () => at('/missing.png'), /answered with the status 404/],
+    ['nothing', 'media', () => at('/missing.png'), /replied with status 404/],
     [
-      'a file that is not what it is said to be',
+      'a file of another type than declared',
       'media',
       () => at('/fake.png'),
-      /said to be image\/png and is image\/jpeg/,
+      /declared as image\/png but is image\/jpeg/,
     ],
     ['a page', 'media', () => at('/page'), /it is text\/html/],
     ['too much', 'media', () => at('/large.png'), /1000 bytes \(remote_media\.max_bytes\)/],
@@ -198,7 +198,7 @@ describe('a chat request with media by URL for Claude on Vertex AI', () => {
       /redirected to a host that `remote_media\.hosts` does not allow/,
     ],
     ['a redirect in a circle', 'media', () => at('/circle'), /redirected more than 3 times/],
-    ['silence', 'hasty', () => at('/silent.png'), /not there in time \(remote_media\.timeout\)/],
+    ['silence', 'hasty', () => at('/silent.png'), /did not arrive in time \(remote_media\.timeout\)/],
     ['a connection that breaks', 'media', () => at('/broken.png'), /cannot be reached/],
   ])('that leads to %s is a 400 that names the part, and no upstream is asked', async (_, config, url, message) => {
     files['/fake.png'] = file('image/png', JPEG);

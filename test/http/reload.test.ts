@@ -266,7 +266,7 @@ describe('a reload of good settings', () => {
     expect(gateway.settings).toBe(settings);
     // Warnings stand where they are now.
     expect(gateway.warnings.map(({ line }) => line)).toEqual([2]);
-    expect(logs().filter(({ msg }) => String(msg).includes('what serves already')).length).toBe(2);
+    expect(logs().filter(({ msg }) => String(msg).includes('settings read again: unchanged')).length).toBe(2);
     expect(await metric('gatehouse_config_reloads_total{result="success"}')).toBe('3');
   });
 });
@@ -284,7 +284,7 @@ describe('a reload of bad settings', () => {
     expect(result).toMatchObject({ outcome: 'refused', hash });
     const line = logs().find(({ level }) => level === 'error');
     expect(line).toMatchObject({ config_hash: hash, problems: 2 });
-    expect(line?.['msg']).toContain(`settings refused, those before them still serve: ${dir}/catalog.yaml:3:15: `);
+    expect(line?.['msg']).toContain(`settings refused, the previous settings still serve: ${dir}/catalog.yaml:3:15: `);
     expect(line?.['diagnostics']).toEqual([
       expect.objectContaining({ file: `${dir}/catalog.yaml`, line: 3, column: 15, suggestion: 'anthropic' }),
       expect.objectContaining({ file: `${dir}/keys.yaml`, line: 3 }),
@@ -318,7 +318,7 @@ describe('a reload of bad settings', () => {
           file: `${dir}/server.yaml`,
           line: 4,
           column: 9,
-          message: '`listen.port` changes only at a restart: 0 → 9; reload refused, the settings before it still serve',
+          message: '`listen.port` changes only with a restart: 0 → 9; the reload is refused, and the previous settings still serve',
         },
         { file: `${dir}/server.yaml`, line: 10, column: 11, message: expect.stringContaining('`limits.header`') },
       ],
@@ -741,7 +741,7 @@ describe('gatehouse serve', () => {
     expect(await seed()).toBe(2);
     await hangUp('override_params: { seed: 3 }\nretri: {}\n', `${dir}/gateway/prod.yaml:2:1: `);
     expect(await seed()).toBe(2);
-    await hangUp('override_params: { seed: 2 }\n', 'they say what serves already');
+    await hangUp('override_params: { seed: 2 }\n', 'settings read again: unchanged');
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
   });

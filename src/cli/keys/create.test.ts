@@ -25,7 +25,7 @@ async function settingsWith(yaml: string) {
 }
 
 describe('keys create', () => {
-  test('prints a key once, and YAML that loads and lets this key in', async () => {
+  test('prints a key once, and YAML that loads and accepts this key', async () => {
     const { code, text, key, yaml } = create({ id: 'team-search', providers: ['@sim', 'vertex-ai'], expires: '90d' });
     expect([code, isWellFormedKey(key), text.split(key).length - 1]).toEqual([0, true, 1]);
     const settings = await settingsWith(yaml);
@@ -35,7 +35,7 @@ describe('keys create', () => {
     expect(() => late.find(key, '127.0.0.1')).toThrow('expired');
   });
 
-  test('prints no limits that were not asked for', async () => {
+  test('prints no limits by default', async () => {
     const { yaml } = create({ id: 'a' });
     const { keys } = await settingsWith(yaml);
     expect(Object.keys(keys.keys[0]!)).toEqual(['id', 'digest']);
@@ -72,20 +72,20 @@ describe('keys create', () => {
     '2027-13-01',
     '2027-01-01T12:00',
     '99999999999d',
-  ])('--expires %j cannot be used, exit code 2 and no key', (expires) => {
+  ])('--expires %j is not valid: exit code 2 and no key', (expires) => {
     const { code, text } = create({ id: 'a', expires });
-    expect([code, text]).toEqual([2, expect.stringMatching(/^--expires .* cannot be used: .*\n$/)]);
+    expect([code, text]).toEqual([2, expect.stringMatching(/^--expires .* is not valid: .*\n$/)]);
   });
 
   test.each(['', 'a b', '-a', 'ä', 'a\n', 'a'.repeat(65), '../a'])(
-    '--id %j cannot be used, exit code 2 and no key',
+    '--id %j is not valid: exit code 2 and no key',
     (id) => {
       expect(create({ id })).toMatchObject({ code: 2, key: '', text: expect.stringContaining('--id') });
     },
   );
 
   test.each(['', '@', 'a b', '@sim,@other', '@a/b'])(
-    '--provider %j cannot be used, exit code 2 and no key',
+    '--provider %j is not valid: exit code 2 and no key',
     (provider) => {
       expect(create({ id: 'a', providers: ['@sim', provider] })).toMatchObject({
         code: 2,

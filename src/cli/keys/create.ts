@@ -9,12 +9,12 @@ export interface KeyRequest {
   readonly id: string;
   /** `@slug`s or provider names the key may use. */
   readonly providers?: readonly string[];
-  /** A moment (`2027-01-01`, RFC 3339), or how long from now: `90d`, `12h`. */
+  /** A moment (`2027-01-01`, RFC 3339), or a time from now: `90d`, `12h`. */
   readonly expires?: string;
 }
 
 export interface CreateKeyOptions extends KeyRequest, Output {
-  /** Ids that keys.yaml has already. */
+  /** Ids that already exist in keys.yaml. */
   readonly taken?: readonly string[];
   readonly now?: number;
   readonly generate?: () => NewKey;
@@ -23,7 +23,7 @@ export interface CreateKeyOptions extends KeyRequest, Output {
 const PROVIDER = /^@?[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$/;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** `gatehouse keys create`. Exit code 0: printed; 1: the id is taken; 2: an argument cannot be used. */
+/** `gatehouse keys create`. Exit code 0: printed; 1: the id exists; 2: an argument is invalid. */
 export function createKeyCommand(options: CreateKeyOptions): 0 | 1 | 2 {
   const made = makeKey(options);
   if ('problem' in made) {
@@ -35,7 +35,7 @@ export function createKeyCommand(options: CreateKeyOptions): 0 | 1 | 2 {
   return 0;
 }
 
-/** `gatehouse keys create --write`: the same, and the entry is in the file already. The key is printed once it is. */
+/** `gatehouse keys create --write`: adds the entry to the file, then prints the key. */
 export async function writeKeyCommand(request: KeyRequest, options: KeysCommandOptions): Promise<0 | 1 | 2> {
   const { dir, env, now = Date.now(), out, err } = options;
   const file = await readKeys(dir, { env, now });
@@ -47,12 +47,12 @@ export async function writeKeyCommand(request: KeyRequest, options: KeysCommandO
   }
   if (!(await writeKeys(file, appendEntry(file.text, made.entry), options))) return 1;
   out(
-    `${showKey(made.key)}\nAdded \`${request.id}\` to ${file.path}: it holds only the digest.\n${whatNext(file, dir)}`,
+    `${showKey(made.key)}\nAdded \`${request.id}\` to ${file.path}, which has only the digest.\n${whatNext(file, dir)}`,
   );
   return 0;
 }
 
-/** Ids that are taken, as far as keys.yaml can be read: printing an entry needs no folder. */
+/** The existing ids, or none if keys.yaml cannot be read: printing an entry needs no folder. */
 export async function takenIds(dir: string, env: KeysCommandOptions['env']): Promise<readonly string[]> {
   const file = await readKeys(dir, { env, now: Date.now() });
   return 'diagnostics' in file ? [] : file.keys.map(({ id }) => id);
@@ -64,21 +64,21 @@ type Made = { readonly key: string; readonly entry: NewEntry } | { readonly prob
 
 function makeKey(request: Omit<CreateKeyOptions, keyof Output>): Made {
   const { id, providers = [], expires, taken, now = Date.now(), generate = generateKey } = request;
-  const unusable = (option: string, value: string, wanted: string): Made => ({
-    problem: `--${option} ${JSON.stringify(value)} cannot be used: ${wanted}.`,
+  const invalid = (option: string, value: string, wanted: string): Made => ({
+    problem: `--${option} ${JSON.stringify(value)} is not valid: ${wanted}.`,
     code: 2,
   });
-  if (!ID.test(id)) return unusable('id', id, 'letters, digits, `.`, `_` and `-`, at most 64');
+  if (!ID.test(id)) return invalid('id', id, 'letters, digits, `.`, `_` and `-`, at most 64');
   const odd = providers.find((name) => !PROVIDER.test(name));
   if (odd !== undefined)
-    return unusable('provider', odd, 'give the @slug of a catalog entry, or a provider name such as vertex-ai');
+    return invalid('provider', odd, 'give the @slug of a catalog entry, or a provider name such as vertex-ai');
   if (taken?.includes(id)) {
-    const problem = `keys.yaml has a key with the id ${JSON.stringify(id)} already: choose another, or take that one out first.`;
+    const problem = `keys.yaml already has a key with the id ${JSON.stringify(id)}: choose another id, or remove that key first.`;
     return { problem, code: 1 };
   }
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, now);
   if (expires !== undefined && expiresAt === undefined)
-    return unusable('expires', expires, 'give a coming moment such as 2027-01-01T00:00:00Z, or a time such as 90d');
+    return invalid('expires', expires, 'give a future moment such as 2027-01-01T00:00:00Z, or a time such as 90d');
   const { key, digest } = generate();
   const limits = { ...(expiresAt && { expires_at: expiresAt }), ...(providers.length > 0 && { providers }) };
   return { key, entry: { id, digest, ...limits } };
@@ -89,6 +89,6 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 function readExpiry(text: string, now: number): string | undefined {
   const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
   const at = count === undefined ? readMoment(text) : now + Number(count) * UNITS[unit!]!;
-  // A date beyond the year 9999 has no RFC 3339 form.
+  // A date after the year 9999 has no RFC 3339 form.
   return at === undefined || at <= now || at > Date.UTC(9999, 0) ? undefined : new Date(at).toISOString();
 }

@@ -86,7 +86,7 @@ describe('an entry is added', () => {
 
 const REFUSED = { problem: expect.stringContaining('by hand') };
 
-describe('an entry is taken out', () => {
+describe('an entry is removed', () => {
   const B = '  - id: b';
   test.each<[string, number, string, string]>([
     ['the first', 0, lines('keys:', '  - id: a', '    key: x', B), lines('keys:', B)],
@@ -162,7 +162,7 @@ describe('an entry is taken out', () => {
     expect(removeEntry(text, index)).toEqual(expected === 'refused' ? REFUSED : { text: expected });
   });
 
-  test('where a comment would become text, nothing is changed', () => {
+  test('if a comment would become text, nothing is changed', () => {
     const text = lines(
       'keys:',
       '  - id: a',
@@ -180,7 +180,7 @@ describe('an entry is taken out', () => {
   });
 });
 
-describe('what is no list of keys is left alone', () => {
+describe('a text without a list of keys is not edited', () => {
   test.each([
     '',
     '# nothing\n',
@@ -208,12 +208,12 @@ describe('the comment above an entry', () => {
   });
 });
 
-describe('in whatever layout', () => {
+describe('in any layout', () => {
   const values = (text: string): unknown[] => parse(text, { logLevel: 'error' }).keys;
   const kept = (text: string, comments: readonly string[]): readonly string[] =>
     comments.filter((comment) => new RegExp(`${comment}$`, 'm').test(text.replaceAll('\r', '')));
 
-  test('adding puts one piece into the text and changes nothing else', () => {
+  test('adding inserts one piece of text and changes nothing else', () => {
     fc.assert(
       fc.property(keysFiles(), fc.option(fc.constant('Why.'), { nil: undefined }), ({ text }, comment) => {
         const edit = append(text, comment);
@@ -227,7 +227,7 @@ describe('in whatever layout', () => {
     );
   });
 
-  test('taking out what was just added gives the text before', () => {
+  test('removing a just added entry restores the text', () => {
     fc.assert(
       fc.property(keysFiles(), ({ text }) => {
         const added = append(text);
@@ -237,7 +237,7 @@ describe('in whatever layout', () => {
     );
   });
 
-  test('taking out takes exactly the entry, and all comments outside of it stay', () => {
+  test('removing cuts exactly the entry, and all comments outside of it stay', () => {
     fc.assert(
       fc.property(keysFiles(), fc.nat(), ({ text, inside, outside }: GeneratedFile, choice) => {
         const index = choice % inside.length;
@@ -252,7 +252,7 @@ describe('in whatever layout', () => {
     );
   });
 
-  test('a text that is damaged at random is edited as intended or refused', () => {
+  test('a randomly damaged text is edited as intended or refused', () => {
     const pieces = fc.constantFrom(
       '#',
       ' ',

@@ -3,12 +3,12 @@ import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, stringify, type 
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
 /**
- * Edits of keys.yaml as text: the syntax tree says where to cut, and every other character stays as people wrote it. Printing the
- * tree anew would lose their layout, their quotes and some of their comments.
+ * The result of an edit of keys.yaml as text. The syntax tree tells where to cut, and every other character stays as it
+ * was written. Printing the tree again would lose layout, quotes and some comments.
  */
 export type FileEdit = { readonly text: string } | { readonly problem: string };
 
-/** What stands in a new entry, in this order. */
+/** The fields of a new entry, in this order. */
 export type NewEntry = Readonly<Record<string, string | readonly string[]>>;
 
 interface Cut {
@@ -17,9 +17,9 @@ interface Cut {
   readonly insert?: string;
 }
 
-const BY_HAND = 'the file is laid out in a way that cannot be edited safely: edit it by hand';
+const BY_HAND = 'the layout of the file does not allow a safe edit: edit it by hand';
 
-/** The text without its entry at `index`. Comments around the entry stay, those inside it go with it. */
+/** Removes the entry at `index`. Comments around the entry stay; those inside it are removed with it. */
 export function removeEntry(text: string, index: number): FileEdit {
   const list = findList(text);
   const item = list?.seq.items[index];
@@ -28,7 +28,7 @@ export function removeEntry(text: string, index: number): FileEdit {
   return checked(text, edited, (keys) => keys.toSpliced(index, 1));
 }
 
-/** The text with one more entry after the last one; `comment` stands above it where the list is written in lines. */
+/** Appends an entry. In a block list, `comment` is put above it. */
 export function appendEntry(text: string, entry: NewEntry, comment?: string): FileEdit {
   const list = findList(text);
   if (!list) return { problem: BY_HAND };
@@ -38,7 +38,7 @@ export function appendEntry(text: string, entry: NewEntry, comment?: string): Fi
   return checked(text, edited, (keys) => [...keys, entry]);
 }
 
-/** Line of the comment directly above the entry, if there is one: whoever takes the entry out may want it gone too. */
+/** The line of the comment directly above the entry, if there is one: it may be about the entry. */
 export function commentAbove(text: string, index: number): number | undefined {
   const list = findList(text);
   const tokens = list && !list.seq.flow ? startTokens(list.seq, index) : [];
@@ -51,7 +51,7 @@ export function commentAbove(text: string, index: number): number | undefined {
 interface List {
   readonly pair: Pair;
   readonly seq: YAMLSeq;
-  /** Of the map that holds it. */
+  /** The map that contains the list is in flow style. */
   readonly inFlow: boolean;
 }
 
@@ -63,7 +63,10 @@ function findList(text: string): List | undefined {
   return pair && isSeq(pair.value) ? { pair, seq: pair.value, inFlow: contents.flow === true } : undefined;
 }
 
-/** All that is said must be as intended, or nothing is changed: a comment can become text behind a block scalar. */
+/**
+ * Accepts an edit only if the parsed content is exactly as intended: after a block scalar, for example, a comment can
+ * become text.
+ */
 function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): FileEdit {
   const [old, now] = [before, after].map((text) => YamlFile.parse('keys.yaml', text));
   if (!old || !now || now.syntaxErrors.length > 0) return { problem: BY_HAND };
@@ -79,7 +82,7 @@ function plain({ document }: YamlFile): { readonly keys: readonly unknown[] } | 
       ? { ...value, keys: value.keys }
       : undefined;
   } catch {
-    // An alias whose anchor was in the entry that is gone.
+    // An alias whose anchor was in the removed entry.
     return undefined;
   }
 }
@@ -92,12 +95,15 @@ function cutFromBlock(text: string, { pair, seq }: List, index: number): string 
   const lineEnd = endOfLine(text, end);
   const lines: Cut = ownLine ? { from: lineStart, to: nextLine(text, lineEnd) } : { from: indicator, to: lineEnd };
   const cuts = [ownLine ? withoutDoubleGap(text, lines) : lines];
-  // A key without a value is null, which is no list.
+  // A key without a value is null, not a list.
   if (seq.items.length === 1) cuts.push(insertAt(afterColon(pair), ' []'));
   return splice(text, cuts);
 }
 
-/** An entry between two blank lines leaves one of them; the last line of a file without a newline at its end leaves none. */
+/**
+ * Extends the cut: of two blank lines around an entry one remains, and at the end of a file without a final newline
+ * none remains.
+ */
 function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
   if (to === text.length && !text.endsWith('\n')) return { from: text.slice(0, from).replace(/\r?\n$/, '').length, to };
   const blankBefore = /(^|\n)[ \t]*\r?\n$/.test(text.slice(0, from));
@@ -114,7 +120,7 @@ function cutFromFlow(text: string, { seq }: List, index: number): string {
   if (before !== undefined && isGap(text.slice(before + 1, from))) return splice(text, [{ from: before, to }]);
   if (after !== undefined && isGap(text.slice(to, after)))
     return splice(text, [wholeLine(text, { from, to: afterComma(text, after, from) })]);
-  // Line ends or comments are between the entry and its comma: they stay.
+  // Line ends or comments between the entry and its comma stay.
   const comma = after ?? before;
   const cuts = comma === undefined ? [] : [{ from: comma, to: afterComma(text, comma, comma) }];
   return splice(text, [wholeLine(text, { from, to }), ...cuts]);
@@ -122,13 +128,16 @@ function cutFromFlow(text: string, { seq }: List, index: number): string {
 
 const isGap = (text: string): boolean => /^[ \t]*$/.test(text);
 
-/** Behind a comma and its spaces, up to which a cut goes that begins at `from`: a comment needs a space before it. */
+/**
+ * The end of a cut from `from` that includes a comma and its spaces. A space stays if a comment follows, which needs
+ * one before it.
+ */
 function afterComma(text: string, comma: number, from: number): number {
   const end = skipSpaces(text, comma + 1);
   return text[end] === '#' && !/\s/.test(text[from - 1] ?? '') ? comma + 1 : end;
 }
 
-/** Where nothing else stands on its line, the line goes too. */
+/** Extends the cut to the whole line if nothing else is on it. */
 function wholeLine(text: string, cut: Cut): Cut {
   const lineStart = text.lastIndexOf('\n', cut.from - 1) + 1;
   const rest = /^[ \t]*\r?\n/.exec(text.slice(cut.to));
@@ -150,7 +159,7 @@ function appendToFlow(text: string, list: List, added: Added): string {
   if (seq.items.length > 0) return splice(text, [insertAt(endOf(seq.items.at(-1), text), `, ${entry}`)]);
   const isPlain = text.slice(start + 1, end - 1).trim() === '';
   if (inFlow && isPlain) return splice(text, [insertAt(end - 1, entry)]);
-  // A comment in it ends with its line: the bracket begins one.
+  // A comment in the list ends at its line end, so the bracket begins a new line.
   if (!isPlain) return splice(text, [insertAt(text.lastIndexOf('\n', end - 1) + 1, `  ${entry}${lineEndOf(text)}`)]);
   const key = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
   const indent = key - (text.lastIndexOf('\n', key - 1) + 1) + 2;
@@ -163,7 +172,7 @@ interface Added {
   readonly comment: string | undefined;
 }
 
-/** An entry in lines of its own, to be put at the end of a line. */
+/** An entry as separate lines, to insert at the end of a line. */
 function lines(text: string, { entry, comment }: Added, indent: number): string {
   const eol = lineEndOf(text);
   const above = comment === undefined ? [] : ['', ...comment.split('\n').map((line) => `# ${line}`)];
@@ -173,7 +182,7 @@ function lines(text: string, { entry, comment }: Added, indent: number): string 
 
 const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
-/** `- id: …` as it may stand in keys.yaml, without indentation. */
+/** Formats an entry, `- id: …`, for keys.yaml without indentation. */
 export function formatEntry(entry: NewEntry): string {
   return stringify([entry], { lineWidth: 0 }).trimEnd();
 }
@@ -196,14 +205,14 @@ function startTokens(seq: YAMLSeq, index: number) {
 const commaOf = (seq: YAMLSeq, index: number): number | undefined =>
   startTokens(seq, index).find(({ type }) => type === 'comma')?.offset;
 
-/** After the colon of `keys:`, and after an anchor or tag of its value. */
+/** The offset after the colon of `keys:`, and after an anchor or tag of its value. */
 function afterColon({ srcToken }: Pair): number {
   const tokens = srcToken && 'sep' in srcToken ? (srcToken.sep ?? []) : [];
   const last = tokens.findLast(({ type }) => type === 'map-value-ind' || type === 'anchor' || type === 'tag');
   return last ? last.offset + last.source.length : 0;
 }
 
-/** Where the last character of a value stands, comments after it left out: they count to what comes next. */
+/** The offset of a value's end. Comments after it belong to the next token. */
 function endOf(node: unknown, text: string): number {
   if (isCollection(node) && !node.flow) {
     const last: unknown = node.items.at(-1);

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 
 export interface GeneratedFile {
   readonly text: string;
-  /** Comments within each entry, which go with it. */
+  /** Comments within each entry, which are removed with it. */
   readonly inside: readonly (readonly string[])[];
-  /** All others. */
+  /** All other comments. */
   readonly outside: readonly string[];
 }
 
@@ -34,14 +34,14 @@ const layouts = fc.record({
 });
 type Layout = Omit<typeof layouts extends fc.Arbitrary<infer L> ? L : never, 'list'> & { readonly list: string };
 
-/** keys.yaml as people write it: block and flow lists, comments wherever they may stand, with and without a newline at the end. */
+/** keys.yaml as people write it: block and flow lists, comments in any place, with and without a final newline. */
 export function keysFiles(): fc.Arbitrary<GeneratedFile> {
   return fc
     .tuple(layouts, entries)
     .map(([layout, given]) => (layout.list === 'block' ? block(layout, given) : flow(layout, given)));
 }
 
-/** Numbers its comments, so that each can be found again. */
+/** Numbers the comments, so that each can be found again. */
 class Comments {
   readonly inside: string[][] = [];
   readonly outside: string[] = [];

@@ -13,18 +13,18 @@ import { YamlFile } from '../../settings/source/yaml-file.ts';
 export interface ReadKeysOptions {
   readonly env: Environment;
   readonly now: number;
-  /** To be read in place of what is on the disk: what the file would become. */
+  /** Text to read instead of the file on disk: the content after an edit. */
   readonly text?: string;
 }
 
-/** keys.yaml without mistakes. */
+/** A valid keys.yaml. */
 export interface ReadKeys {
   readonly path: string;
   readonly text: string;
   readonly keys: readonly GatewayKey[];
-  /** As the settings say; undefined when they cannot be read as a whole. */
+  /** The reload settings; undefined if the settings as a whole are invalid. */
   readonly reload: Reload | undefined;
-  /** Mistakes in the other files: with them a running gateway keeps its old settings. */
+  /** Errors in the other files: with them a running gateway keeps its old settings. */
   readonly elsewhere: readonly Diagnostic[];
 }
 
@@ -34,8 +34,8 @@ export interface RefusedKeys {
 }
 
 /**
- * Reads keys.yaml in its folder, with the checks of `gatehouse validate`. What it refers to need not be there: keys are listed and
- * revoked from shells that do not have the gateway's environment and secrets.
+ * Reads keys.yaml in its folder, with the checks of `gatehouse validate`. The variables and files it refers to need not
+ * exist: keys are listed and revoked from shells without the gateway's environment and secrets.
  */
 export async function readKeys(dir: string, options: ReadKeysOptions): Promise<ReadKeys | RefusedKeys> {
   const path = join(dir, 'keys.yaml');
@@ -46,8 +46,8 @@ export async function readKeys(dir: string, options: ReadKeysOptions): Promise<R
   const loaded = await loadSettings(dir, { env, files, now });
   const found = { kind: 'keys', name: 'keys.yaml', path, id: 'keys' } as const;
   const { value } = await readSettingsFile(found, { env, files, schemas: packageSchemas() });
-  const mistakes = loaded.diagnostics.filter(({ severity }) => severity === 'error');
-  const own = mistakes.filter(({ file }) => file === path || !loaded.folderExists);
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  const own = errors.filter(({ file }) => file === path || !loaded.folderExists);
   if (own.length > 0 || value === undefined || text === undefined)
     return { diagnostics: own, folderExists: loaded.folderExists };
   return {
@@ -56,7 +56,7 @@ export async function readKeys(dir: string, options: ReadKeysOptions): Promise<R
     // ajv has just validated the value against the schema this type is generated from.
     keys: (value as KeysFile).keys,
     reload: loaded.settings && { ...loaded.settings.server.reload },
-    elsewhere: mistakes,
+    elsewhere: errors,
   };
 }
 
@@ -65,7 +65,7 @@ interface Source {
   readonly text: string | undefined;
 }
 
-/** Variables and files that keys.yaml names and this shell does not have get a value of their own each. */
+/** Gives each variable and file that keys.yaml names and this shell lacks a distinct fake value. */
 function withFakes({ path, text }: Source, env: Environment): { env: Environment; files: SettingsFiles } {
   const references = text === undefined ? [] : referencesIn(YamlFile.parse(path, text));
   const variables = references.filter(

@@ -22,7 +22,7 @@ async function list(keys: string, format: 'table' | 'json' = 'table', env = {}) 
 }
 
 describe('keys list', () => {
-  test('shows what each key may do, and a key never', async () => {
+  test('shows the permissions of each key, and never a key', async () => {
     const keys = `keys:
   - id: all
     digest: ${DIGEST}
@@ -55,7 +55,7 @@ describe('keys list', () => {
     expect(out).not.toMatch(/canary|in-clear-text|aaaa/);
   });
 
-  test('as JSON has every field of every key, null where there is no limit', async () => {
+  test('as JSON has every field of every key, null for no limit', async () => {
     const { code, out } = await list(
       `keys: [{ id: a, digest: "${DIGEST}", expires_at: 2026-11-20T23:59:59Z }]`,
       'json',
@@ -87,11 +87,11 @@ describe('keys list', () => {
     ['2026-11-21T23:59:59Z', 'in 23 hours'],
     ['2026-11-22T12:00:00Z', 'in 1 day'],
     ['2026-11-21T00:30:00+01:00', 'expired'],
-  ])('says of %s: %s', async (at, words) => {
+  ])('for %s shows: %s', async (at, words) => {
     expect((await list(`keys: [{ id: a, digest: "${DIGEST}", expires_at: ${at} }]`)).out).toContain(`(${words})`);
   });
 
-  test('does without the variables and files the keys come from', async () => {
+  test('works without the variables and files of the keys', async () => {
     const { code, out } = await list(
       'keys:\n  - { id: a, key: "${env:NOT_HERE}" }\n  - { id: b, key: "${file:no/file}" }\n  - { id: c, key: "${env:NOT_HERE_EITHER}" }\n',
     );
@@ -100,7 +100,7 @@ describe('keys list', () => {
     expect(out).toContain('reference file:no/file');
   });
 
-  test('lets no control character through to the terminal', async () => {
+  test('prints no control characters to the terminal', async () => {
     const { out } = await list(
       `keys:\n  - { id: a, digest: "${DIGEST}", models: ["x\\e[2J\\x9b1m"] }\n  - { id: b, key: "\${file:no\\e[2J}" }\n`,
     );
@@ -108,7 +108,7 @@ describe('keys list', () => {
     expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  test('does not repeat a key that was pasted into the wrong place', async () => {
+  test('does not print a key that was pasted into the wrong field', async () => {
     for (const format of ['table', 'json'] as const) {
       const { out } = await list(`keys: [{ id: a, digest: "${DIGEST}", models: [sk-0123456789abcdef] }]`, format);
       expect(out).toContain('[secret]');
@@ -116,12 +116,12 @@ describe('keys list', () => {
     }
   });
 
-  test('says so when there are none', async () => {
+  test('says so if there are no keys', async () => {
     expect(await list('keys: []\n')).toEqual({ code: 0, out: 'keys.yaml has no keys\n', err: '' });
     expect(await list('keys: []\n', 'json')).toEqual({ code: 0, out: '[]\n', err: '' });
   });
 
-  test('tells mistakes of keys.yaml at their place, exit code 1, and passes over those of other files', async () => {
+  test('reports errors of keys.yaml at their place, exit code 1, and ignores those of other files', async () => {
     folder.write('server.yaml', 'lisen: {}\n');
     expect(await list('keys:\n  - { id: a, kee: x }\n')).toEqual({
       code: 1,
@@ -131,7 +131,7 @@ describe('keys list', () => {
     expect((await list('keys: []\n')).code).toBe(0);
   });
 
-  test('with no such folder has exit code 2', async () => {
+  test('without the folder has exit code 2', async () => {
     const output = keepOutput();
     const dir = `${folder.path}/nowhere`;
     expect(await listKeysCommand({ ...output, dir, env: {}, now: NOW, format: 'table' })).toBe(2);

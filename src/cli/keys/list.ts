@@ -7,7 +7,7 @@ export interface ListKeysOptions extends KeysCommandOptions {
   readonly format: 'table' | 'json';
 }
 
-/** `gatehouse keys list`. Exit code 0: listed; 1: keys.yaml has mistakes; 2: there is no such folder. */
+/** `gatehouse keys list`. Exit code 0: listed; 1: errors in keys.yaml; 2: the folder does not exist. */
 export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 | 2> {
   const { dir, env, now = Date.now(), format, out } = options;
   const file = await readKeys(dir, { env, now });
@@ -22,12 +22,12 @@ export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 |
   return 0;
 }
 
-/** A key as it may be shown. Null: no limit, or not set. */
+/** A key without its secret. Null: no limit, or not set. */
 interface ShownKey {
   readonly id: string;
   /** `digest`, `reference` or `clear text`. */
   readonly given: string;
-  /** The beginning of the digest, or where the key comes from: `env:NAME`. */
+  /** The start of the digest, or the source of the key: `env:NAME`. */
   readonly from: string | null;
   readonly expires_at: string | null;
   readonly expired: boolean;
@@ -39,7 +39,7 @@ interface ShownKey {
   readonly networks: readonly string[] | null;
 }
 
-/** Enough to tell keys apart by; the digest of a weak key that somebody chose could be searched for. */
+/** Enough to distinguish keys. The full digest of a weak key could be searched for. */
 const DIGEST_SHOWN = 'sha256:'.length + 8;
 
 function describeKey(key: GatewayKey, now: number): ShownKey {
@@ -63,7 +63,7 @@ function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
   return key?.source === undefined ? { given: 'clear text', from: null } : { given: 'reference', from: key.source };
 }
 
-/** A key that was pasted into the wrong place is no reason to print it. */
+/** Hides a key that was pasted into the wrong field. */
 const concealed = (name: string): string => (looksSecret(name) ? '[secret]' : name);
 
 const shown = (names: readonly string[] | undefined): readonly string[] | null => names?.map(concealed) ?? null;
@@ -84,7 +84,7 @@ const list = (names: readonly string[] | null): string => {
   return names.length === 0 ? 'none' : names.join(', ');
 };
 
-/** Control characters would move the cursor of a terminal. */
+/** Replaces control characters, which would move the cursor of a terminal. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\uFFFD');
 
 function expiry({ expires_at: at, expired }: ShownKey, now: number): string {
@@ -100,7 +100,7 @@ const SPANS = [
   ['second', 1000],
 ] as const;
 
-/** Rounded down, in the largest unit there is one of: nobody should think a key lives longer than it does. */
+/** Rounded down, in the largest unit that fits at least once, so that a key never seems to live longer than it does. */
 function span(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, size]) => milliseconds >= size) ?? ['second', 1000];
   const count = Math.floor(milliseconds / size);

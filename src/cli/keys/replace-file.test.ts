@@ -18,14 +18,14 @@ describe('a file is replaced', () => {
     expect(folder.list()).toEqual(['keys.yaml']);
   });
 
-  test('as a whole: who has it open goes on reading the old one', async () => {
+  test('atomically: open handles keep reading the old file', async () => {
     folder.write('keys.yaml', 'old');
     const before = statSync(at('keys.yaml')).ino;
     await replaceFile(at('keys.yaml'), 'new', 'old');
     expect(statSync(at('keys.yaml')).ino).not.toBe(before);
   });
 
-  test('behind a symbolic link, which stays one', async () => {
+  test('behind a symbolic link, which stays a link', async () => {
     folder.write('real/keys.yaml', 'old');
     mkdirSync(at('configs'));
     symlinkSync('../real/keys.yaml', at('configs/keys.yaml'));
@@ -41,11 +41,11 @@ describe('a file is replaced', () => {
   });
 });
 
-describe('a file is left as it is', () => {
-  test('when somebody has changed it meanwhile', async () => {
+describe('a file stays unchanged', () => {
+  test('if another process has changed it in the meantime', async () => {
     folder.write('keys.yaml', 'theirs');
     await expect(replaceFile(at('keys.yaml'), 'new', 'old')).rejects.toThrow(
-      new CannotReplace('it was changed by somebody else meanwhile; try again'),
+      new CannotReplace('another process has changed it in the meantime; try again'),
     );
     expect([folder.read('keys.yaml'), folder.list()]).toEqual(['theirs', ['keys.yaml']]);
   });
@@ -54,7 +54,7 @@ describe('a file is left as it is', () => {
     ['it is gone', 'ENOENT', () => {}],
     ['it is a link that leads nowhere', 'ENOENT', () => symlinkSync('nowhere', at('keys.yaml'))],
     ['it is a folder', 'EISDIR', () => mkdirSync(at('keys.yaml'))],
-  ])('when %s', async (_, code, prepare) => {
+  ])('if %s', async (_, code, prepare) => {
     prepare();
     const before = folder.list();
     await expect(replaceFile(at('keys.yaml'), 'new', 'old')).rejects.toThrow(

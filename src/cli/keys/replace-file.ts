@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile, realpath, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** The file was not replaced; the one that was there is as it was. */
+/** The file was not replaced and is unchanged. */
 export class CannotReplace extends Error {}
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Puts `text` in the place of `expected`: whoever reads the file sees the one or the other, never a half. The new file is
- * written beside the old one (a rename is atomic only within a file system), reaches the disk first, and keeps mode and
- * owner, or the gateway may not be able to read it. A symbolic link stays one: what it points to is replaced.
- * @param expected what stands there now, as settings are read: without a byte order mark
+ * Replaces the file's content atomically: readers see the old or the new text, never a part. The new file is written
+ * beside the old one (a rename is atomic only within a file system), is synced to disk first, and keeps mode and owner,
+ * or the gateway may not be able to read it. A symbolic link stays: its target is replaced.
+ * @param expected the current content as settings are read, without a byte order mark
  */
 export async function replaceFile(path: string, text: string, expected: string): Promise<void> {
   try {
@@ -23,9 +23,9 @@ export async function replaceFile(path: string, text: string, expected: string):
       const current = await readFile(target, 'utf8');
       const mark = current.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
       await fill(file, mark + text, old);
-      // As late as can be: what somebody writes between this and the rename is lost.
+      // As late as possible: a change between this read and the rename is lost.
       if ((await readFile(target, 'utf8')) !== mark + expected)
-        throw new CannotReplace('it was changed by somebody else meanwhile; try again');
+        throw new CannotReplace('another process has changed it in the meantime; try again');
       await rename(temporary, target);
     } catch (error) {
       await unlink(temporary);
@@ -45,7 +45,7 @@ async function fill(
   try {
     await file.writeFile(text);
     const made = await file.stat();
-    // Before the mode: a change of owner clears some of its bits.
+    // Before the mode: changing the owner clears some mode bits.
     if (made.uid !== old.uid || made.gid !== old.gid) await file.chown(old.uid, old.gid);
     await file.chmod(old.mode & 0o7777);
     await file.sync();

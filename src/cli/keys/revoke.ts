@@ -3,7 +3,9 @@ import { commentAbove, removeEntry } from './edit-keys.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
 
-/** `gatehouse keys revoke`. Exit code 0: the entry is gone; 1: nothing was changed; 2: there is no such folder. */
+/**
+ * `gatehouse keys revoke`. Exit code 0: the entry was removed; 1: nothing was changed; 2: the folder does not exist.
+ */
 export async function revokeKeyCommand(id: string, options: KeysCommandOptions): Promise<0 | 1 | 2> {
   const { dir, env, now = Date.now(), out, err } = options;
   const file = await readKeys(dir, { env, now });
@@ -11,16 +13,16 @@ export async function revokeKeyCommand(id: string, options: KeysCommandOptions):
   const ids = file.keys.map((key) => key.id);
   const index = ids.indexOf(id);
   if (index === -1) {
-    const meant = nearest(id, ids);
-    const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+    const suggestion = nearest(id, ids);
+    const hint = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
     err(`${file.path} has no key with the id ${JSON.stringify(id)}${hint}\n`);
     return 1;
   }
   const comment = commentAbove(file.text, index);
   if (!(await writeKeys(file, removeEntry(file.text, index), options))) return 1;
-  out(`Took \`${id}\` out of ${file.path}.\n`);
+  out(`Removed \`${id}\` from ${file.path}.\n`);
   if (comment !== undefined)
-    out(`The comment above it is still there (line ${comment}): take it out too if it was about this key.\n`);
+    out(`The comment above it remains (line ${comment}): remove it too if it is about this key.\n`);
   out(whatNext(file, dir));
   return 0;
 }

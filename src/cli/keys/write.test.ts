@@ -38,7 +38,7 @@ const create = (request: KeyRequest) => run((options) => writeKeyCommand(request
 const revoke = (id: string) => run((options) => revokeKeyCommand(id, options));
 
 describe('keys create --write', () => {
-  test('adds an entry that lets the printed key in, and changes nothing else', async () => {
+  test('adds an entry that accepts the printed key, and changes nothing else', async () => {
     const { code, out, err } = await create({ id: 'new', providers: ['@sim'], expires: '90d' });
     const key = /gatehouse_\S+/.exec(out)?.[0] ?? '';
     expect([code, err, folder.read('keys.yaml').startsWith(KEYS)]).toEqual([0, '', true]);
@@ -55,15 +55,15 @@ describe('keys create --write', () => {
   });
 
   test.each<[string, KeyRequest, 1 | 2, string]>([
-    ['an id that is taken', { id: 'team' }, 1, 'already'],
-    ['an id that cannot be used', { id: 'a b' }, 2, '--id'],
+    ['an id that exists', { id: 'team' }, 1, 'already'],
+    ['an invalid id', { id: 'a b' }, 2, '--id'],
     ['a provider that is not in the catalog', { id: 'new', providers: ['@smi'] }, 1, 'did you mean "@sim"?'],
   ])('refuses %s: nothing is written and no key printed', async (_, request, code, words) => {
     expect(await create(request)).toEqual({ code, out: '', err: expect.stringContaining(words) });
     expect(folder.read('keys.yaml')).toBe(KEYS);
   });
 
-  test('says when a running gateway waits for a signal, and when other files keep it from reading', async () => {
+  test('says if a running gateway needs a signal, and if errors in other files keep it from reloading', async () => {
     folder.write('server.yaml', 'reload: { watch: false }\n');
     expect((await create({ id: 'new' })).out).toMatch(
       /reads DIR\/keys\.yaml when you send it SIGHUP: kill -HUP PID\n$/,
@@ -72,11 +72,11 @@ describe('keys create --write', () => {
     const { code, out } = await create({ id: 'newer' });
     expect([code, out]).toEqual([
       0,
-      expect.stringContaining('other files in DIR have mistakes, as seen from here (DIR/server.yaml:1'),
+      expect.stringContaining('other files in DIR have errors, as read from here (DIR/server.yaml:1'),
     ]);
   });
 
-  test('leaves a file with mistakes alone', async () => {
+  test('does not edit a file with errors', async () => {
     folder.write('keys.yaml', 'keys:\n  - { id: a }\n');
     expect(await create({ id: 'new' })).toMatchObject({
       code: 1,
@@ -86,7 +86,7 @@ describe('keys create --write', () => {
     expect(folder.read('keys.yaml')).toBe('keys:\n  - { id: a }\n');
   });
 
-  test('asks to edit by hand what it cannot edit safely', async () => {
+  test('asks for an edit by hand if it cannot edit safely', async () => {
     const text = `keys: &all\n  - { id: a, digest: "sha256:${'0'.repeat(64)}", models: &m [x] }\n  - { id: b, digest: "sha256:${'1'.repeat(64)}", models: *m }\n`;
     folder.write('keys.yaml', text);
     expect(await revoke('a')).toEqual({
@@ -97,7 +97,7 @@ describe('keys create --write', () => {
     expect(folder.read('keys.yaml')).toBe(text);
   });
 
-  test('with no such folder has exit code 2', async () => {
+  test('without the folder has exit code 2', async () => {
     folder.remove();
     expect(await create({ id: 'new' })).toEqual({
       code: 2,
@@ -106,7 +106,7 @@ describe('keys create --write', () => {
     });
   });
 
-  test('gives way to somebody who writes at the same time', async () => {
+  test('changes nothing if another process writes at the same time', async () => {
     const keys = await readKeys(folder.path, { env: {}, now: NOW });
     folder.write('keys.yaml', '# theirs\nkeys: []\n');
     const reported = await run(async (options) =>
@@ -115,23 +115,23 @@ describe('keys create --write', () => {
     expect(reported).toEqual({
       code: 1,
       out: '',
-      err: 'DIR/keys.yaml was not changed: it was changed by somebody else meanwhile; try again\n',
+      err: 'DIR/keys.yaml was not changed: another process has changed it in the meantime; try again\n',
     });
     expect(folder.read('keys.yaml')).toBe('# theirs\nkeys: []\n');
   });
 });
 
 describe('keys revoke', () => {
-  test('takes the entry out and says where a comment about it may still be', async () => {
+  test('removes the entry and names the line of a comment that may be about it', async () => {
     chmodSync(join(folder.path, 'keys.yaml'), 0o640);
     const { code, out, err } = await revoke('team');
     expect([code, err]).toEqual([0, '']);
     expect(folder.read('keys.yaml')).toBe(KEYS.replace(/ {2}- id: team[^]*?\n\n/, '\n'));
-    expect(out).toMatch(/^Took `team` out of DIR\/keys\.yaml\.\nThe comment above it is still there \(line 3\)/);
+    expect(out).toMatch(/^Removed `team` from DIR\/keys\.yaml\.\nThe comment above it remains \(line 3\)/);
     expect(statSync(join(folder.path, 'keys.yaml')).mode & 0o777).toBe(0o640);
   });
 
-  test('leaves an empty list behind, which is valid', async () => {
+  test('leaves a valid empty list', async () => {
     expect([(await revoke('team')).code, (await revoke('other')).code]).toEqual([0, 0]);
     expect(folder.read('keys.yaml')).toMatch(/^keys: \[\]$/m);
     expect((await loadSettings(folder.path, { env: {} })).ok).toBe(true);
@@ -140,13 +140,13 @@ describe('keys revoke', () => {
   test.each([
     ['taem', '; did you mean "team"?\n'],
     ['nothing-like-it', '"nothing-like-it"\n'],
-  ])('does not know %s: exit code 1 and nothing changed', async (id, ending) => {
+  ])('does not find %s: exit code 1 and nothing changed', async (id, ending) => {
     const { code, out, err } = await revoke(id);
     expect([code, out, err.endsWith(ending)]).toEqual([1, '', true]);
     expect(folder.read('keys.yaml')).toBe(KEYS);
   });
 
-  test('with no such folder has exit code 2', async () => {
+  test('without the folder has exit code 2', async () => {
     folder.remove();
     expect(await revoke('team')).toMatchObject({ code: 2, err: expect.stringContaining('there is no such folder') });
   });

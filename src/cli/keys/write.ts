@@ -12,13 +12,13 @@ export interface KeysCommandOptions extends Output {
   readonly now?: number;
 }
 
-/** Tells the mistakes. Exit code 1: there are some; 2: there is no such folder. */
+/** Prints the errors. Exit code 1: errors; 2: the folder does not exist. */
 export function refuse({ diagnostics, folderExists }: RefusedKeys, { err }: Output): 1 | 2 {
   err(formatDiagnostics(diagnostics, 'pretty'));
   return folderExists ? 1 : 2;
 }
 
-/** Puts the edited text in the place of keys.yaml when it is as sound as the old one. False: it is not, and has been told. */
+/** Replaces keys.yaml with the edited text if that is valid. False: it was not replaced, and the reason is printed. */
 export async function writeKeys(keys: ReadKeys, edit: FileEdit, options: KeysCommandOptions): Promise<boolean> {
   const { dir, env, now = Date.now(), err } = options;
   if ('problem' in edit) {
@@ -28,7 +28,7 @@ export async function writeKeys(keys: ReadKeys, edit: FileEdit, options: KeysCom
   const result = await readKeys(dir, { env, now, text: edit.text });
   if ('diagnostics' in result) {
     refuse(result, options);
-    err(`${keys.path} was not changed: with this change it would have mistakes\n`);
+    err(`${keys.path} was not changed: the change would make it invalid\n`);
     return false;
   }
   try {
@@ -41,7 +41,7 @@ export async function writeKeys(keys: ReadKeys, edit: FileEdit, options: KeysCom
   return true;
 }
 
-/** When a running gateway knows of the change. */
+/** Describes when a running gateway reads the change. */
 export function whatNext({ reload, elsewhere, path }: ReadKeys, dir: string): string {
   const signal = 'send it SIGHUP: kill -HUP PID';
   const next =
@@ -49,5 +49,5 @@ export function whatNext({ reload, elsewhere, path }: ReadKeys, dir: string): st
       ? `A running gateway reads ${path} when you ${signal}\n`
       : `A running gateway that watches its files (reload.watch, on by default) reads ${path} within moments; otherwise ${signal}\n`;
   if (elsewhere.length === 0) return next;
-  return `${next}But other files in ${dir} have mistakes, as seen from here (${elsewhere[0]!.file}:${elsewhere[0]!.line} …). A gateway that sees them too keeps its old settings until they are mended: gatehouse validate --configs ${shellWord(dir)}\n`;
+  return `${next}But other files in ${dir} have errors, as read from here (${elsewhere[0]!.file}:${elsewhere[0]!.line} …). A gateway that reads the same errors keeps its old settings until they are fixed: gatehouse validate --configs ${shellWord(dir)}\n`;
 }

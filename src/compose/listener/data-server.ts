@@ -13,12 +13,12 @@ import { normaliseTarget, routes } from './request-target.ts';
 import { unserved } from './unserved.ts';
 
 /**
- * Longer than common load balancers keep an idle connection (AWS ALB: 60 s): a proxy that closes first never sends a request into a
- * connection that this server is closing.
+ * Longer than common load balancers keep an idle connection (AWS ALB: 60 s). A proxy that closes first never sends a
+ * request into a connection that this server is closing.
  */
 const KEEP_ALIVE_MS = 75_000;
 
-/** How often node:http looks for requests that take too long to arrive. */
+/** How often node:http checks for requests that arrive too slowly. */
 const SLOW_CHECK_MS = 1000;
 
 export interface DataServer {
@@ -26,7 +26,7 @@ export interface DataServer {
   readonly pipelines: Pipelines;
 }
 
-/** The listener applications reach: routes each operation onto the request path. */
+/** The listener for applications. Routes each operation onto the request path. */
 export function createDataServer(
   handle: ReturnType<typeof createRequestPath>,
   settings: ServerSettings,
@@ -41,7 +41,7 @@ export function createDataServer(
     });
   app.use(router.routes());
   app.use((ctx) => handle(ctx, unserved(ctx)));
-  // Clients that leave are no errors; failures are logged where they happen, with their request id.
+  // Client disconnects are not errors, and failures are logged where they occur, with their request id.
   app.silent = true;
 
   const answer = app.callback();
@@ -64,17 +64,18 @@ export function createDataServer(
     headerLimit: settings.limits.header,
     interrupt: (res, refused) => inFlight.interrupt(res, refused),
   });
-  // The body plugin asks for the body, once the request may have one: a client that waits for a go-ahead sends none in vain.
+  // No go-ahead here: the body plugin sends it once the request is admitted, so that a refused client sends no body in
+  // vain.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res));
   setTimeouts(server, settings);
-  // Long streams must not be cut by a socket timeout nobody set: the timeouts of the request path rule.
+  // No socket timeout, which would cut long streams: the request path has its own timeouts.
   server.timeout = 0;
-  // Node would drop those beyond a count, in silence; `limits.header` bounds them.
+  // No header count limit, beyond which Node drops headers silently: `limits.header` bounds them.
   server.maxHeadersCount = 0;
   return { server, pipelines };
 }
 
-/** node:http reads them anew at each of its checks, so a reload may change them. */
+/** node:http reads these fields at each check, so a reload can change them. */
 export function setTimeouts(server: Server, { limits }: Pick<ServerSettings, 'limits'>): void {
   server.requestTimeout = limits.bodyMs;
   server.headersTimeout = Math.min(limits.headerMs, limits.bodyMs);

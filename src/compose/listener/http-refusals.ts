@@ -4,25 +4,25 @@ import type { Format } from '../../formats/format.ts';
 import { errorReply, GatewayError, type Clock } from '../../plugin/index.ts';
 import { uuidv7 } from '../../plugin/ids.ts';
 
-/** How long a client that was not understood may take to read why. */
+/** How long a refused client may take to read its error reply. */
 const LINGER_MS = 5000;
 
 interface RefusalSetup {
   readonly format: Format;
   readonly clock: Clock;
-  /** Bytes of request headers. */
+  /** Limit of the request headers, in bytes. */
   readonly headerLimit: number;
-  /** Lets the request's own chain refuse it, where that has begun and nothing has left yet. False: it has not. */
+  /** Lets the request's own chain refuse it, if the chain runs and no reply has begun. False: it did not. */
   readonly interrupt: (res: ServerResponse, refused: GatewayError) => boolean;
 }
 
 /**
- * Requests that node:http gives up on before anything of ours runs get an answer that clients can read, too: the same error
- * shape, a code, an id. Node's own answers have no body. https://nodejs.org/api/http.html#event-clienterror
+ * Answers requests that node:http rejects before any gateway code runs. Clients get the usual error shape, a code and
+ * an id; Node's own replies have no body. https://nodejs.org/api/http.html#event-clienterror
  */
 export function answerRefusals(server: Server, setup: RefusalSetup): void {
   const replies = new WeakMap<Duplex, ServerResponse>();
-  /** Connections with an answer that waits for its turn: Node tells of every further read. */
+  /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */
   const ending = new WeakSet<Duplex>();
   server.prependListener('request', (req, res) => replies.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -31,8 +31,8 @@ export function answerRefusals(server: Server, setup: RefusalSetup): void {
     const refused = refusalOf(error, setup.headerLimit);
     const reply = replies.get(socket);
     if (!reply || reply.writableFinished) return refuse(socket, refused, setup);
-    if (!reply.req.complete) return breakOff(reply, refused, { socket, setup });
-    // The head of the next request waits until this connection is read again.
+    if (!reply.req.complete) return refuseBody(reply, refused, { socket, setup });
+    // The head of the next request waits until the connection is read again.
     if (refused.code === 'request_timeout' && socket.isPaused()) return;
     // Replies leave in the order of their requests (RFC 9112, section 9.3.2).
     ending.add(socket);
@@ -40,15 +40,18 @@ export function answerRefusals(server: Server, setup: RefusalSetup): void {
   });
 }
 
-/** The body of a request breaks. A reply that has begun, or is not the next to leave, has no place for another answer. */
-function breakOff(
+/**
+ * Handles a broken request body. If a reply has begun, or another reply must leave first, there is no place for an
+ * error reply.
+ */
+function refuseBody(
   reply: ServerResponse,
   refused: GatewayError,
   { socket, setup }: { readonly socket: Duplex; readonly setup: RefusalSetup },
 ): void {
   const isNext = reply.socket !== null;
   if (reply.headersSent) return void socket.destroy();
-  // A body that stalls: its request has an id, a format and a record.
+  // For a stalled body the chain refuses: the request has an id, a format and a record.
   if ((refused.code === 'request_timeout' || !isNext) && setup.interrupt(reply, refused)) return;
   if (isNext) refuse(socket, refused, setup);
   else socket.destroy();
@@ -60,7 +63,8 @@ function refuse(socket: Duplex, refused: GatewayError, { format, clock }: Refusa
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = Buffer.isBuffer(body) ? body.toString() : '';
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}connection: close\r\n\r\n${text}`);
-  // Closing at once would reset the connection while the client still writes, and take the answer with it (RFC 9112, 9.6).
+  // An immediate close would reset the connection while the client still writes, and lose the reply (RFC 9112, section
+  // 9.6).
   const stop = clock.after(LINGER_MS, () => socket.destroy());
   socket.once('close', stop).resume();
 }
@@ -69,7 +73,7 @@ function refusalOf({ code = '', message }: NodeJS.ErrnoException, headerLimit: n
   if (code === 'HPE_HEADER_OVERFLOW')
     return new GatewayError('headers_too_large', `The request headers exceed ${headerLimit} bytes (limits.header).`);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new GatewayError('request_timeout', 'The request did not arrive whole in time.');
+    return new GatewayError('request_timeout', 'The request did not arrive completely in time.');
   return new GatewayError(
     'malformed_request',
     `The request is not valid HTTP: ${message.replace(/^Parse Error: /, '')}.`,

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { Server as TcpServer, type AddressInfo } from 'node:net';
-import { setImmediate as nextRound, setTimeout } from 'node:timers/promises';
+import { setImmediate as nextIteration, setTimeout } from 'node:timers/promises';
 
 export interface Address {
   readonly host: string;
@@ -8,10 +8,10 @@ export interface Address {
   readonly url: string;
 }
 
-/** Says where it could not listen and why. */
+/** Thrown when a listener cannot be opened. The message has the address and the reason. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
-  /** This machine has no such address. */
+  /** Set if this machine does not have the address. */
   readonly unknownHost: string | undefined;
 
   constructor(
@@ -37,7 +37,7 @@ export function listen(
     });
     server.listen(port, host, () => {
       server.removeAllListeners('error');
-      // A TCP server that listens has an AddressInfo; only pipes have a string.
+      // A listening TCP server has an AddressInfo; only pipes have a string.
       const address = server.address() as AddressInfo;
       const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
       resolve({ host: address.address, port: address.port, url: `http://${shown}:${address.port}` });
@@ -45,16 +45,21 @@ export function listen(
   });
 }
 
-/** The queue of connections counts as empty after `quietMs` without one. Clients that go on opening some have no more than `limitMs`. */
+/**
+ * The accept queue counts as empty after `quietMs` without a connection. Clients that keep connecting get at most
+ * `limitMs`.
+ */
 const QUIET = { quietMs: 25, limitMs: 700 };
-/** A round of the event loop that takes longer has served requests, and connections may have come since it looked for them. */
-const SHORT_ROUND_MS = 1;
+/**
+ * A longer iteration of the event loop has served requests, and connections may have arrived since it checked for them.
+ */
+const SHORT_ITERATION_MS = 1;
 
 /**
- * Resolves just after a look at the queue of connections that found it empty. In a flood of connections no look does: then it
+ * Resolves just after a check found the accept queue empty. Under a flood of connections no check does; then it
  * resolves after twice the limit.
  *
- * @param accepted how many connections the listener has taken, ever
+ * @param accepted the number of connections that the listener has ever accepted
  */
 export async function untilQuiet(accepted: () => number): Promise<void> {
   const end = performance.now() + QUIET.limitMs;
@@ -62,13 +67,13 @@ export async function untilQuiet(accepted: () => number): Promise<void> {
     const before = accepted();
     if (performance.now() < end) await setTimeout(QUIET.quietMs);
     const from = performance.now();
-    // Node accepts one connection in each round of its event loop, before it runs this.
-    await nextRound();
-    isQuiet = accepted() === before && performance.now() - from < SHORT_ROUND_MS;
+    // Node accepts one connection per iteration of its event loop, before it runs this.
+    await nextIteration();
+    isQuiet = accepted() === before && performance.now() - from < SHORT_ITERATION_MS;
   }
 }
 
-/** How many connections a server takes from now on. */
+/** Counts the connections that a server accepts from now on. */
 export function countConnections(server: Server): { readonly accepted: () => number; stop(): void } {
   let count = 0;
   const onConnection = (): void => void (count += 1);
@@ -76,20 +81,21 @@ export function countConnections(server: Server): { readonly accepted: () => num
   return { accepted: () => count, stop: () => void server.off('connection', onConnection) };
 }
 
-/** Connections fall idle one by one: they are looked for this often. */
+/** How often idle connections are looked for: they become idle one by one. */
 const IDLE_CHECK_MS = 50;
 
 /**
- * Takes no more connections, and closes those it has as they fall idle. Resolves when there is none left.
+ * Stops accepting connections and closes the existing ones as they become idle. Resolves when none is left.
  *
- * To node:http a connection is idle when its reply has been ended, though most of that may still wait for the client to read it:
- * `isBusy` says that there is such a reply, or another reason to wait, and until then nothing is closed. `close()` of node:http does
- * not ask.
+ * node:http calls a connection idle once its reply has been ended, even if the client has not read most of it yet.
+ * `isBusy` reports such a reply, or another reason to wait; while it does, nothing is closed. `close()` of node:http
+ * does not check this.
  */
 export function stopListening(server: Server, isBusy: () => boolean): Promise<void> {
   if (!server.listening) return Promise.resolve();
   const closeIdle = (): void => {
-    // Node reads its connections before it runs this: a request that waits in the socket of an idle one is served.
+    // Node reads its connections before it runs this, so a request that waits in the socket of an idle connection is
+    // served.
     setImmediate(() => {
       if (!isBusy()) server.closeIdleConnections();
     });
@@ -98,7 +104,7 @@ export function stopListening(server: Server, isBusy: () => boolean): Promise<vo
     const checking = setInterval(closeIdle, IDLE_CHECK_MS);
     TcpServer.prototype.close.call(server, () => {
       clearInterval(checking);
-      // What it checks by itself ends, too.
+      // Ends node:http's own checks as well.
       server.close();
       resolve();
     });
@@ -106,7 +112,7 @@ export function stopListening(server: Server, isBusy: () => boolean): Promise<vo
   });
 }
 
-/** Stops at once, whatever is under way. */
+/** Closes the server and all its connections at once. */
 export function close(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {

@@ -8,19 +8,19 @@ interface Waiting {
   readonly res: ServerResponse;
 }
 
-/** Requests of one connection that came before the replies of those ahead of them had left. */
+/** The requests of one connection that arrived before earlier replies had left. */
 class Line {
-  /** Those that are served. */
+  /** Number of requests being served. */
   running = 0;
-  /** The connection is not read, because of those that wait. */
+  /** Reading of the connection is paused, because requests wait. */
   paused = false;
   readonly waiting: Waiting[] = [];
 }
 
 /**
- * Serves so many requests of one connection at once (HTTP pipelining, RFC 9112, section 9.3.2). Those behind them wait: the
- * connection is read no further, and they are served in their order. Node's own parser emits all requests of a read at once, up to
- * 64 KiB of them, so no more than that waits here.
+ * Limits how many pipelined requests of one connection are served at once (RFC 9112, section 9.3.2). Further ones wait
+ * in order while reading of the connection is paused. Node's parser emits all requests of one read, up to 64 KiB, so no
+ * more than that waits here.
  */
 export class Pipelines {
   readonly #lines = new WeakMap<Socket, Line>();
@@ -28,7 +28,7 @@ export class Pipelines {
   readonly #limit: () => number;
   #held: Waiting[] | undefined;
 
-  /** @param limit of one connection, as it is now */
+  /** @param limit the current limit per connection */
   constructor(serve: Serve, limit: () => number) {
     this.#serve = serve;
     this.#limit = limit;
@@ -36,20 +36,21 @@ export class Pipelines {
 
   take(req: IncomingMessage, res: ServerResponse): void {
     if (this.#held) return void this.#held.push({ req, res });
-    // Node gives a reply its socket when those before it have left: nearly every request has it from the start.
+    // Node assigns the socket to a response once the earlier ones have left: nearly every response has it from the
+    // start.
     if (res.socket) return this.#serve(req, res);
     const { socket } = req;
     const line = this.#lines.get(socket) ?? this.#open(socket);
     line.waiting.push({ req, res });
     this.#advance(line, socket);
     if (line.waiting.length === 0) return;
-    // The reply before it has left: it is served, whatever is counted.
+    // All earlier replies have left: this request is served regardless of the limit.
     res.once('socket', () => this.#advance(line, socket));
     line.paused = true;
     socket.pause();
   }
 
-  /** From now on requests wait, in the order they come; those that are served go on. */
+  /** Makes new requests wait, in order. Requests being served continue. */
   hold(): void {
     this.#held ??= [];
   }
@@ -63,7 +64,7 @@ export class Pipelines {
   #open(socket: Socket): Line {
     const line = new Line();
     this.#lines.set(socket, line);
-    // Reading the body of an earlier request resumes the connection.
+    // Reading the body of an earlier request resumes the connection, so this pauses it again.
     socket.on('resume', () => {
       if (line.paused) socket.pause();
     });
@@ -71,7 +72,7 @@ export class Pipelines {
   }
 
   #advance(line: Line, socket: Socket): void {
-    // The first one on the connection had its socket at once, and is not counted here.
+    // The first request of the connection had its socket at once and is not counted here.
     const room = (): boolean => line.running < this.#limit() - 1 || line.waiting[0]?.res.socket != null;
     while (line.waiting.length > 0 && !socket.destroyed && room()) this.#start(line, line.waiting.shift()!);
     if (socket.destroyed) line.waiting.length = 0;

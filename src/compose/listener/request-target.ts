@@ -5,30 +5,33 @@ import { compileRoutes } from './routes.ts';
 /** The routes of the data listener. */
 export const routes = compileRoutes(operations);
 
-/** The paths without parts, as operations spell them: most requests need no more than this look-up. */
-const SPELLED = new Set(operations.map(({ path }) => path).filter((path) => !path.includes('{')));
+/** The operations' paths without parameters. For most requests this lookup is enough. */
+const CANONICAL = new Set(operations.map(({ path }) => path).filter((path) => !path.includes('{')));
 
 /**
- * Gives a request's target its one spelling, before anything reads it. The router, conditions, plugins, logs and `explain` then read
- * the same path, and no spelling passes one of them and not the other.
+ * Normalises a request's target before anything reads it. The router, conditions, plugins, logs and `explain` then read
+ * the same path, so no spelling can pass one of them and not another.
  *
- * An operation is found at its path in any case, with one slash at its end or without, in origin form and in absolute form
- * (RFC 9112, section 3.2.2). All of these become the operation's own path. A fragment belongs to no request target (RFC 9112,
- * section 3.2) and is left out. Every other difference is another path, and a 404: empty and dot segments, `;parameters`, and
- * letters that are percent-encoded. A rule of a proxy before the gateway would read those spellings in its own way.
+ * An operation matches its path in any case, with or without one trailing slash, in origin form and in absolute form
+ * (RFC 9112, section 3.2.2). All of these become the operation's own path. A fragment is not part of a request target
+ * (RFC 9112, section 3.2) and is dropped. Every other difference makes another path and a 404: empty and dot segments,
+ * `;parameters`, and percent-encoded letters. A proxy's rules could read such spellings differently.
  */
 export function normaliseTarget(req: Pick<IncomingMessage, 'url'>): void {
   const target = req.url ?? '/';
-  if (SPELLED.has(target)) return;
+  if (CANONICAL.has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
   const path = query < 0 ? origin : origin.slice(0, query);
-  req.url = spelled(path) + (query < 0 ? '' : origin.slice(query));
+  req.url = canonical(path) + (query < 0 ? '' : origin.slice(query));
 }
 
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
 
-/** Begins with a slash whatever was sent: Koa has `url.parse` read any other target, which finds a path in `ftp://host/path`, too. */
+/**
+ * The path and query, always with a leading slash: Koa passes any other target to `url.parse`, which also finds a path
+ * in `ftp://host/path`.
+ */
 function originForm(target: string): string {
   const whole = target.split('#', 1)[0]!;
   if (whole.startsWith('/')) return whole;
@@ -36,8 +39,11 @@ function originForm(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** Bytes that URLs do not have. Node's parser lets them through, and `url.parse`, which Koa falls back to, trims some of them off. */
+/**
+ * Percent-encodes bytes that are not allowed in URLs. Node's parser accepts them, and `url.parse`, which Koa falls back
+ * to, trims some of them.
+ */
 const encoded = (target: string): string =>
   target.replaceAll(/[^!-~]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-const spelled = (path: string): string => routes.find((route) => route.path.test(path))?.spell(path) ?? path;
+const canonical = (path: string): string => routes.find((route) => route.path.test(path))?.normalise(path) ?? path;

@@ -33,7 +33,7 @@ describe('routes', () => {
     expect(route(path).id).toBe(id);
   });
 
-  it('take the operation that a header asks for', () => {
+  it('select the operation that a header names', () => {
     const headers = { 'anthropic-version': '2023-06-01' };
     expect(route('/v1/models')).toMatchObject({ id: 'models.list', format: 'openai-chat' });
     expect(route('/v1/models', headers)).toMatchObject({ id: 'models.list', format: 'anthropic-messages' });
@@ -41,7 +41,7 @@ describe('routes', () => {
     expect(route('/v1/chat/completions', headers)).toMatchObject({ id: 'chat.completions', format: 'openai-chat' });
   });
 
-  it('decode each part of a path once', () => {
+  it('decode each path parameter once', () => {
     expect(route('/v1/models/@sim/a%2520b').params).toEqual({ id: '@sim/a%20b' });
     expect(route('/v1/projects/p/locations/l/publishers/anthropic/models/c@1:x:countTokens').params).toEqual({
       project: 'p',
@@ -63,8 +63,8 @@ describe('routes', () => {
     ['/v1/models/%zz', '/v1/models/%zz'],
   ])('spell %s as %s, and that again as itself', (path, own) => {
     const route = (at: string) => routes.find((each) => each.path.test(at))!;
-    expect(route(path).spell(path)).toBe(own);
-    expect(route(own).spell(own)).toBe(own);
+    expect(route(path).normalise(path)).toBe(own);
+    expect(route(own).normalise(own)).toBe(own);
     const read = (at: string) => route(at).read({ path: at, headers: {} }).params;
     expect(read(own)).toEqual(read(path));
   });
@@ -73,7 +73,7 @@ describe('routes', () => {
     expect(route(`/v1/models/${part}`)).toMatchObject({ refused: 'invalid_request', params: {} });
   });
 
-  it('give back any name a client has encoded', () => {
+  it('restore any name that a client has encoded', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (name) => {
         expect(route(`/v1/models/${encodeURIComponent(name)}`).params).toEqual({ id: name });
@@ -84,7 +84,7 @@ describe('routes', () => {
   });
 });
 
-describe('the API of a client that asks for what is not served', () => {
+describe('the guessed API of a request without a route', () => {
   const version = { 'anthropic-version': '2023-06-01' };
   it.each<[string, Record<string, string>, string | undefined]>([
     ['/v1/messages/batches', {}, 'anthropic-messages'],

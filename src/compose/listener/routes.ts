@@ -3,15 +3,16 @@ import type { Format } from '../../formats/format.ts';
 import { GatewayError, type Operation, type PathParams } from '../../plugin/index.ts';
 import type { Routed } from '../../gateway/routed.ts';
 
-/** Operations at one path and method; which of them a request is, its headers say. */
+/** The operations of one path and method. The request's headers select among them. */
 export interface HttpRoute {
   readonly method: Operation['method'];
   readonly path: RegExp;
   /**
-   * The one spelling of a path that fits: the operation's own, with its parts as they decode. A path whose encoding is broken stays.
+   * Normalises a matching path: the operation's own spelling, with its parameters re-encoded. A path with broken
+   * encoding is returned unchanged.
    */
-  spell(path: string): string;
-  /** @param head of a request whose path fits */
+  normalise(path: string): string;
+  /** @param head of a request whose path matches */
   read(head: { readonly path: string; readonly headers: IncomingHttpHeaders }): Routed;
 }
 
@@ -22,28 +23,28 @@ export function compileRoutes(operations: readonly Operation[]): readonly HttpRo
 
 function compileRoute(group: readonly Operation[]): HttpRoute {
   const ordered = byHeader(group);
-  const { method, path } = ordered[0]!;
-  const pattern = compilePath(path);
-  const hasParts = path.includes('{');
+  const { method, path: template } = ordered[0]!;
+  const pattern = compilePath(template);
+  const hasParts = template.includes('{');
   return {
     method,
     path: pattern,
-    spell(asked) {
-      const params = hasParts ? readParams(pattern, asked) : NO_PARTS;
-      return params ? expand(path, params) : asked;
+    normalise(path) {
+      const params = hasParts ? readParams(pattern, path) : NO_PARTS;
+      return params ? expand(template, params) : path;
     },
-    read({ path: asked, headers }) {
+    read({ path, headers }) {
       const operation = operationFor(ordered, headers);
       const { format } = operation ?? ordered[0]!;
-      const params = hasParts ? readParams(pattern, asked) : NO_PARTS;
+      const params = hasParts ? readParams(pattern, path) : NO_PARTS;
       if (params) return { operation, format, params };
-      const refusal = new GatewayError('invalid_request', 'The path holds a `%` that encodes no character.');
+      const refusal = new GatewayError('invalid_request', 'The path has a `%` that does not encode a character.');
       return { operation, format, params: {}, refusal };
     },
   };
 }
 
-/** Those that a header asks for come first: any other is the one for requests without it. */
+/** Sorts operations that need a header first. The last one serves requests without such a header. */
 const byHeader = (operations: readonly Operation[]): readonly Operation[] =>
   operations.toSorted((a, b) => Number(a.header === undefined) - Number(b.header === undefined));
 
@@ -51,15 +52,15 @@ const operationFor = (ordered: readonly Operation[], headers: IncomingHttpHeader
   ordered.find(({ header }) => header === undefined || headers[header] !== undefined);
 
 /**
- * The API of a client that has asked at a path, or with a method, that is not served: the one that paths of such a beginning
- * belong to, or the one whose header it sends. Undefined where nothing tells.
+ * Guesses the client's API for a path or method that no route serves: by the start of the path, otherwise by a header.
+ * Undefined if neither matches.
  */
 export function guessFormat(
   operations: readonly Operation[],
   { path, headers }: Parameters<HttpRoute['read']>[0],
 ): Format | undefined {
-  const asked = path.toLowerCase();
-  const near = operations.filter((operation) => asked.startsWith(literalStart(operation)));
+  const lower = path.toLowerCase();
+  const near = operations.filter((operation) => lower.startsWith(literalStart(operation)));
   const far = operations.filter(({ header }) => header !== undefined);
   return operationFor(byHeader(near.length > 0 ? near : far), headers)?.format;
 }
@@ -70,20 +71,23 @@ const NO_PARTS: PathParams = Object.freeze({});
 
 const PART = /\{(\+?)([a-z]+)\}/g;
 
-/** Encodes what a segment cannot hold as it is (RFC 3986, section 3.3). `{+name}` also keeps its slashes (RFC 6570, section 3.2.3). */
+/**
+ * Encodes characters that a segment cannot contain (RFC 3986, section 3.3). `{+name}` also keeps its slashes (RFC 6570,
+ * section 3.2.3).
+ */
 const expand = (template: string, params: PathParams): string =>
   template
     .replaceAll(PART, (_, several: string, name: string) =>
       encodeURIComponent(params[name] ?? '').replaceAll(several ? KEPT_IN_PATH : KEPT_IN_SEGMENT, decodeURIComponent),
     )
-    // Read again, a bare slash at the end would not belong to the part.
+    // Otherwise a trailing slash would not belong to the parameter when the path is read again.
     .replace(/\/$/, '%2F');
 
-/** What `encodeURIComponent` encodes of `pchar`: `:`, `@`, `$`, `&`, `+`, `,`, `;` and `=`. */
+/** The characters of `pchar` that `encodeURIComponent` encodes: `:`, `@`, `$`, `&`, `+`, `,`, `;` and `=`. */
 const KEPT_IN_SEGMENT = /%(?:3A|40|24|26|2B|2C|3B|3D)/g;
 const KEPT_IN_PATH = /%(?:3A|40|24|26|2B|2C|3B|3D|2F)/g;
 
-/** In any case, with one slash at its end or without. */
+/** Matches in any case, with or without one trailing slash. */
 function compilePath(template: string): RegExp {
   const pattern = template
     .split(/(\{\+?[a-z]+\})/)
@@ -95,7 +99,7 @@ function compilePath(template: string): RegExp {
   return new RegExp(`^${pattern}/?$`, 'i');
 }
 
-/** Undefined where the encoding is broken (RFC 3986, section 2.1; and what is encoded must be UTF-8). */
+/** Undefined if the encoding is invalid (RFC 3986, section 2.1) or does not decode to UTF-8. */
 function readParams(pattern: RegExp, path: string): PathParams | undefined {
   try {
     const parts = Object.entries(pattern.exec(path)?.groups ?? {});

@@ -6,7 +6,7 @@ import type { Routed } from '../../gateway/routed.ts';
 import { routes } from './request-target.ts';
 import { guessFormat } from './routes.ts';
 
-/** What is said of a request at whose path, or with whose method, nothing is served. */
+/** The reading of a request whose path or method no route serves. */
 export const unserved = (ctx: Koa.Context): Routed => ({
   operation: undefined,
   format: guessFormat(operations, ctx) ?? openaiChat,
@@ -22,20 +22,23 @@ function refusal(ctx: Koa.Context): GatewayError {
       `There is no route ${ctx.method} ${ctx.path.slice(0, 200)}.${hintFor(ctx.path)}`,
     );
   ctx.set('allow', methods.join(', '));
-  return new GatewayError('method_not_allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
+  return new GatewayError('method_not_allowed', `${ctx.path} accepts ${methods.join(', ')}, not ${ctx.method}.`);
 }
 
-/** What answers GET answers HEAD, without the content (RFC 9110, section 9.3.2). */
-const methodsAt = (asked: string): readonly string[] =>
+/** A route that serves GET also serves HEAD, without the content (RFC 9110, section 9.3.2). */
+const methodsAt = (path: string): readonly string[] =>
   routes
-    .filter(({ path }) => path.test(asked))
+    .filter((route) => route.path.test(path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-/** Anthropic's clients put `/v1` into their paths, OpenAI's expect it in their base URL; either is easily given the other's. */
-function hintFor(asked: string): string {
-  const plain = asked.replace(/^\/{2,}/, '/');
-  const meant = [plain, plain.replace(/^\/v1(?=\/v1\/)/i, ''), `/v1${plain}`].find(
-    (path) => methodsAt(path).length > 0,
+/**
+ * Suggests a path. Anthropic's clients put `/v1` into their paths and OpenAI's expect it in their base URL, so base
+ * URLs are easily mixed up.
+ */
+function hintFor(path: string): string {
+  const plain = path.replace(/^\/{2,}/, '/');
+  const served = [plain, plain.replace(/^\/v1(?=\/v1\/)/i, ''), `/v1${plain}`].find(
+    (candidate) => methodsAt(candidate).length > 0,
   );
-  return meant === undefined ? '' : ` Did you mean ${meant.slice(0, 200)}? Look at the base URL of your client.`;
+  return served === undefined ? '' : ` Did you mean ${served.slice(0, 200)}? Check the base URL of your client.`;
 }

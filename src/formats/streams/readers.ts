@@ -83,7 +83,7 @@ class WholeReader implements PassThrough {
     this.signals.progress += 1;
     if (this.#write === asBody || this.#held <= MAX_EVENT_BYTES) return;
     this.#pieces = [];
-    const message = `The reply exceeds ${MAX_EVENT_BYTES} bytes, more than can be served as a stream.`;
+    const message = `The reply exceeds ${MAX_EVENT_BYTES} bytes, the limit for a reply that is served as a stream.`;
     this.signals.failure = { status: 502, kind: 'reply_too_large', message };
   }
 

@@ -13,7 +13,7 @@ function open(limits = LIMITS) {
   const reported: string[] = [];
   const room = new Room({ clock, onFull: (limit, action) => reported.push(`${action} ${limit}`) });
   room.apply(limits);
-  /** A request in both steps; `key` undefined: its plugin names no caller. */
+  /** Takes a request through both steps. `key` undefined: its auth plugin names no caller. */
   const arrive = (key?: string) => {
     const exchange = Object.assign(createExchange(), { startedAt: clock.now() });
     exchange.caller = key === undefined ? undefined : ({ keyId: key } as Caller);
@@ -26,7 +26,7 @@ function open(limits = LIMITS) {
 const whole = (place: Admission): void => void (place.res.req.complete = true);
 
 describe('shares of requests', () => {
-  it('leave a quarter to keys with less than theirs, callers without a key being one', () => {
+  it('keep a quarter of the places for keys below their share, and count all callers without a key as one', () => {
     const { arrive, reported } = open();
     const codes = (key: string | undefined, count: number) => Array.from({ length: count }, () => arrive(key).refused);
     expect(codes(undefined, 16).filter((code) => code === 'busy')).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('shares of requests', () => {
     expect(reported).toEqual(['refused in_flight_per_key', 'refused in_flight']);
   });
 
-  it('are those of the caller that was found last', () => {
+  it('move to the caller that was identified last', () => {
     const { room, arrive } = open();
     const { place, exchange } = arrive('a');
     room.reserve(place, 100);
@@ -45,12 +45,10 @@ describe('shares of requests', () => {
     expect([room.keys, room.bytes]).toEqual([0, 0]);
   });
 
-  it('tell the caller, the limit and its setting', () => {
+  it('name the caller, the limit and its setting in the refusal', () => {
     const { room, arrive } = open({ ...LIMITS, inFlight: 2, inFlightPerKey: 1 });
     const [{ place }] = [arrive('a'), arrive('b')];
-    expect(room.enter(place)?.message).toBe(
-      'The gateway has 2 requests under way, as many as it may (limits.in_flight).',
-    );
+    expect(room.enter(place)?.message).toBe('The gateway has 2 requests in flight, the limit (limits.in_flight).');
     room.apply({ ...LIMITS, inFlight: 3, inFlightPerKey: 1 });
     const messageOf = (key?: string): string | undefined => {
       const exchange = createExchange();
@@ -64,13 +62,13 @@ describe('shares of requests', () => {
     arrive('b');
     room.apply({ ...LIMITS, inFlight: 4, inFlightPerKey: 1 });
     expect(messageOf('a')).toBe(
-      'The key a has used up its share of the requests under way, 1 (limits.in_flight_per_key): three quarters of limits.in_flight (4) are taken.',
+      'The key a has used up its share of the requests in flight, 1 (limits.in_flight_per_key): three quarters of limits.in_flight (4) are taken.',
     );
   });
 });
 
 describe('slow uploads', () => {
-  it('are dropped the oldest first, when a second has passed, and not when they are there', async () => {
+  it('are dropped after one second, the oldest first, and never once they are complete', async () => {
     const { clock, room, arrive, reported } = open({ ...LIMITS, inFlight: 3, inFlightPerKey: 3 });
     const uploads = [arrive('a'), arrive('a'), arrive('b')];
     for (const { place } of uploads) room.reserve(place, 10);
@@ -87,7 +85,7 @@ describe('slow uploads', () => {
     expect(reported).toEqual(['refused in_flight', 'dropped in_flight']);
   });
 
-  it('do not give way to themselves', async () => {
+  it('are not dropped to make room for themselves', async () => {
     const { clock, room, arrive } = open({ ...LIMITS, inFlightBytes: 10 });
     const { place, exchange } = arrive('a');
     room.reserve(place, 5);
@@ -131,7 +129,7 @@ async function play(script: readonly Step[]) {
   return { room, arrive, places };
 }
 
-it('whatever requests do, what is held is the sum of what each holds, and nothing is left at the end', async () => {
+it('the held total always equals the sum over all requests, and is zero at the end', async () => {
   await fc.assert(
     fc.asyncProperty(steps(['a', 'b', 'c']), async (script) => {
       const { room, places } = await play(script);
@@ -148,10 +146,10 @@ it('whatever requests do, what is held is the sum of what each holds, and nothin
   );
 });
 
-it('whatever one key does, another one finds room for a request and a small body', async () => {
+it('no behaviour of one key keeps another key from a request with a small body', async () => {
   await fc.assert(
     fc.asyncProperty(steps(['a']), async (script) => {
-      // Replies that are held are there already: they count, and no limit stops them.
+      // Held replies are in memory already: they count, and no limit stops them.
       const { room, arrive } = await play(script.filter(({ kind }) => kind !== 'hold'));
       const { place, refused } = arrive('honest');
       expect([refused, room.reserve(place, 50)]).toEqual([undefined, undefined]);

@@ -4,13 +4,13 @@ import type { LoadLimit } from '../../record/error-types.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
 import { Uploads } from './uploads.ts';
 
-/** What one request takes of the room for all. */
+/** The part of the shared capacity that one request takes. */
 export interface Admission {
   readonly exchange: Exchange;
   readonly res: ServerResponse;
-  /** It counts as one of `limits.in_flight`. */
+  /** The request counts towards `limits.in_flight`. */
   counted: boolean;
-  /** Its caller is known, and the caller's share was checked. */
+  /** The caller is known, and its share was checked. */
   admitted: boolean;
   share: Share;
   bytes: number;
@@ -18,11 +18,11 @@ export interface Admission {
 
 export interface RoomSetup {
   readonly clock?: Pick<Clock, 'now'>;
-  /** A limit refused a request or a body, or needed the room of a slow upload. */
+  /** Called when a limit refuses a request or a body, or drops a slow upload to make room. */
   readonly onFull?: (limit: LoadLimit, action: 'refused' | 'dropped') => void;
 }
 
-/** What slow uploads would give back: all of them, and those of the caller that needs room. */
+/** The capacity that dropping slow uploads would free: in total, and of the caller that needs room. */
 interface Freed {
   readonly all: Amount;
   readonly own: Amount;
@@ -44,7 +44,10 @@ const UNLIMITED: InFlightLimits = {
   inFlightBytesPerKey: Infinity,
 };
 
-/** The room for requests and their bytes, and who holds how much of it. Where it is full, slow uploads are dropped before anything is refused. */
+/**
+ * The capacity for requests and their bytes, and each caller's share of it. When it is full, slow uploads are dropped
+ * before anything is refused.
+ */
 export class Room {
   readonly #shares = new Shares();
   readonly #uploads = new Uploads<Admission>();
@@ -63,7 +66,7 @@ export class Room {
     return this.#bytes;
   }
 
-  /** Callers with a key that hold any of it. */
+  /** Number of keys that hold any of it. */
   get keys(): number {
     return this.#shares.size;
   }
@@ -72,12 +75,12 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** A place that counts for nothing yet. */
+  /** Creates a place that counts towards no limit yet. */
   open({ exchange, res }: Pick<Admission, 'exchange' | 'res'>): Admission {
     return { exchange, res, counted: false, admitted: false, share: this.#shares.of(undefined), bytes: 0 };
   }
 
-  /** The first step: the caller is not known yet, so its share is not asked about. */
+  /** The first step. The caller is not known yet, so its share is not checked. */
   enter(place: Admission): GatewayError | undefined {
     if (this.#requests >= this.#limits.inFlight) {
       const refusal = this.#refusal(place, ({ all }) =>
@@ -91,7 +94,7 @@ export class Room {
     return undefined;
   }
 
-  /** The second step: the caller is known. A request that is refused takes no place any more. */
+  /** The second step. The caller is known. A refused request gives its place back. */
   admit(place: Admission): GatewayError | undefined {
     const share = this.#shares.of(place.exchange.caller?.keyId);
     if (!place.counted || (place.admitted && share === place.share)) return undefined;
@@ -106,7 +109,7 @@ export class Room {
     return refusal;
   }
 
-  /** So many more bytes of a body, or none. */
+  /** Reserves the bytes of a body, or none of them. */
   reserve(place: Admission, bytes: number): GatewayError | undefined {
     this.#uploads.add(place);
     const after = { all: this.#bytes + bytes, own: place.share.bytes - place.bytes };
@@ -120,13 +123,13 @@ export class Room {
     return undefined;
   }
 
-  /** So many more bytes that are there already, or fewer. False: there are too many. */
+  /** Counts bytes that are in memory already; negative to give them back. False: the limit is exceeded. */
   hold(place: Admission | undefined, bytes: number): boolean {
     if (place) this.#take(place, bytes);
     return this.#bytes <= this.#limits.inFlightBytes;
   }
 
-  /** Gives back all that it has taken. */
+  /** Returns everything that the place has taken. */
   release(place: Admission): void {
     this.#uploads.delete(place);
     this.#take(place, -place.bytes);
@@ -161,8 +164,8 @@ export class Room {
   }
 
   /**
-   * Drops slow uploads, the oldest first, until nothing is exceeded; none where all of them would not be enough. For a caller that
-   * exceeds its share these are its own: nothing of another caller makes room for it.
+   * Drops slow uploads, the oldest first, until no limit is exceeded. If dropping all of them would not be enough, it
+   * drops none. A caller that exceeds its own share loses only its own uploads.
    */
   #dropSlow(place: Admission, limit: LoadLimit, exceeds: Exceeds): boolean {
     const freed = { all: { ...NOTHING.all }, own: { ...NOTHING.own } };

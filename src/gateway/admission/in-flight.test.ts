@@ -10,10 +10,10 @@ function limitsOf(inFlight: number, inFlightBytes: number): LoadLimits {
   return { inFlight, inFlightBytes, inFlightPerKey: inFlight, inFlightBytesPerKey: inFlightBytes, pipelined: 16 };
 }
 
-/** A reply that is never read. */
+/** A reply that its client never reads. */
 const deaf: LeavingReply = { leaving: false, abort: () => {}, clientLeft: () => {} };
 
-/** Without shares: the last key may have all. */
+/** Without per-key limits: one key may use everything. */
 const LIMITS = limitsOf(3, 100);
 
 interface Request {
@@ -24,7 +24,7 @@ interface Request {
 }
 
 function start(limits = LIMITS) {
-  // No upload is slow: time stands still.
+  // No upload is slow, because the clock stands still.
   const inFlight = new InFlight({ clock: createFakeClock() });
   inFlight.apply(limits);
   const arrive = (refused = false): Request => {
@@ -39,8 +39,8 @@ function start(limits = LIMITS) {
   return { inFlight, arrive };
 }
 
-describe('requests under way', () => {
-  it('are refused beyond the limit, until one has left', () => {
+describe('requests in flight', () => {
+  it('are refused beyond the limit until one has ended', () => {
     const { inFlight, arrive } = start();
     const [first] = [arrive(), arrive(), arrive()] as const;
     expect(arrive().refusal).toMatchObject({ code: 'busy', status: 503, retryAfterMs: 1000 });
@@ -49,14 +49,14 @@ describe('requests under way', () => {
     expect(arrive().refusal).toMatchObject({ code: 'busy' });
   });
 
-  it('take nobody’s place when they are refused, for this or for what they ask', () => {
+  it('take no place when they are refused, by the limit or by the router', () => {
     const { arrive } = start();
     for (let count = 0; count < 10; count += 1) expect(arrive(true).refusal).toBeUndefined();
     expect([arrive(), arrive(), arrive()].map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined]);
     expect([arrive(), arrive()].map(({ refusal }) => refusal?.code)).toEqual(['busy', 'busy']);
   });
 
-  it('follow new limits from then on', () => {
+  it('follow new limits as soon as these apply', () => {
     const { inFlight, arrive } = start();
     const [{ exchange }] = [arrive(), arrive(), arrive()] as const;
     inFlight.apply(limitsOf(4, 200));
@@ -67,7 +67,7 @@ describe('requests under way', () => {
     expect(arrive().refusal?.code).toBe('busy');
   });
 
-  it('get no room for a body once they have left: nobody would give it back', () => {
+  it('reserve no bytes once they have ended: nothing would release them', () => {
     const { inFlight, arrive } = start();
     const { exchange } = arrive();
     inFlight.leave(exchange);
@@ -85,7 +85,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-it('whatever requests do, bytes are those of who holds some, never more than the limit, and none are left at the end', () => {
+it('the bytes always equal the sum over all holders, stay within the limit and end at zero', () => {
   fc.assert(
     fc.property(steps, (script) => {
       const { inFlight, arrive } = start(limitsOf(1000, 100));
@@ -112,7 +112,7 @@ it('whatever requests do, bytes are those of who holds some, never more than the
 });
 
 describe('a cut', () => {
-  it('aborts replies that have begun, cancels what still waits, and refuses who comes', () => {
+  it('aborts replies that have begun, cancels waiting requests and refuses new ones', () => {
     const { inFlight, arrive } = start();
     const [running, waiting] = [arrive(), arrive()];
     const aborted: string[] = [];
@@ -124,7 +124,7 @@ describe('a cut', () => {
     expect(arrive().refusal?.code).toBe('shutting_down');
   });
 
-  it('aborts a reply that begins all the same', () => {
+  it('aborts a reply that begins after it', () => {
     const { inFlight, arrive } = start();
     const { exchange } = arrive();
     inFlight.cut();
@@ -133,7 +133,7 @@ describe('a cut', () => {
     expect(aborted).toEqual(['shutting_down']);
   });
 
-  it('gives those an end whose chain never does', () => {
+  it('settles requests whose chain never ends', () => {
     const { inFlight, arrive } = start();
     const [hung, ended] = [arrive(), arrive()];
     inFlight.cut();
@@ -144,7 +144,7 @@ describe('a cut', () => {
   });
 });
 
-it('emptiness is told when the last has left, refused ones among them', async () => {
+it('`empty` resolves when the last request has ended, counting refused ones', async () => {
   const { inFlight, arrive } = start();
   await inFlight.empty();
   const [one, other] = [arrive(), arrive(true)];
@@ -157,7 +157,7 @@ it('emptiness is told when the last has left, refused ones among them', async ()
   await reported;
 });
 
-it('a request is interrupted until its reply begins', () => {
+it('a request can be interrupted only until its reply begins', () => {
   const { inFlight, arrive } = start();
   const [waiting, running] = [arrive(), arrive()];
   inFlight.replies(running.exchange, deaf);
@@ -167,8 +167,8 @@ it('a request is interrupted until its reply begins', () => {
   expect(running.exchange.cancellation.reason).toBeUndefined();
 });
 
-describe('replies that are held', () => {
-  it('take the room of bodies, and more than there is where they have come already', () => {
+describe('held replies', () => {
+  it('count against the room for bodies, even beyond the limit', () => {
     const { inFlight, arrive } = start();
     const [holding, next] = [arrive(), arrive()];
     expect(inFlight.hold(holding.exchange, 100)).toBe(true);
@@ -178,7 +178,7 @@ describe('replies that are held', () => {
     expect(inFlight.reserve(next.exchange, 40)).toBeUndefined();
   });
 
-  it('give their room back with their request, once, and take none after it', () => {
+  it('release their bytes once, with their request, and count none after it', () => {
     const { inFlight, arrive } = start();
     const { exchange } = arrive();
     inFlight.hold(exchange, 70);

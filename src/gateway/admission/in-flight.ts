@@ -3,22 +3,22 @@ import { GatewayError, type Exchange, type ReplyEnd } from '../../plugin/index.t
 import { Room, type Admission, type RoomSetup } from './capacity.ts';
 import { RETRY_AFTER_MS, type InFlightLimits } from './shares.ts';
 
-/** What writes a reply that has begun to leave. */
+/** The writer of a reply that has begun to leave. */
 export interface LeavingReply {
-  /** All of the reply is written, and waits for its client to take it. */
+  /** The whole reply is written and waits for its client to read it. */
   readonly leaving: boolean;
   abort(reason: GatewayError): void;
-  /** Nobody is there to write to. */
+  /** Ends the writer: the client has disconnected. */
   clientLeft(): void;
 }
 
-/** What a request brings when it comes. */
+/** A request as it enters. */
 export interface Arrival {
   readonly exchange: Exchange;
   readonly res: ServerResponse;
-  /** Refused already, for what it asks: it takes nobody's place. */
+  /** The router has refused it already, so it takes no place. */
   readonly refused: boolean;
-  /** Ends the exchange where nobody else does any more. */
+  /** Ends the exchange if no writer does. */
   readonly settle: (end: ReplyEnd) => void;
 }
 
@@ -28,18 +28,20 @@ interface Running extends Arrival {
 }
 
 export interface LoadLimits extends InFlightLimits {
-  /** Requests of one connection that are served at once. */
+  /** Requests of one connection that may be served at once. */
   readonly pipelined: number;
 }
 
 const GONE = new GatewayError('client_closed', 'The request has ended.');
 
 /**
- * Every request under way, from its head until the end of its reply, and the bytes of its body. They count as long: undici keeps
- * what it has sent until the upstream's reply has ended. What is held of its reply before it may leave counts with them. Bytes belong
- * to a request and leave with it, so that nothing can forget them. Outlives snapshots; the limits are those of the latest one.
+ * All requests in flight, from the head to the end of the reply, and the bytes they hold. A body's bytes count as long:
+ * undici keeps what it has sent until the upstream's reply has ended. Held bytes of a reply that has not begun to leave
+ * count too. Bytes belong to a request and are released with it, so that none can leak. Outlives snapshots and uses the
+ * limits of the latest one.
  *
- * A request is admitted in two steps: `enter` takes a place when its head is there, `admit` checks its caller's share of all places.
+ * A request is admitted in two steps: `enter` takes a place once the head has been read, `admit` checks the caller's
+ * share of the places.
  */
 export class InFlight {
   readonly #running = new Map<Exchange, Running>();
@@ -61,7 +63,7 @@ export class InFlight {
     return this.#room.bytes;
   }
 
-  /** Callers with a key that have requests under way. */
+  /** Number of keys that have requests in flight. */
   get keys(): number {
     return this.#room.keys;
   }
@@ -71,12 +73,12 @@ export class InFlight {
     return this.#pipelined;
   }
 
-  /** The gateway is being stopped: connections end with the reply they carry. */
+  /** The gateway is draining: each connection closes after its current reply. */
   get draining(): boolean {
     return this.#draining;
   }
 
-  /** Some reply is written to its end and has not left yet. */
+  /** True if some reply is written completely and its client has not read all of it. */
   get leaving(): boolean {
     return this.#running.values().some(({ writer }) => writer?.leaving ?? false);
   }
@@ -96,7 +98,7 @@ export class InFlight {
     this.#pipelined = limits.pipelined;
   }
 
-  /** Gives what a request is refused with; it is under way all the same, until its refusal has left. */
+  /** Takes a place, or returns the refusal. A refused request is in flight too, until its refusal has left. */
   enter(arrival: Arrival): GatewayError | undefined {
     const place = this.#room.open(arrival);
     const refusal = this.#cutBy ?? (arrival.refused ? undefined : this.#room.enter(place));
@@ -104,38 +106,39 @@ export class InFlight {
     return refusal;
   }
 
-  /** The caller is known. Gives what the request is refused with: then it takes no place any more. */
+  /** Checks the share of the caller, which is known now. A refused request gives its place back. */
   admit(exchange: Exchange): GatewayError | undefined {
     const request = this.#running.get(exchange);
     return request && this.#room.admit(request.place);
   }
 
-  /** Takes room for so many more bytes of a request's body, or gives what it is refused with and takes none. */
+  /** Reserves bytes for a request's body, or returns the refusal and reserves none. */
   reserve(exchange: Exchange, bytes: number): GatewayError | undefined {
     const request = this.#running.get(exchange);
-    // A request that has ended could not give back what it takes.
+    // A request that has ended could not release them.
     return request ? this.#room.reserve(request.place, bytes) : GONE;
   }
 
   /**
-   * So many more bytes of its reply are held, or fewer. They are there already, so they count whether there is room or not: it is
-   * the next body that is refused. False: there is none, and what can leave should.
+   * Counts held bytes of the request's reply; negative to release them. They are in memory already, so they count even
+   * beyond the limit, and the next body is refused. False: the limit is exceeded, so whatever can leave should.
    */
   hold(exchange: Exchange, bytes: number): boolean {
     return this.#room.hold(this.#running.get(exchange)?.place, bytes);
   }
 
-  /** Its reply begins to leave. */
+  /** Called when the reply of the request begins to leave. */
   replies(exchange: Exchange, writer: LeavingReply): void {
     const request = this.#running.get(exchange);
     if (!request) return;
     request.writer = writer;
-    // Refused before its caller was known: clients without a key that do not read take no place from those with one.
+    // A request refused before its caller was known gives its place back here. Otherwise clients without a key that do
+    // not read their replies would take places from callers with keys.
     if (!request.place.admitted) this.#room.release(request.place);
     if (this.#cutBy) writer.abort(this.#cutBy);
   }
 
-  /** False: it had left before. */
+  /** Removes the request. False: it was removed before. */
   leave(exchange: Exchange): boolean {
     const request = this.#running.get(exchange);
     if (!request) return false;
@@ -145,9 +148,11 @@ export class InFlight {
     return true;
   }
 
-  /** Ends a request whose reply has not begun; the chain answers it with the reason. False: there is none. */
+  /**
+   * Cancels a request whose reply has not begun; the chain replies with the reason. False: there is no such request.
+   */
   interrupt(res: ServerResponse, reason: GatewayError): boolean {
-    // Looked for, since it happens to few: an index would be kept for every request.
+    // A linear search, because this is rare: an index would be kept for every request.
     const request = [...this.#running.values()].find((one) => one.res === res);
     if (!request || request.writer) return false;
     request.exchange.cancellation.cancel(reason);
@@ -158,17 +163,24 @@ export class InFlight {
     this.#draining = true;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in flight. */
   empty(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Ends all that is under way, each in the way that is left to it, and whatever still comes. Gives how many were cut. */
+  /**
+   * Ends all requests in flight: aborts the replies that have begun and cancels the others. Requests that still arrive
+   * are refused. Returns the number of requests it ended.
+   */
   cut(): number {
-    const reason = (this.#cutBy = new GatewayError('shutting_down', 'The gateway is being stopped. Send it again.', {
-      retryAfterMs: RETRY_AFTER_MS,
-    }));
+    const reason = (this.#cutBy = new GatewayError(
+      'shutting_down',
+      'The gateway is shutting down. Send the request again.',
+      {
+        retryAfterMs: RETRY_AFTER_MS,
+      },
+    ));
     const cut = [...this.#running.values()];
     for (const { writer, exchange } of cut) {
       if (writer) writer.abort(reason);
@@ -177,7 +189,10 @@ export class InFlight {
     return cut.length;
   }
 
-  /** The connections are gone: what is still under way has nobody to answer, but its end has to be told. */
+  /**
+   * Settles the remaining requests after their connections were closed: they cannot be replied to, but their listeners
+   * must learn of the end.
+   */
   abandon(): void {
     const error = this.#cutBy;
     for (const { writer, settle } of this.#running.values()) {

@@ -24,7 +24,7 @@ function start(largeBodies = 64) {
     clock,
     done,
     reported,
-    /** The loop has gone round, after so many ms. */
+    /** Runs the event loop once, after so many ms. */
     async loop(ms: number) {
       await clock.advance(ms);
       for (const task of pending.splice(0)) task();
@@ -34,7 +34,7 @@ function start(largeBodies = 64) {
   };
 }
 
-/** Steps that take time, on a clock that goes on to its next timer whenever a step waits. */
+/** Steps that take time, on a clock that advances to its next timer whenever a step waits. */
 function measured(underWay: number) {
   let now = 0;
   const timers: { at: number; task: () => void }[] = [];
@@ -58,7 +58,7 @@ function measured(underWay: number) {
     };
     void turns.run(of(key, { deadline: Infinity }), work);
   };
-  /** Until nothing waits any more. */
+  /** Runs until no step waits. */
   const settle = (): void => {
     for (;;) {
       const next = timers.filter(({ at }) => at < Infinity).toSorted((a, b) => a.at - b.at)[0];
@@ -76,17 +76,17 @@ const of = (keyId: string, parts: Parameters<typeof createExchange>[0] = {}): Ex
   createExchange({ caller: createCaller({ keyId }), ...parts });
 
 describe('turns for large bodies', () => {
-  it('are for bodies over 1 MB', () => {
+  it('apply to bodies over 1 MB', () => {
     const { turns } = start();
     expect([turns.isHeavy(1_000_000), turns.isHeavy(1_000_001)]).toEqual([false, true]);
   });
 
-  it('run the first step at once and give its result, without a promise', () => {
+  it('run the first step synchronously and return its result', () => {
     const { turns } = start();
     expect(turns.run(of('a'), () => 7)).toBe(7);
   });
 
-  it('let the loop go round before the next step, one step at a time', async () => {
+  it('let the event loop run before the next step, one step at a time', async () => {
     const { turns, done, loop, pending } = start();
     const steps = ['one', 'two', 'three'].map((name) => turns.run(of('a'), () => void done.push(name)));
     expect(done).toEqual(['one']);
@@ -99,7 +99,7 @@ describe('turns for large bodies', () => {
     expect(turns.waiting).toBe(0);
   });
 
-  it('tell how many steps wait, how long each waited, and of every refusal', async () => {
+  it('report the number of waiting steps, each wait and every refusal', async () => {
     const { turns, reported, loop } = start(2);
     const cancellation = new Cancellation();
     const left = of('b', { cancellation });
@@ -129,7 +129,7 @@ describe('turns for large bodies', () => {
     expect(starts.slice(1).map((at, step) => at - starts[step]! - took)).toEqual(expected);
   });
 
-  it('of a key that has used little do not wait for what others owe for long ones', () => {
+  it('do not make a key with little recent use wait for the long steps of others', () => {
     const { starts, turn, names, settle } = measured(9);
     for (let step = 0; step < 3; step += 1) turn('hog', 500);
     turn('modest', 10);
@@ -139,7 +139,7 @@ describe('turns for large bodies', () => {
     expect(starts.slice(0, 3)).toEqual([0, 700, 720]);
   });
 
-  it('go round the keys, whatever number of requests each has', async () => {
+  it('rotate over the keys, however many requests each has', async () => {
     const { turns, done, loop } = start();
     const step = (key: string, name: string) => void turns.run(of(key), () => void done.push(name));
     for (const name of ['a1', 'a2', 'a3', 'a4']) step('a', name);
@@ -150,7 +150,7 @@ describe('turns for large bodies', () => {
     expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
   });
 
-  it('take a request that has begun before the new ones of its key', async () => {
+  it('serve a request that has begun before the new ones of its key', async () => {
     const { turns, done, loop } = start();
     const [first, second] = [of('a'), of('a')];
     void turns.run(first, () => void done.push('first scanned'));
@@ -161,7 +161,7 @@ describe('turns for large bodies', () => {
     expect(done).toEqual(['first scanned', 'first checked', 'first translated', 'second scanned']);
   });
 
-  it('refuse a new request where too many wait, and name the limit', async () => {
+  it('refuse a new request when too many wait, and name the limit', async () => {
     const { turns } = start(8);
     const going = of('a');
     void turns.run(going, () => 0);
@@ -174,7 +174,7 @@ describe('turns for large bodies', () => {
     expect(waiting).toHaveLength(turns.waiting);
   });
 
-  it('keep a quarter for each key at most, and refuse no request that has begun', async () => {
+  it('give each key at most a quarter, and refuse no request that has begun', async () => {
     const { turns, loop, done } = start(8);
     const going = of('a');
     void turns.run(going, () => 0);
@@ -191,7 +191,7 @@ describe('turns for large bodies', () => {
     expect(done).toEqual(['begun', 'another key']);
   });
 
-  it('end a wait with the reason of a client that leaves, and take nothing from the next', async () => {
+  it('end a wait when its client disconnects, and take nothing from the next', async () => {
     const { turns, done, loop } = start();
     const left = of('a');
     void turns.run(of('a'), () => 0);
@@ -205,7 +205,7 @@ describe('turns for large bodies', () => {
     expect(() => turns.run(left, () => 0)).toThrow('The client left.');
   });
 
-  it('end a wait at the deadline, of the request or of what is nearer', async () => {
+  it('end a wait at the deadline of the request, or at an earlier limit', async () => {
     const { turns, clock } = start();
     void turns.run(of('a'), () => 0);
     const late = turns.run(of('b', { deadline: clock.now() + 50 }), () => 0);

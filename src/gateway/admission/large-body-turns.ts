@@ -5,22 +5,22 @@ import { RecentUse } from './recent-use.ts';
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */
 export const HEAVY_BYTES = 1_000_000;
 
-/** Most of `limits.large_bodies` that one key may have waiting. */
+/** The largest part of `limits.large_bodies` that one key may have waiting. */
 const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
 
 export interface HeavyTurnsSetup {
   readonly clock: Clock;
-  /** Runs the task once the loop has served what is pending: `setImmediate`. */
+  /** Runs the task after the event loop has served pending events: `setImmediate`. */
   readonly nextLoopTurn: (task: () => void) => void;
-  /** Requests that this process has under way, those with large bodies among them. */
+  /** All requests that this process has in flight, including those with large bodies. */
   readonly underWay: () => number;
   readonly reported?: TurnsReports;
 }
 
-/** What the metrics hear of waiting steps. */
+/** Reports about waiting steps, for the metrics. */
 export interface TurnsReports {
-  /** So many more steps wait, or fewer. */
+  /** The number of waiting steps has changed. */
   waiting(change: 1 | -1): void;
   waited(ms: number): void;
   /** `limits.large_bodies` refused a request. */
@@ -35,25 +35,26 @@ interface Step {
 }
 
 /**
- * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a time, and the loop goes
- * round before the next. Beside other requests all steps together take half of the process at most, long ones less (`timesOf`). A key that has
- * used little of late does not pay for the long steps of others. Keys take turns with each other, whatever number of requests each has. Within a
- * key, requests that have begun go first: they hold their parsed bodies. Outlives snapshots.
+ * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a
+ * time, and the event loop runs once before the next. While other requests are in flight, all steps together take at
+ * most half of the process, long ones less (`timesOf`). A key with little recent use does not wait for the long steps
+ * of others. Keys take turns, however many requests each has. Within a key, requests that have begun go first: they
+ * hold their parsed bodies. Outlives snapshots.
  */
 export class HeavyTurns implements Turns {
   readonly #setup: HeavyTurnsSetup;
-  /** Waiting steps by key; the first key is the next. */
+  /** Waiting steps by key, in the order in which the keys take turns. */
   readonly #queues = new Map<string, Step[]>();
   readonly #begun = new WeakSet<Exchange>();
   /** Requests with large bodies that have not ended. */
   readonly #large = new Set<Exchange>();
   #waiting = 0;
   #most = Infinity;
-  /** Since the last step the loop has not gone round. */
+  /** The event loop has not run since the last step. */
   #blocked = false;
   #stopTimer: (() => void) | undefined;
   readonly #owed = new OwedTime();
-  /** More for long steps. */
+  /** The time that long steps owe, with the larger multiple. */
   readonly #owedByLong = new OwedTime();
   readonly #used = new RecentUse();
 
@@ -76,7 +77,7 @@ export class HeavyTurns implements Turns {
 
   run<T>(exchange: Exchange, work: () => T, limit: Limit = exchange): T | Promise<T> {
     limit.cancellation.throwIfCancelled();
-    this.#note(exchange);
+    this.#countLarge(exchange);
     if (!this.#blocked && this.#waiting === 0 && this.#startOf(keyOf(exchange)) <= this.#setup.clock.now()) {
       this.#begun.add(exchange);
       return this.#timed(exchange, work);
@@ -86,13 +87,13 @@ export class HeavyTurns implements Turns {
     return refusal ? Promise.reject(refusal) : this.#wait(exchange, work, limit);
   }
 
-  #note(exchange: Exchange): void {
+  #countLarge(exchange: Exchange): void {
     if (this.#large.has(exchange)) return;
     this.#large.add(exchange);
     exchange.onEnd(() => void this.#large.delete(exchange));
   }
 
-  /** Only requests that have had no turn are refused: the work done for the others would be lost. */
+  /** Refuses only requests that have had no turn: the work already done for others would be lost. */
   #refusal(exchange: Exchange): GatewayError | undefined {
     if (this.#begun.has(exchange)) return undefined;
     const share = Math.max(1, Math.floor(this.#most * SHARE_OF_KEY));
@@ -174,28 +175,28 @@ export class HeavyTurns implements Turns {
       const alone = this.#isAlone;
       this.#owed.add(from, took, alone ? 0 : 1);
       this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
-      // The time first: the turn of the loop behind it serves what has arrived meanwhile.
-      clock.after(0, () => nextLoopTurn(() => this.#goOn()));
+      // The timer comes first: the loop iteration after it serves what has arrived meanwhile.
+      clock.after(0, () => nextLoopTurn(() => this.#unblock()));
     }
   }
 
-  /** All requests under way have large bodies: there is no other work. */
+  /** True if all requests in flight have large bodies: there is no other work. */
   get #isAlone(): boolean {
     return this.#setup.underWay() <= this.#large.size;
   }
 
-  #goOn(): void {
+  #unblock(): void {
     this.#blocked = false;
     this.#schedule();
   }
 
-  /** When a step of this key may start. */
+  /** The earliest moment for a step of this key. */
   #startOf(key: string): number {
     const { startAt } = this.#owed;
     return this.#used.isSmall(key, this.#setup.clock.now()) ? startAt : Math.max(startAt, this.#owedByLong.startAt);
   }
 
-  /** Starts the next step, now or when it may start. */
+  /** Starts the next step, now or at its earliest moment. */
   #schedule(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
@@ -212,7 +213,7 @@ export class HeavyTurns implements Turns {
     const queue = this.#queues.get(key)!;
     const step = queue.shift()!;
     this.#count(-1);
-    // Behind all other keys.
+    // Moves the key behind all others.
     this.#queues.delete(key);
     if (queue.length > 0) this.#queues.set(key, queue);
     step.start();

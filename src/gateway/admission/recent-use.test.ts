@@ -11,7 +11,7 @@ describe('the use of a key', () => {
     expect([used.isSmall('modest', 0), used.isSmall('other', 0)]).toEqual([true, false]);
   });
 
-  it('is compared with keys that have used something of late alone', () => {
+  it('is compared only with keys that have recent use', () => {
     const used = new RecentUse();
     for (let key = 0; key < 500; key += 1) used.add(`old ${key}`, 1, 0);
     used.add('hog', 1000, 60_000);

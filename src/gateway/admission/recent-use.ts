@@ -1,5 +1,5 @@
 const HALF_LIFE_MS = 10_000;
-/** Below this a use is forgotten. */
+/** A key whose remaining use is below this is forgotten. */
 const LEAST_MS = 1;
 
 interface Use {
@@ -9,7 +9,7 @@ interface Use {
 
 const left = ({ ms, at }: Use, when: number): number => ms * 2 ** ((at - when) / HALF_LIFE_MS);
 
-/** How much time each key has used of late; a use counts half after 10 s. */
+/** The time that each key has used recently, with a half-life of 10 s. */
 export class RecentUse {
   readonly #keys = new Map<string, Use>();
   readonly #all: Use = { ms: 0, at: 0 };
@@ -25,14 +25,14 @@ export class RecentUse {
     if (at - this.#forgotAt >= HALF_LIFE_MS) this.#forget(at);
   }
 
-  /** The key has used less than half of what each would have if all had used the same. */
+  /** True if the key has used less than half of an equal share. */
   isSmall(key: string, at: number): boolean {
     const use = this.#keys.get(key);
     const keys = this.#keys.size + (use ? 0 : 1);
     return (use ? left(use, at) : 0) * keys * 2 < left(this.#all, at);
   }
 
-  /** A key that has used nothing of late is none that the time is shared with. */
+  /** A key without recent use no longer counts in the equal shares. */
   #forget(at: number): void {
     this.#forgotAt = at;
     for (const [key, use] of this.#keys) if (left(use, at) < LEAST_MS) this.#keys.delete(key);

@@ -2,30 +2,30 @@ import { GatewayError } from '../../plugin/index.ts';
 import type { LoadLimit } from '../../record/error-types.ts';
 
 export interface InFlightLimits {
-  /** Requests at once. */
+  /** Requests in flight. */
   readonly inFlight: number;
-  /** Requests of one key, once most of `inFlight` is taken. */
+  /** Requests of one key, once `OPEN_PART` of `inFlight` is taken. */
   readonly inFlightPerKey: number;
-  /** Bytes of their bodies, and of replies that are held. */
+  /** Bytes of their bodies and of held replies. */
   readonly inFlightBytes: number;
-  /** Those of one key, once most of `inFlightBytes` is taken. */
+  /** Bytes of one key, once `OPEN_PART` of `inFlightBytes` is taken. */
   readonly inFlightBytesPerKey: number;
 }
 
 /**
- * Up to this part of a limit every caller is admitted, so that one key alone may use an idle gateway. The rest is for keys that
- * hold less than their share: no key can keep the others out.
+ * Up to this part of a limit every caller is admitted, so that one key alone may use an idle gateway. The rest is for
+ * keys that hold less than their share: no key can keep the others out.
  */
 export const OPEN_PART = 0.75;
 
-/** What the requests of one caller hold. Callers without a key are one caller. */
+/** The requests and bytes of one caller. All callers without a key are one caller. */
 export interface Share {
   readonly key: string | undefined;
   requests: number;
   bytes: number;
 }
 
-/** The shares of callers with requests under way, and of no others. */
+/** The shares of callers that have requests in flight. */
 export class Shares {
   readonly #byKey = new Map<string, Share>();
   readonly #keyless: Share = { key: undefined, requests: 0, bytes: 0 };
@@ -46,7 +46,7 @@ export class Shares {
   }
 }
 
-/** @param all requests under way, and `own` those of the caller, without the one that is asked about */
+/** @param all requests in flight; `own` are those of the caller. Both exclude the request being admitted. */
 export function requestsExceed(
   { all, own }: { readonly all: number; readonly own: number },
   limits: InFlightLimits,
@@ -56,8 +56,8 @@ export function requestsExceed(
 }
 
 /**
- * The body of a caller's only request may pass the caller's share: a body has its own limit, `limits.body`.
- * @param all bytes that would be held, and `own` those that the caller's other requests hold
+ * A caller's only request may exceed the caller's share: a single body has its own limit, `limits.body`.
+ * @param all bytes that would be held; `own` are those of the caller's other requests
  */
 export function bytesExceed(
   { all, own }: { readonly all: number; readonly own: number },
@@ -68,17 +68,17 @@ export function bytesExceed(
   return !isOpen && own >= limits.inFlightBytesPerKey ? 'in_flight_bytes_per_key' : undefined;
 }
 
-/** A full limit may have room soon; a gateway that stops has others to take its place. */
+/** A full limit may have room soon, and another instance replaces a gateway that stops. */
 export const RETRY_AFTER_MS = 1000;
 
 const MESSAGES: Readonly<Record<LoadLimit, (limits: InFlightLimits, caller: string) => string>> = {
-  in_flight: ({ inFlight }) => `The gateway has ${inFlight} requests under way, as many as it may (limits.in_flight).`,
+  in_flight: ({ inFlight }) => `The gateway has ${inFlight} requests in flight, the limit (limits.in_flight).`,
   in_flight_per_key: ({ inFlight, inFlightPerKey }, caller) =>
-    `${caller} has used up its share of the requests under way, ${inFlightPerKey} (limits.in_flight_per_key): three quarters of limits.in_flight (${inFlight}) are taken.`,
+    `${caller} has used up its share of the requests in flight, ${inFlightPerKey} (limits.in_flight_per_key): three quarters of limits.in_flight (${inFlight}) are taken.`,
   in_flight_bytes: ({ inFlightBytes }) =>
-    `The requests under way leave no room for the body of this one: together they may hold ${inFlightBytes} bytes (limits.in_flight_bytes).`,
+    `The requests in flight leave no room for this body: together they may hold ${inFlightBytes} bytes (limits.in_flight_bytes).`,
   in_flight_bytes_per_key: ({ inFlightBytes, inFlightBytesPerKey }, caller) =>
-    `${caller} has used up its share of the bytes that are held, ${inFlightBytesPerKey} (limits.in_flight_bytes_per_key): three quarters of limits.in_flight_bytes (${inFlightBytes}) are taken.`,
+    `${caller} has used up its share of the held bytes, ${inFlightBytesPerKey} (limits.in_flight_bytes_per_key): three quarters of limits.in_flight_bytes (${inFlightBytes}) are taken.`,
 };
 
 export function busy(limit: LoadLimit, limits: InFlightLimits, { key }: Pick<Share, 'key'>): GatewayError {

@@ -8,12 +8,12 @@ export interface Upload {
 }
 
 /**
- * A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary uploads whenever the gateway is full, and each of
- * their retries with them.
+ * An upload older than this is slow. A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary
+ * uploads whenever the gateway is full, and each of their retries too.
  */
 export const SLOW_MS = 1000;
 
-/** Requests whose bodies are half read, the oldest first. Bounded by the requests under way. */
+/** Requests whose bodies are being read, the oldest first. Bounded by the requests in flight. */
 export class Uploads<T extends Upload> {
   readonly #reading = new Set<T>();
 
@@ -25,7 +25,10 @@ export class Uploads<T extends Upload> {
     this.#reading.delete(upload);
   }
 
-  /** Those that take longer than `SLOW_MS`. Bodies that are there by now are sorted out here: most are before anything looks for them. */
+  /**
+   * Uploads older than `SLOW_MS`. This is also where completed bodies are removed: most complete before anything looks
+   * for slow ones.
+   */
   *slow(now: number): Generator<T> {
     for (const upload of this.#reading) {
       if (upload.res.req.complete) this.#reading.delete(upload);

@@ -138,7 +138,7 @@ function withReply<T extends { reply: Reply | undefined }>(holder: T): T {
       const old = current;
       current = reply;
       if (old && old.body !== reply?.body)
-        cancelReply(old, new GatewayError('client_closed', 'Another reply was put in its place.'));
+        cancelReply(old, new GatewayError('client_closed', 'Another reply replaced it.'));
     },
   });
 }

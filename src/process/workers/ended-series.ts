@@ -2,7 +2,7 @@ import { addSamples, seriesOf, type FamilySnapshot, type SampleSnapshot } from '
 
 interface Ended {
   sample: SampleSnapshot;
-  /** Nothing is known to have been recorded after. */
+  /** The last moment at which the series may have been used. */
   usedAt: number;
 }
 
@@ -12,13 +12,13 @@ interface EndedFamily {
 }
 
 /**
- * What no worker tells any more and what still belongs to the sum: the counters and histograms of workers that have died, and the
- * series that a worker has let go of, because another may still use them and a sum must not go back.
+ * Series that no worker reports any more but that still belong to the sum: counters and histograms of dead workers, and
+ * series that one worker has dropped. Another worker may still use the latter, and a sum must not decrease.
  */
 export class EndedSeries {
   readonly #families = new Map<string, EndedFamily>();
 
-  /** @param usedAt the latest moment at which something may have been recorded */
+  /** @param usedAt the last moment at which the series may have been used */
   add(families: readonly FamilySnapshot[], usedAt: number): void {
     for (const family of families) {
       for (const sample of family.values) this.#add(family, sample, usedAt);
@@ -38,7 +38,10 @@ export class EndedSeries {
     ended.usedAt = Math.max(ended.usedAt, usedAt);
   }
 
-  /** Forgets the series that nothing was recorded under since `then`, and that no worker has: all of it or nothing of it is in the sum. */
+  /**
+   * Forgets series that were not used since `then` and that no worker reports. A series is in the sum completely or not
+   * at all.
+   */
   forget(then: number, living: readonly FamilySnapshot[]): void {
     const reported = new Map<string, Set<string>>();
     const reportOf = (name: string): Set<string> => {

@@ -6,28 +6,29 @@ import { TraceSettingsError } from '../../record/traces/trace-settings.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
 
-/** Beside this file in the sources and in `dist/` alike, with the same extension. */
+/** The path relative to this file, and the extension, are the same in the sources and in `dist/`. */
 const WORKER_MAIN = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
 
-/** A worker did not come to serve, for no reason that the settings explain. */
+/** Thrown if a worker did not start for a reason other than the settings. */
 export class WorkersFailed extends Error {
   override readonly name = 'WorkersFailed';
 }
 
-/** There is no process that could end and be replaced. */
+/** Thrown if no process was started, so that none can exit and be replaced. */
 export class CannotFork extends WorkersFailed {}
 
-/** No signal opens the inspector in a worker, whatever its primary was started with. */
+/** No signal opens the inspector in a worker, whatever the primary's flags. */
 const WORKER_FLAGS = [...new Set([...process.execArgv, '--disable-sigusr1'])];
 
-/** A structured clone keeps what JSON loses: maps, NaN. */
+/** Uses structured clones, which keep maps and NaN, unlike JSON. */
 export function setUpFork(): void {
-  // The primary accepts all connections, whatever NODE_CLUSTER_SCHED_POLICY says: it can move them, and close the port on none.
+  // The primary accepts all connections, regardless of NODE_CLUSTER_SCHED_POLICY: only then can it move connections and
+  // close the port without losing any.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: WORKER_MAIN, args: [], execArgv: WORKER_FLAGS, serialization: 'advanced' });
 }
 
-/** Where the system starts no more processes, Node throws or emits `error`, and there never is an `exit`. */
+/** If the system cannot start more processes, Node throws or emits `error`, and never emits `exit`. */
 export function forkWorker(): Worker {
   let worker: Worker | undefined;
   try {
@@ -37,7 +38,7 @@ export function forkWorker(): Worker {
   }
   if (worker.process.pid !== undefined) return worker;
   worker.on('error', () => {});
-  throw new CannotFork('the system starts no more processes');
+  throw new CannotFork('the system cannot start another process');
 }
 
 export function failureOf(failure: StartFailure): Error {

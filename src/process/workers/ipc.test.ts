@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { answer, Channel, NoAnswer, type WorkerAnswers, type ToPrimary, type ToWorker } from './ipc.ts';
 
-const unasked = () => Promise.reject(new Error('not asked here'));
+const unused = () => Promise.reject(new Error('not used here'));
 const ANSWERS: WorkerAnswers = {
-  start: unasked,
-  reload: unasked,
+  start: unused,
+  reload: unused,
   record: async ({ id }) => ({ id }),
   records: async () => [],
-  explain: unasked,
-  keeps: unasked,
-  explained: unasked,
+  explain: unused,
+  keeps: unused,
+  explained: unused,
   alive: async () => undefined,
-  targets: unasked,
+  targets: unused,
   metrics: async () => undefined,
   labels: async () => undefined,
   drain: async () => ({ cut: 2 }),
-  drainStep: unasked,
+  drainStep: unused,
 };
 
 function open() {
@@ -24,20 +24,20 @@ function open() {
   const sent: ToWorker[] = [];
   const channel = new Channel((message) => void sent.push(message), clock);
   const hear = (message: ToPrimary): void => {
-    if (message.type === 'answer' || message.type === 'failed') channel.heard(message);
+    if (message.type === 'answer' || message.type === 'failed') channel.receive(message);
   };
   return { clock, sent, channel, hear };
 }
 
 describe('questions to a worker', () => {
-  it('get each its own answer, in whatever order the answers come', async () => {
+  it('each get their own answer, whatever the order of the answers', async () => {
     const { sent, channel, hear } = open();
-    const asked = [channel.ask('record', { id: 'a' }, 100), channel.ask('record', { id: 'b' }, 100)];
+    const pending = [channel.ask('record', { id: 'a' }, 100), channel.ask('record', { id: 'b' }, 100)];
     for (const message of sent.toReversed()) await answer(message, ANSWERS, hear);
-    expect(await Promise.all(asked)).toEqual([{ id: 'a' }, { id: 'b' }]);
+    expect(await Promise.all(pending)).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 
-  it('are given up when their time is over, and an answer that comes later is dropped', async () => {
+  it('time out, and a late answer is dropped', async () => {
     const { clock, sent, channel, hear } = open();
     const late = channel.ask('record', { id: 'a' }, 100);
     const outcome = expect(late).rejects.toThrow(NoAnswer);
@@ -49,18 +49,18 @@ describe('questions to a worker', () => {
     expect(await next).toEqual({ cut: 2 });
   });
 
-  it('fail with what failed in the worker', async () => {
+  it('fail with the error of the worker', async () => {
     const { sent, channel, hear } = open();
-    const asked = channel.ask('targets', undefined, 100);
+    const pending = channel.ask('targets', undefined, 100);
     await answer(sent[0]!, ANSWERS, hear);
-    await expect(asked).rejects.toThrow('not asked here');
+    await expect(pending).rejects.toThrow('not used here');
   });
 
-  it('fail at once when the worker ends, those asked afterwards too', async () => {
+  it('fail at once when the worker exits, and so do later ones', async () => {
     const { channel, sent } = open();
-    const asked = channel.ask('metrics', undefined, 1_000);
+    const pending = channel.ask('metrics', undefined, 1_000);
     channel.end();
-    await expect(asked).rejects.toThrow(NoAnswer);
+    await expect(pending).rejects.toThrow(NoAnswer);
     await expect(channel.ask('metrics', undefined, 1_000)).rejects.toThrow(NoAnswer);
     expect(sent).toHaveLength(1);
   });

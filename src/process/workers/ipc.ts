@@ -10,48 +10,48 @@ import type { AskedQuestion } from '../../dry-run/explain/read-question.ts';
 import type { ExplainOutcome } from '../../dry-run/explain/explain-source.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 
-/** What a worker needs for the settings the primary has. */
+/** The files from which a worker reads the primary's settings. */
 export interface SentSettings {
   readonly configs: string;
   readonly files: ReadPlaces;
 }
 
-/** Why a worker does not serve. */
+/** The reason why a worker did not start. */
 export type StartFailure =
   | { readonly kind: 'settings'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'listen'; readonly message: string; readonly unknownHost: string | undefined }
   | { readonly kind: 'traces' | 'other'; readonly message: string };
 
-/** All the primary may ask of a worker, and what the answer is. */
+/** The questions of the primary to a worker, with their arguments and answers. */
 export interface WorkerQuestions {
-  /** `port`: where the workers before it listen; undefined for the first, which takes what the settings say. */
+  /** `port`: the port of the earlier workers; undefined for the first, which uses the settings. */
   readonly start: {
-    readonly asked: SentSettings & { readonly port: number | undefined };
+    readonly args: SentSettings & { readonly port: number | undefined };
     readonly answer: { readonly address: Address } | { readonly failure: StartFailure };
   };
   readonly reload: {
-    readonly asked: SentSettings;
+    readonly args: SentSettings;
     readonly answer: { readonly hash: string; readonly refused: readonly Diagnostic[] | undefined };
   };
-  /** The latest request with this id; undefined: it had none. */
-  readonly record: { readonly asked: { readonly id: string }; readonly answer: object | undefined };
-  readonly records: { readonly asked: RecordQuery; readonly answer: readonly object[] };
-  readonly explain: { readonly asked: AskedQuestion; readonly answer: ExplainOutcome };
-  /** Whether a request of this worker can be explained. */
-  readonly keeps: { readonly asked: { readonly id: string }; readonly answer: boolean };
-  /** A request of this worker; undefined: it keeps none under this id. */
-  readonly explained: { readonly asked: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
-  /** Whether its event loop runs: the answer says nothing but that. */
-  readonly alive: { readonly asked: undefined; readonly answer: undefined };
-  readonly targets: { readonly asked: undefined; readonly answer: readonly string[] };
-  /** The model names that are labels of metrics from now on, in all workers. */
-  readonly labels: { readonly asked: readonly string[]; readonly answer: undefined };
-  /** All of them are told before the answer comes, in a message of their own: what is told later is never older. */
-  readonly metrics: { readonly asked: undefined; readonly answer: undefined };
-  /** Answered when the last reply has ended; `cut`: how many had to be. */
-  readonly drain: { readonly asked: DrainTimes; readonly answer: { readonly cut: number } };
-  /** The end of the delay of a drain; answered at once. */
-  readonly drainStep: { readonly asked: DrainStep; readonly answer: undefined };
+  /** The latest request with this id; undefined: the worker had none. */
+  readonly record: { readonly args: { readonly id: string }; readonly answer: object | undefined };
+  readonly records: { readonly args: RecordQuery; readonly answer: readonly object[] };
+  readonly explain: { readonly args: AskedQuestion; readonly answer: ExplainOutcome };
+  /** Whether this worker can explain the request. */
+  readonly keeps: { readonly args: { readonly id: string }; readonly answer: boolean };
+  /** Explains a request of this worker; undefined: it keeps none under this id. */
+  readonly explained: { readonly args: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
+  /** A ping: any answer shows that the event loop runs. */
+  readonly alive: { readonly args: undefined; readonly answer: undefined };
+  readonly targets: { readonly args: undefined; readonly answer: readonly string[] };
+  /** The model names that are metric labels from now on, in all workers. */
+  readonly labels: { readonly args: readonly string[]; readonly answer: undefined };
+  /** The metrics themselves arrive in a separate message before the answer, so that later messages are never older. */
+  readonly metrics: { readonly args: undefined; readonly answer: undefined };
+  /** Answered when the last reply has ended. `cut`: the number of replies that had to be cut. */
+  readonly drain: { readonly args: DrainTimes; readonly answer: { readonly cut: number } };
+  /** A step at the end of a drain's delay; answered at once. */
+  readonly drainStep: { readonly args: DrainStep; readonly answer: undefined };
 }
 export type WorkerQuestion = keyof WorkerQuestions;
 
@@ -59,7 +59,7 @@ interface Asking<Q extends WorkerQuestion> {
   readonly type: 'ask';
   readonly id: number;
   readonly question: Q;
-  readonly asked: WorkerQuestions[Q]['asked'];
+  readonly args: WorkerQuestions[Q]['args'];
 }
 
 export type ToWorker = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
@@ -67,29 +67,29 @@ export type ToWorker = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
 export type ToPrimary =
   | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerQuestions[WorkerQuestion]['answer'] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
-  /** Unasked: a model name that could become a label, or is one and is used. */
+  /** Unsolicited: a model name that could become a label, or the use of one that is. */
   | { readonly type: 'label'; readonly use: LabelUse }
-  /** Unasked: it takes no more connections and ends, by an error that nothing has handled. */
+  /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
   | { readonly type: 'ending' }
-  /** Unasked, about once a second, what must not be lost with a worker that dies without a word. */
+  /** Unsolicited, about once a second: values that must not be lost if the worker dies suddenly. */
   | {
       readonly type: 'metrics';
       readonly which: 'all' | 'cumulative';
       readonly families: readonly FamilySnapshot[];
       readonly load: Load;
     }
-  /** Unasked, whenever it has changed, a few times a second. */
+  /** Unsolicited, when it has changed, a few times a second. */
   | { readonly type: 'load'; readonly load: Load };
 
-/** What is cut when a worker is killed. */
+/** The load that would be cut if the worker were killed. */
 export interface Load {
   /** Requests whose reply has not ended. */
   readonly requests: number;
-  /** Connections of clients, idle ones among them. */
+  /** Connections of clients, including idle ones. */
   readonly connections: number;
 }
 
-/** No answer: it did not come in time, or the process is gone. */
+/** Thrown if an answer did not come in time or the process is gone. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
@@ -99,7 +99,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The primary's side of the channel to one worker: every question is answered, refused or given up in bounded time. */
+/** The primary's side of the channel to one worker. Every question is answered, fails or times out. */
 export class Channel {
   readonly #send: (message: ToWorker) => void;
   readonly #clock: Clock;
@@ -107,7 +107,7 @@ export class Channel {
   #last = 0;
   #gone = false;
 
-  /** @param send may throw: a channel that is closed is a worker that is gone */
+  /** @param send may throw: the worker of a closed channel is gone */
   constructor(send: (message: ToWorker) => void, clock: Clock) {
     this.#send = send;
     this.#clock = clock;
@@ -115,11 +115,11 @@ export class Channel {
 
   ask<Q extends WorkerQuestion>(
     question: Q,
-    asked: WorkerQuestions[Q]['asked'],
+    args: WorkerQuestions[Q]['args'],
     limitMs: number,
   ): Promise<WorkerQuestions[Q]['answer']> {
     return new Promise((resolve, reject) => {
-      if (this.#gone) return reject(new NoAnswer(`the worker is gone: no answer to "${question}"`));
+      if (this.#gone) return reject(new NoAnswer(`the worker has exited: no answer to "${question}"`));
       const id = (this.#last += 1);
       const settle = (): void => {
         this.#waiting.delete(id);
@@ -134,21 +134,21 @@ export class Channel {
         reject: (error) => (settle(), reject(error)),
       });
       try {
-        this.#send({ type: 'ask', id, question, asked } as ToWorker);
+        this.#send({ type: 'ask', id, question, args } as ToWorker);
       } catch {
-        this.#waiting.get(id)?.reject(new NoAnswer(`the worker cannot be asked "${question}"`));
+        this.#waiting.get(id)?.reject(new NoAnswer(`the question "${question}" cannot be sent to the worker`));
       }
     });
   }
 
-  /** An answer that nobody waits for any more is dropped. */
-  heard(message: Extract<ToPrimary, { readonly id: number }>): void {
+  /** Settles the question of an answer. An answer after the time limit is dropped. */
+  receive(message: Extract<ToPrimary, { readonly id: number }>): void {
     const waiting = this.#waiting.get(message.id);
     if (message.type === 'answer') waiting?.resolve(message.answer);
     else waiting?.reject(new Error(message.message));
   }
 
-  /** The process has ended: nothing will be answered any more. */
+  /** Fails all pending and later questions: the process has exited. */
   end(): void {
     this.#gone = true;
     for (const { reject } of this.#waiting.values()) reject(new NoAnswer('the worker has ended'));
@@ -156,20 +156,20 @@ export class Channel {
 }
 
 export type WorkerAnswers = {
-  readonly [Q in WorkerQuestion]: (asked: WorkerQuestions[Q]['asked']) => Promise<WorkerQuestions[Q]['answer']>;
+  readonly [Q in WorkerQuestion]: (args: WorkerQuestions[Q]['args']) => Promise<WorkerQuestions[Q]['answer']>;
 };
 
-/** The worker's side: one answer to every question, in whatever order they are ready. */
+/** The worker's side: one answer per question, sent as soon as it is ready. */
 export async function answer(
   message: ToWorker,
   answers: WorkerAnswers,
   send: (message: ToPrimary) => void,
 ): Promise<void> {
-  const { id, question, asked } = message;
+  const { id, question, args } = message;
   try {
-    // The pair is one of the union's; TypeScript does not follow it through the look-up.
-    const act = answers[question] as (asked: unknown) => Promise<WorkerQuestions[WorkerQuestion]['answer']>;
-    send({ type: 'answer', id, answer: await act(asked) });
+    // Question and arguments are a pair of the union; TypeScript does not keep that through the lookup.
+    const act = answers[question] as (args: unknown) => Promise<WorkerQuestions[WorkerQuestion]['answer']>;
+    send({ type: 'answer', id, answer: await act(args) });
   } catch (error) {
     send({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
   }

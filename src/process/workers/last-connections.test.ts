@@ -4,7 +4,7 @@ import { Channel, type ToWorker } from './ipc.ts';
 import { takeLastConnections } from './last-connections.ts';
 import type { Member } from './pool-member.ts';
 
-/** Two workers, a port and what is between them: all that happens, in its order. */
+/** Two workers, a port and the messages between them, with all events in order. */
 function start({ blocked = false, handedOutAfterMs = 0 } = {}) {
   const events: string[] = [];
   let accepted = 0;
@@ -13,8 +13,8 @@ function start({ blocked = false, handedOutAfterMs = 0 } = {}) {
     const isBlocked = blocked && id === 2;
     const channel = new Channel((message: ToWorker) => {
       if (message.question !== 'drainStep') return;
-      events.push(`${id} ${message.asked}`);
-      if (!isBlocked) setImmediate(() => channel.heard({ type: 'answer', id: message.id, answer: undefined }));
+      events.push(`${id} ${message.args}`);
+      if (!isBlocked) setImmediate(() => channel.receive({ type: 'answer', id: message.id, answer: undefined }));
     }, systemClock);
     return { channel, silence: { isSuspect: isBlocked } } as unknown as Member;
   };
@@ -39,7 +39,7 @@ const TIMES = { delayMs: 0, timeoutMs: 1000, lingerMs: 0 };
 const STEPS = ['1 hold', '2 hold', 'port closed', '1 serve', '2 serve', '1 stop', '2 stop', 'no more connections'];
 
 describe('the end of the delay of a drain with workers', () => {
-  it('closes the port once all hold new requests, and lets them stop once all connections are handed out', async () => {
+  it('closes the port once all workers hold new requests, and stops them once all connections are handed out', async () => {
     const { events, workers } = start({ handedOutAfterMs: 60 });
     const over = takeLastConnections(workers, TIMES);
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -48,7 +48,7 @@ describe('the end of the delay of a drain with workers', () => {
     expect(events).toEqual(STEPS);
   });
 
-  it('closes the port after connections have ceased to come', async () => {
+  it('closes the port once no more connections arrive', async () => {
     const { events, workers, accept } = start();
     const coming = setInterval(accept, 5);
     const over = takeLastConnections(workers, TIMES);
@@ -59,7 +59,7 @@ describe('the end of the delay of a drain with workers', () => {
     expect(events).toEqual(STEPS);
   });
 
-  it('does not wait for ever where connections go on coming', async () => {
+  it('has a limit if connections keep arriving', async () => {
     const { events, workers, accept } = start();
     const coming = setInterval(accept, 1);
     await takeLastConnections(workers, TIMES);
@@ -67,13 +67,13 @@ describe('the end of the delay of a drain with workers', () => {
     expect(events).toEqual(STEPS);
   });
 
-  it('does not wait for the word of a worker that is blocked', async () => {
+  it('does not wait for a blocked worker', async () => {
     const { events, workers } = start({ blocked: true });
     await takeLastConnections(workers, TIMES);
     expect(events).toEqual(STEPS);
   });
 
-  it('closes the port at once where nothing is waited for', async () => {
+  it('closes the port at once if the drain has no timeout', async () => {
     const { events, workers } = start();
     await takeLastConnections(workers, { delayMs: 0, timeoutMs: 0, lingerMs: 0 });
     expect(events).toEqual(STEPS.slice(2));

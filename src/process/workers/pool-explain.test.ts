@@ -11,38 +11,41 @@ const outcome = (notes: string): ExplainOutcome => ({ explanation: { notes: [not
 const REFUSED: ExplainOutcome = { refused: { status: 400, code: 'unknown_key', message: 'no' } };
 const BUSY = { refused: { status: 503, code: 'busy' } };
 
-/** Workers 1, 2, … that answer so; an error is what there is instead of an answer. One that has none keeps no request. */
+/**
+ * Workers 1, 2, … with these answers; an error is thrown instead of an answer. A worker without an answer keeps no
+ * request.
+ */
 function workersOf(...answers: readonly (ExplainOutcome | undefined | Error | Promise<never>)[]) {
-  const asked: number[] = [];
+  const called: number[] = [];
   const limits = new Map<string, number>();
   const source = explainedBy(() =>
     answers.map((answer, index) => ({
       worker: { id: index + 1 },
       channel: {
         ask: async (question: string, _: unknown, limitMs: number) => {
-          asked.push(index + 1);
+          called.push(index + 1);
           limits.set(question, limitMs);
           if (answer instanceof Error) throw answer;
-          const said = await answer;
-          return (question === 'keeps' ? said !== undefined : said) as never;
+          const kept = await answer;
+          return (question === 'keeps' ? kept !== undefined : kept) as never;
         },
       },
     })),
   );
-  return { source, asked, limits };
+  return { source, called, limits };
 }
 
 const pending = (): Promise<never> => new Promise(() => {});
 
 describe('a question to a worker pool', () => {
-  it('is answered by one worker, another one each time', async () => {
-    const { source, asked } = workersOf(outcome('a'), outcome('b'));
+  it('is answered by the workers in turn', async () => {
+    const { source, called } = workersOf(outcome('a'), outcome('b'));
     const answers = [await source.explain(QUESTION), await source.explain(QUESTION)];
-    expect(asked.toSorted((a, b) => a - b)).toEqual([1, 2]);
-    expect(answers.map(({ explanation }) => explanation?.worker)).toEqual(asked);
+    expect(called.toSorted((a, b) => a - b)).toEqual([1, 2]);
+    expect(answers.map(({ explanation }) => explanation?.worker)).toEqual(called);
   });
 
-  it('has the worker’s refusal as its answer', async () => {
+  it('returns the worker’s refusal', async () => {
     expect(await workersOf(REFUSED).source.explain(QUESTION)).toEqual(REFUSED);
   });
 
@@ -50,37 +53,37 @@ describe('a question to a worker pool', () => {
     expect(await workersOf().source.explain(QUESTION)).toMatchObject(BUSY);
   });
 
-  it('is refused for now when the worker it was given to ends or hangs', async () => {
+  it('returns 503 if its worker exits or hangs', async () => {
     expect(await workersOf(new NoAnswer('the worker has ended')).source.explain(QUESTION)).toMatchObject(BUSY);
   });
 
-  it('fails with the worker it was given to, and is asked of no other', async () => {
-    const { source, asked } = workersOf(new Error('a fault'));
+  it('fails if its worker fails, and is not sent to another', async () => {
+    const { source, called } = workersOf(new Error('a fault'));
     await expect(source.explain(QUESTION)).rejects.toThrow('a fault');
-    expect(asked).toEqual([1]);
+    expect(called).toEqual([1]);
   });
 });
 
-describe('a request that some worker served', () => {
+describe('a request that one of the workers served', () => {
   it.each([
     ['the others do not have it', [NONE, outcome('b')]],
     ['another one is gone', [new NoAnswer('died'), outcome('b')]],
     ['another one hangs', [pending(), outcome('b')]],
-  ])('is explained by that one though %s', async (_, answers) => {
+  ])('is explained by that worker even if %s', async (_, answers) => {
     expect(await workersOf(...answers).source.explained('id')).toEqual({ explanation: { notes: ['b'], worker: 2 } });
   });
 
-  it('is said to be kept by none when all have said so', async () => {
+  it('is unknown if all workers answer that they do not keep it', async () => {
     expect(await workersOf(NONE, NONE).source.explained('id')).toBeUndefined();
     expect(await workersOf().source.explained('id')).toBeUndefined();
   });
 
-  it('is not said to be kept by none when one has said nothing', async () => {
+  it('is not unknown if one worker did not answer', async () => {
     expect(await workersOf(NONE, new NoAnswer('died')).source.explained('id')).toMatchObject(BUSY);
     await expect(workersOf(NONE, new Error('a fault')).source.explained('id')).rejects.toThrow('a fault');
   });
 
-  it('is looked for as briefly as its record, however long it takes to explain', async () => {
+  it('is looked up with a short limit, however long the explanation may take', async () => {
     const { source, limits } = workersOf(outcome('a'));
     await source.explained('id');
     expect(limits.get('keeps')).toBe(1_000);

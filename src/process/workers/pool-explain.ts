@@ -1,27 +1,33 @@
 import type { ExplainOutcome, ExplainSource } from '../../dry-run/explain/explain-source.ts';
 import { NoAnswer, type Channel } from './ipc.ts';
 
-/** A worker that asks for the first time compiles its settings once more, and a large request takes seconds. Below what the listener waits (30 s). */
+/**
+ * A worker compiles its settings again for its first explanation, and a large request takes seconds. Less than the
+ * listener's limit (30 s).
+ */
 const EXPLAIN_LIMIT_MS = 25_000;
-/** Whose request it was is known at once, by each that is not busy with something else. */
+/** Each worker that is not busy knows at once whether it keeps the request. */
 const LOOK_UP_LIMIT_MS = 1_000;
 
-interface Asked {
+interface ExplainWorker {
   readonly worker: { readonly id: number };
   readonly channel: Pick<Channel, 'ask'>;
 }
 
 const busy = (message: string): ExplainOutcome => ({ refused: { status: 503, code: 'busy', message } });
 
-/** What is explained by the workers: a question by any of them, a request by the one that served it. The answer says which. */
-export function explainedBy(serving: () => readonly Asked[]): ExplainSource {
+/**
+ * Explains through the workers: a hypothetical request by any worker, a served request by the worker that served it.
+ * The explanation names the worker.
+ */
+export function explainedBy(serving: () => readonly ExplainWorker[]): ExplainSource {
   let turn = 0;
   return {
-    explain(asked) {
+    explain(args) {
       const members = serving();
       const member = members[(turn += 1) % members.length];
       if (!member) return Promise.resolve(busy('No worker serves.'));
-      return orBusy(async () => by(member, await member.channel.ask('explain', asked, EXPLAIN_LIMIT_MS)));
+      return orBusy(async () => by(member, await member.channel.ask('explain', args, EXPLAIN_LIMIT_MS)));
     },
     explained: (id) =>
       orBusy(async () => {
@@ -32,8 +38,11 @@ export function explainedBy(serving: () => readonly Asked[]): ExplainSource {
   };
 }
 
-/** Undefined only when all have said that they keep none. Rejects with NoAnswer where one said nothing. */
-async function keeperOf(id: string, members: readonly Asked[]): Promise<Asked | undefined> {
+/**
+ * Undefined only if all workers answered that they do not keep the request. Rejects with NoAnswer if one did not
+ * answer.
+ */
+async function keeperOf(id: string, members: readonly ExplainWorker[]): Promise<ExplainWorker | undefined> {
   try {
     return await Promise.any(members.map((member) => ifKept(member, id)));
   } catch (error) {
@@ -45,20 +54,23 @@ async function keeperOf(id: string, members: readonly Asked[]): Promise<Asked | 
 
 class NotKept extends Error {}
 
-async function ifKept(member: Asked, id: string): Promise<Asked> {
+async function ifKept(member: ExplainWorker, id: string): Promise<ExplainWorker> {
   if (await member.channel.ask('keeps', { id }, LOOK_UP_LIMIT_MS)) return member;
   throw new NotKept();
 }
 
-/** A worker that hangs, or has ended while it was asked, is soon replaced: no fault of the question, nor one to be logged. */
+/**
+ * Turns a missing answer into 503: a worker that hangs or exits is soon replaced, so the question is not at fault and
+ * nothing needs logging.
+ */
 async function orBusy<O>(ask: () => Promise<O>): Promise<O | ExplainOutcome> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof NoAnswer) return busy('A worker that is asked does not answer.');
+    if (error instanceof NoAnswer) return busy('A worker does not answer.');
     throw error;
   }
 }
 
-const by = ({ worker }: Asked, outcome: ExplainOutcome): ExplainOutcome =>
+const by = ({ worker }: ExplainWorker, outcome: ExplainOutcome): ExplainOutcome =>
   outcome.explanation ? { explanation: { ...outcome.explanation, worker: worker.id } } : outcome;

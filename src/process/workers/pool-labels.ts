@@ -2,13 +2,13 @@ import type { LabelUse } from '../../catalog/worker-labels.ts';
 import { ModelLabels } from '../../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 
-/** Decides for all workers which model names are labels of metrics. */
+/** Decides for all workers which model names are metric labels. */
 export class PoolLabels {
   readonly #labels: ModelLabels;
   readonly #spread: (names: readonly string[]) => void;
   #spreadVersion = 0;
 
-  /** @param spread tells all workers */
+  /** @param spread sends the names to all workers */
   constructor(clock: Pick<Clock, 'now'>, spread: (names: readonly string[]) => void) {
     this.#labels = new ModelLabels({ now: () => clock.now() });
     this.#spread = spread;
@@ -18,8 +18,8 @@ export class PoolLabels {
     return this.#labels.names;
   }
 
-  /** A worker has seen the name answered, or uses its label. */
-  heard({ model, keyId }: LabelUse): void {
+  /** Takes a worker's report: a model name was answered, or its label was used. */
+  receive({ model, keyId }: LabelUse): void {
     this.#labels.answered(model, keyId);
     if (this.#labels.version === this.#spreadVersion) return;
     this.#spreadVersion = this.#labels.version;

@@ -17,10 +17,10 @@ interface Opened {
 }
 
 /**
- * The port of the workers. node:cluster opens it in the primary with a server of node:net, takes the socket from that server
- * (`internal/cluster/round_robin_handle`), gives no access to it, and closes it when the last worker stops listening: by then the
- * kernel may hold connections, and resets them. Node tells of every server that listens
- * (https://nodejs.org/api/diagnostics_channel.html#net), so the primary can close the socket when its queue is empty.
+ * The port of the workers. node:cluster opens it in the primary with a node:net server, takes over the server's socket
+ * (`internal/cluster/round_robin_handle`), gives no access to it, and closes it when the last worker stops listening.
+ * By then the kernel may hold connections, which it resets. Node reports every server that listens
+ * (https://nodejs.org/api/diagnostics_channel.html#net), so the primary can close the socket while its queue is empty.
  */
 export class PoolListener {
   readonly #opened: Opened[] = [];
@@ -33,7 +33,7 @@ export class PoolListener {
     });
   }
 
-  /** Counts connections from the first call on. */
+  /** Counts accepted connections from the first call on. */
   count(): () => number {
     for (const handle of this.#handles()) {
       const { onconnection } = handle;
@@ -45,12 +45,15 @@ export class PoolListener {
     return () => this.#accepted;
   }
 
-  /** The connections it has accepted are handed out nonetheless. node:cluster closes it once more, which does nothing. */
+  /**
+   * Closes the port. Accepted connections are still handed out. node:cluster closes the socket again, which has no
+   * effect.
+   */
   close(): void {
     for (const handle of this.#handles()) handle.close();
   }
 
-  /** Other servers of this process keep their socket. */
+  /** The sockets taken over by node:cluster: other servers still have theirs. */
   #handles(): ListeningHandle[] {
     return this.#opened.flatMap(({ server, handle }) => (server._handle === null && handle.fd >= 0 ? [handle] : []));
   }

@@ -21,7 +21,7 @@ const valueOf = async (metrics: PoolMetrics, name: string): Promise<number | und
 };
 
 describe('the metrics of several processes', () => {
-  it('never go back, whoever tells, dies or comes', async () => {
+  it('never decrease, in any order of reports, deaths and starts', async () => {
     const step = fc.record({
       worker: fc.integer({ min: 0, max: 3 }),
       add: fc.double({ min: 0, max: 1e6, noNaN: true }),
@@ -40,7 +40,7 @@ describe('the metrics of several processes', () => {
             metrics.ended(one.id);
             living.set(worker, { id: (nextId += 1), count: 0 });
           } else
-            metrics.heard(one.id, {
+            metrics.receive(one.id, {
               families: [family('m_total', one.count)],
               which: doing === 'report' ? 'cumulative' : 'all',
             });
@@ -52,21 +52,21 @@ describe('the metrics of several processes', () => {
     );
   });
 
-  it('have what a dead worker had told last, but not its gauges', async () => {
+  it('contain the last report of a dead worker without its gauges', async () => {
     const metrics = metricsOf();
     const gauge = (value: number) => family('in_flight', value, { type: 'gauge' });
-    metrics.heard(1, { families: [family('m_total', 5), gauge(3)], which: 'all' });
-    metrics.heard(2, { families: [family('m_total', 1), gauge(2)], which: 'all' });
-    metrics.heard(1, { families: [family('m_total', 7)], which: 'cumulative' });
+    metrics.receive(1, { families: [family('m_total', 5), gauge(3)], which: 'all' });
+    metrics.receive(2, { families: [family('m_total', 1), gauge(2)], which: 'all' });
+    metrics.receive(1, { families: [family('m_total', 7)], which: 'cumulative' });
     expect([await valueOf(metrics, 'm_total'), await valueOf(metrics, 'in_flight')]).toEqual([8, 5]);
     metrics.ended(1);
     expect([await valueOf(metrics, 'm_total'), await valueOf(metrics, 'in_flight')]).toEqual([8, 2]);
   });
 
-  it('count once what every worker does because the primary says so', async () => {
+  it('count once what all workers do on the primary’s command', async () => {
     const metrics = metricsOf([family('reloads_total', 1, { aggregator: 'primary' })]);
     for (const worker of [1, 2])
-      metrics.heard(worker, { families: [family('reloads_total', 1, { aggregator: 'primary' })], which: 'all' });
+      metrics.receive(worker, { families: [family('reloads_total', 1, { aggregator: 'primary' })], which: 'all' });
     expect(await valueOf(metrics, 'reloads_total')).toBe(1);
     metrics.ended(1);
     expect(await valueOf(metrics, 'reloads_total')).toBe(1);
@@ -77,7 +77,7 @@ describe('a series of several processes', () => {
   const DAY = SERIES_IDLE_MS;
   const SPEC: MetricSpec = { type: 'counter', name: 'm_total', help: 'help', labels: ['a'] };
 
-  /** Workers with counters of their own, which report on request, and what the exposition says of the series `x`. */
+  /** Workers with their own counters, which report on request, and the exposed values of the series `x`. */
   function start() {
     let now = 0;
     const metrics = new PoolMetrics({ snapshot: async () => [] }, () => now);
@@ -89,9 +89,9 @@ describe('a series of several processes', () => {
       );
     const workers = new Map([1, 2].map((id) => [id, open()]));
     const report = async (id: number) => {
-      // As Family tells it to the registry, whose type knows prom-client's classes only.
+      // As Family passes it to the registry, whose type knows only prom-client's classes.
       const families = [(await workers.get(id)!.get()) as FamilySnapshot];
-      metrics.heard(id, { families, which: 'all' });
+      metrics.receive(id, { families, which: 'all' });
     };
     return {
       add: (id: number, value: number) => workers.get(id)!.add({ a: 'x' }, value),
@@ -113,7 +113,7 @@ describe('a series of several processes', () => {
     };
   }
 
-  it('does not go back when one worker has not used it for a day and another has', async () => {
+  it('does not decrease if one worker has not used it for a day but another has', async () => {
     const { add, reportAll, set, value } = start();
     add(1, 100);
     add(2, 5);
@@ -129,7 +129,7 @@ describe('a series of several processes', () => {
     expect(await value()).toBe(107);
   });
 
-  it('leaves when no worker has used it for a day, the dead included, and begins at 0 when it returns', async () => {
+  it('is removed if no worker, dead ones included, has used it for a day, and restarts at 0', async () => {
     const { add, reportAll, die, set, value } = start();
     add(1, 100);
     add(2, 5);
@@ -148,7 +148,7 @@ describe('a series of several processes', () => {
     expect(await value()).toBe(2);
   });
 
-  it('is whole or gone: it never goes back but to its beginning', async () => {
+  it('is complete or absent: it never decreases except to its start', async () => {
     const step = fc.record({
       doing: fc.constantFrom('add', 'add', 'report', 'die', 'wait', 'long wait'),
       worker: fc.integer({ min: 0, max: 1 }),
@@ -159,7 +159,7 @@ describe('a series of several processes', () => {
         const { add, report, reportAll, die, set, value } = start();
         const ids = [1, 2];
         let [now, next] = [0, 3];
-        // Of what has been told, since the series was last absent.
+        // The sum of the reports since the series was last absent.
         let last = 0;
         let sinceGone = 0;
         for (const { doing, worker, amount } of steps) {

@@ -9,18 +9,18 @@ type Families = readonly FamilySnapshot[];
 type MetricsReport = Pick<Extract<ToPrimary, { readonly type: 'metrics' }>, 'families' | 'which'>;
 
 interface ReportedMetrics {
-  /** As of the latest message. */
+  /** From the latest message. */
   cumulative: Families;
-  /** As of the latest full answer. */
+  /** From the latest full report. */
   others: Families;
 }
 
-const NOTHING: Families = [];
+const NO_FAMILIES: Families = [];
 
 /**
- * The metrics of several processes as those of one. What a worker has counted stays when it dies: its last counters and
- * histograms move into a sum of the dead, so that no counter goes back. Its gauges go with it. A series leaves when no worker has
- * used it for as long as one process keeps it, whole.
+ * Merges the metrics of several processes. When a worker dies, its last counters and histograms move into a sum for
+ * ended workers, so that no counter decreases; its gauges are dropped. A series is removed as a whole once no worker
+ * has used it for as long as a single process would keep it.
  */
 export class PoolMetrics {
   readonly #own: Pick<Metrics, 'snapshot'>;
@@ -28,25 +28,25 @@ export class PoolMetrics {
   readonly #reported = new Map<number, ReportedMetrics>();
   readonly #ended = new EndedSeries();
 
-  /** @param now monotonic milliseconds. Default: time stands still */
+  /** @param now monotonic milliseconds. Default: a clock that stands still */
   constructor(own: Pick<Metrics, 'snapshot'>, now: () => number = () => 0) {
     this.#own = own;
     this.#now = now;
   }
 
-  /** Each message is newer than the one before it. */
-  heard(worker: number, { families, which }: MetricsReport): void {
-    const reported = this.#reported.get(worker) ?? { cumulative: NOTHING, others: NOTHING };
+  /** Takes a worker's report. Each report is newer than the one before it. */
+  receive(worker: number, { families, which }: MetricsReport): void {
+    const reported = this.#reported.get(worker) ?? { cumulative: NO_FAMILIES, others: NO_FAMILIES };
     this.#reported.set(worker, reported);
     const workers = families.filter(({ aggregator }) => aggregator !== 'primary');
     const retired = workers.flatMap(({ retired: values, ...family }) => (values ? [{ ...family, values }] : []));
-    // This worker has not used them for so long; others may have.
+    // This worker has not used them for this long; others may have.
     this.#ended.add(retired, this.#now() - SERIES_IDLE_MS);
     reported.cumulative = workers.filter((family) => isCumulative(family));
     if (which === 'all') reported.others = workers.filter((family) => !isCumulative(family));
   }
 
-  /** The worker has ended, and nothing of it is still on its way. */
+  /** The worker has ended, and all its messages have arrived. */
   ended(worker: number): void {
     const reported = this.#reported.get(worker);
     if (!reported) return;
@@ -54,7 +54,7 @@ export class PoolMetrics {
     this.#ended.add(reported.cumulative, this.#now());
   }
 
-  /** From what has been told so far: ask the workers first. */
+  /** Renders the reports received so far. Request new ones from the workers first. */
   async scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }> {
     const own = await this.#own.snapshot('all');
     const living = [...this.#reported.values()].flatMap(({ cumulative, others }) => [cumulative, others]);

@@ -6,7 +6,7 @@ const silent = (worker: number) => ({ worker, answered: false, answer: undefined
 const at = (second: number): string => `2026-11-21T10:00:0${second}.000Z`;
 
 describe('a request looked up in several processes', () => {
-  it('is told with the worker that served it', () => {
+  it('is returned with the worker that served it', () => {
     expect(findRecord([said(1, undefined), said(2, { request_id: 'a', time: at(1) })])).toEqual({
       worker: 2,
       request_id: 'a',
@@ -14,12 +14,12 @@ describe('a request looked up in several processes', () => {
     });
   });
 
-  it('is the latest of those that had the id, and says how many had it', () => {
+  it('is the latest with the id, and has the number of requests with it', () => {
     const answers = [said(1, { time: at(3), same_id: 2 }), said(2, { time: at(5) }), said(3, undefined)];
     expect(findRecord(answers)).toEqual({ worker: 2, time: at(5), same_id: 3 });
   });
 
-  it('is not there only when every worker has said so', () => {
+  it('is unknown only if every worker has answered', () => {
     expect(findRecord([said(1, undefined), said(2, undefined)])).toBeUndefined();
     expect(() => findRecord([said(1, undefined), silent(2)])).toThrow('worker 2 does not answer');
     expect(findRecord([silent(1), said(2, { time: at(1) })])).toMatchObject({ worker: 2 });
@@ -37,7 +37,7 @@ describe('a list of requests from several processes', () => {
     { time: at(2), ended: at(5) },
   ]);
 
-  it('has those that run, then those that ended, the latest first, as many as were asked for', () => {
+  it('has running requests, then ended ones, the latest first, up to the limit', () => {
     const lines = mergeRecords([first, second], 4);
     expect(lines).toEqual([
       { worker: 2, time: at(4), state: 'running' },
@@ -47,7 +47,7 @@ describe('a list of requests from several processes', () => {
     ]);
   });
 
-  it('says which worker did not answer', () => {
+  it('names a worker that did not answer', () => {
     expect(mergeRecords([silent(3), second], 1)).toEqual([
       { worker: 3, state: 'does not answer' },
       { worker: 2, time: at(4), state: 'running' },

@@ -1,11 +1,11 @@
-/** What one worker said; `answered` is false when it did not in time. */
+/** One worker's answer. `answered` is false if it did not come in time. */
 export interface Answered<A> {
   readonly worker: number;
   readonly answered: boolean;
   readonly answer: A | undefined;
 }
 
-/** What is looked at of a record, as json.ts writes it. */
+/** The fields of a record (json.ts) that are read here. */
 interface ReportedRecord {
   readonly time?: string;
   readonly ended?: string;
@@ -13,7 +13,7 @@ interface ReportedRecord {
   readonly worker: number;
 }
 
-/** The latest of those that had the id, and which worker served it. "None" is said only when all have said so. */
+/** The latest request with the id, with the worker that served it. Undefined only if every worker has answered. */
 export function findRecord(answers: readonly Answered<object | undefined>[]): object | undefined {
   const found = answers
     .flatMap(({ worker, answer }): ReportedRecord[] => (answer ? [{ worker, ...answer }] : []))
@@ -28,7 +28,10 @@ export function findRecord(answers: readonly Answered<object | undefined>[]): ob
   return undefined;
 }
 
-/** As one process lists them: those that run, then those that ended, the latest first. One that does not answer has a line that says so. */
+/**
+ * Lists records as a single process does: running ones, then ended ones, the latest first. A worker that does not
+ * answer gets its own line.
+ */
 export function mergeRecords(answers: readonly Answered<readonly object[]>[], limit: number): readonly object[] {
   const lines = answers.flatMap(({ worker, answer }): ReportedRecord[] =>
     (answer ?? []).map((line) => ({ worker, ...line })),
@@ -39,5 +42,5 @@ export function mergeRecords(answers: readonly Answered<readonly object[]>[], li
   return [...silent, ...[...running, ...over].slice(0, limit)];
 }
 
-/** Both are moments as ISO 8601 writes them, or not there. */
+/** Compares ISO 8601 times; a missing one comes first. */
 const compare = (a = '', b = ''): number => (a < b ? -1 : Number(a > b));

@@ -4,8 +4,8 @@ import { Silence, SILENCE_LIMIT_MS, TICK_MS } from './silence.ts';
 const ticks = (silence: Silence, count: number): Set<string> =>
   new Set(Array.from({ length: count }, () => silence.tick()));
 
-describe('a worker that says nothing', () => {
-  it('is asked after 1 s, suspect after 2 s, and ended after 10 s', () => {
+describe('a silent worker', () => {
+  it('is pinged after 1 s, suspect after 2 s, and killed after 10 s', () => {
     const silence = new Silence();
     expect(SILENCE_LIMIT_MS).toBe(10_000);
     expect(silence.tick()).toBe('nothing');
@@ -16,25 +16,25 @@ describe('a worker that says nothing', () => {
     expect(silence.tick()).toBe('end');
   });
 
-  it('is trusted again with its first word', () => {
+  it('is trusted again after its next message', () => {
     const silence = new Silence();
     ticks(silence, 10);
-    silence.heard();
+    silence.reset();
     expect([silence.isSuspect, silence.tick()]).toEqual([false, 'nothing']);
   });
 
-  it('has no more time than it takes to be suspect when its drain is over', () => {
+  it('gets only the time to become suspect once its drain is over', () => {
     const silence = new Silence();
     ticks(silence, 2);
-    silence.endPatience();
+    silence.shortenLimit();
     expect([silence.tick(), silence.tick()]).toEqual(['ask', 'end']);
   });
 
-  it('is left alone as long as it says something in time', () => {
+  it('is not killed while its messages arrive in time', () => {
     const silence = new Silence();
     for (let round = 0; round < 3; round += 1) {
       expect(ticks(silence, 19)).not.toContain('end');
-      silence.heard();
+      silence.reset();
     }
   });
 });

@@ -2,14 +2,14 @@
 export const SILENCE_LIMIT_MS = 10_000;
 /** A worker that has sent no message for SUSPECT_AFTER_MS gets no new connections while others answer. */
 const SUSPECT_AFTER_MS = 2_000;
-/** How often the primary looks. */
+/** How often the primary checks its workers. */
 export const TICK_MS = 500;
-/** A worker reports its metrics about once a second. The primary asks a worker that has not. */
+/** A worker reports its metrics about once a second. The primary pings a worker that has not. */
 const ASK_AFTER_MS = 1_000;
 
 /**
- * For how long a worker has said nothing, counted in ticks of the primary and not by a clock: a primary that stood still itself
- * (a container that was paused) has heard nothing either, and must not end workers that live.
+ * The time since a worker's last message, counted in ticks of the primary. A clock would be wrong: a primary that was
+ * paused itself (as a container) has received nothing either, and must not kill live workers.
  */
 export class Silence {
   #limitMs: number;
@@ -27,16 +27,16 @@ export class Silence {
     return this.#silentMs >= SUSPECT_AFTER_MS;
   }
 
-  heard(): void {
+  reset(): void {
     this.#silentMs = 0;
   }
 
-  /** Its drain is over: a worker that says nothing has no more time than it takes to be sure of that. */
-  endPatience(): void {
+  /** Shortens the limit at the end of a drain: a silent worker only gets the time needed to be suspect. */
+  shortenLimit(): void {
     this.#limitMs = Math.min(this.#limitMs, SUSPECT_AFTER_MS);
   }
 
-  /** What is to be done about it. */
+  /** Counts a tick. Returns the action that is due. */
   tick(): 'nothing' | 'ask' | 'end' {
     this.#silentMs += TICK_MS;
     if (this.#silentMs >= this.#limitMs) return 'end';

@@ -2,11 +2,11 @@ import type { Clock } from '../../plugin/index.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { Member } from './pool-member.ts';
 
-/** Beyond its own limit a drain has error events to send and telemetry to flush. */
+/** Extra time beyond the drain's limit, to send error events and flush telemetry. */
 const DRAIN_EXTRA_MS = 10_000;
-/** The last numbers of a worker that has drained come at once, or are left out. */
-const TELL_LIMIT_MS = 1_000;
-/** A worker that has answered everything ends; one that does not is killed. */
+/** Limit for the last metrics of a drained worker: they come at once or are lost. */
+const METRICS_LIMIT_MS = 1_000;
+/** A drained worker exits within this time or is killed. */
 const EXIT_LIMIT_MS = 2_000;
 
 export interface StopTools {
@@ -15,8 +15,8 @@ export interface StopTools {
 }
 
 /**
- * Drains one worker and waits for its end. Gives how many requests were cut; of a worker that had to be killed its last word
- * counts, and at least one: something keeps it from ending.
+ * Drains one worker and waits for its exit. Returns the number of cut requests. For a worker that had to be killed this
+ * is its last report, but at least 1: something kept it from ending.
  */
 export async function stopMember(member: Member, times: DrainTimes, { clock, kill }: StopTools): Promise<number> {
   const { worker, channel, exited, silence } = member;
@@ -26,14 +26,14 @@ export async function stopMember(member: Member, times: DrainTimes, { clock, kil
     return 0;
   }
   const limitMs = times.delayMs + times.timeoutMs + times.lingerMs;
-  // A worker that is blocked does not know that its time is over. One that answers still has something to flush.
-  const callOff = clock.after(limitMs, () => silence.endPatience());
+  // A blocked worker does not notice that its time is over. A worker that responds still has data to flush.
+  const callOff = clock.after(limitMs, () => silence.shortenLimit());
   let cut = 0;
   try {
     ({ cut } = await channel.ask('drain', { ...times, inStep: times.timeoutMs > 0 }, limitMs + DRAIN_EXTRA_MS));
     member.drained = true;
-    await channel.ask('metrics', undefined, TELL_LIMIT_MS);
-    // It ends when the channel does.
+    await channel.ask('metrics', undefined, METRICS_LIMIT_MS);
+    // The worker exits when the channel closes.
     worker.process.disconnect();
   } catch {
     if (!member.drained) cut = Math.max(1, member.load.requests);

@@ -26,13 +26,13 @@ import { heldBy, KILL_REASONS, NO_LOAD, type KillReason, type Member } from './p
 import { Silence, TICK_MS } from './silence.ts';
 import { stopMember, type StopTools } from './stop-member.ts';
 
-/** Plugins that open connections, token exchanges and a busy machine have this long. */
+/** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;
 const RELOAD_LIMIT_MS = 60_000;
-/** A look-up waits no longer: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
+/** Limit of a look-up: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
 const LOOK_UP_LIMIT_MS = 1_000;
 
-interface Death {
+interface WorkerExit {
   readonly code: number;
   readonly signal: string;
   readonly held: Load;
@@ -40,13 +40,13 @@ interface Death {
 
 export interface PoolOptions {
   readonly size: number;
-  /** Folder of the settings, as it was named. */
+  /** Folder of the settings, as given. */
   readonly configs: string;
-  /** How long a worker may say nothing before it is killed. Injected by tests. */
+  /** How long a worker may be silent before it is killed. Injected by tests. */
   readonly silenceMs?: number;
 }
 
-/** The worker processes: forks them, asks them, puts others in the places of those that end. */
+/** The pool of worker processes: forks them, sends them questions and replaces those that end. */
 export class WorkerProcessPool implements WorkerPool {
   readonly #options: PoolOptions;
   readonly #tools: WorkerPoolTools;
@@ -56,7 +56,7 @@ export class WorkerProcessPool implements WorkerPool {
   readonly #connections = new Connections();
   readonly #listener = new PoolListener();
   #inForce: InForce | undefined;
-  /** What workers are told to listen on; undefined: what the settings say. */
+  /** The port for workers; undefined: the port of the settings. */
   #port: number | undefined;
   #address: Address | undefined;
   #stopping = false;
@@ -67,7 +67,7 @@ export class WorkerProcessPool implements WorkerPool {
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     setUpFork();
-    // One that is blocked does not notice that its channel has ended.
+    // A blocked worker does not notice that its channel has closed.
     process.once('exit', () => {
       for (const { worker } of this.#members) worker.process.kill('SIGKILL');
     });
@@ -92,7 +92,7 @@ export class WorkerProcessPool implements WorkerPool {
   }
 
   async scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }> {
-    // Of one that says nothing in time its last word counts.
+    // For a worker that does not respond in time, its last report counts.
     await this.#askAll('metrics', undefined);
     return this.#metrics.scrape(accept);
   }
@@ -123,7 +123,7 @@ export class WorkerProcessPool implements WorkerPool {
     const members = [...this.#members];
     const tools: StopTools = { clock, kill: (member, reason) => this.#kill(member, reason) };
     const stopped = Promise.all(members.map((member) => stopMember(member, times, tools)));
-    // Beside them: a drain is over when its workers have ended.
+    // Not awaited: the drain is over when its workers have exited.
     void takeLastConnections({ members, listener: this.#listener, connections: this.#connections, clock }, times);
     const cut = await stopped;
     return cut.reduce((sum, one) => sum + one, 0);
@@ -133,14 +133,14 @@ export class WorkerProcessPool implements WorkerPool {
     return [...this.#members].filter(({ servingSince, ending }) => servingSince !== undefined && !ending);
   }
 
-  /** All at once, none for long: `answer` is undefined where there was none in time. */
+  /** Sends a question to all workers at once, with a limit. `answer` is undefined if none came in time. */
   #askAll<Q extends WorkerQuestion>(
     question: Q,
-    asked: WorkerQuestions[Q]['asked'],
+    args: WorkerQuestions[Q]['args'],
   ): Promise<Answered<WorkerQuestions[Q]['answer']>[]> {
     return Promise.all(
       this.#serving().map(async ({ worker, channel }) => {
-        const [result] = await Promise.allSettled([channel.ask(question, asked, LOOK_UP_LIMIT_MS)]);
+        const [result] = await Promise.allSettled([channel.ask(question, args, LOOK_UP_LIMIT_MS)]);
         const answered = result.status === 'fulfilled';
         return { worker: worker.id, answered, answer: answered ? result.value : undefined };
       }),
@@ -151,15 +151,15 @@ export class WorkerProcessPool implements WorkerPool {
     return { configs: this.#options.configs, files: files.contents };
   }
 
-  /** Rejects with what a start in this process would have rejected with. */
+  /** Rejects with the error that a start in this process would have thrown. */
   async #startMember(pausedMs: number): Promise<Address> {
-    // A port the system chose lasts while somebody has it open. When all are gone, it is asked for by its number.
+    // A port chosen by the system is kept while some worker has it open. When all are gone, it is requested by number.
     if ([...this.#members].every(({ ending }) => ending)) this.#port = this.#address?.port;
     const member = this.#fork(pausedMs);
     const inForce = this.#inForce!;
-    const asked = { ...this.#sent(inForce), port: this.#port };
-    const answer = await member.channel.ask('start', asked, START_LIMIT_MS).catch((error: Error) => {
-      // It may have ended, or hang.
+    const args = { ...this.#sent(inForce), port: this.#port };
+    const answer = await member.channel.ask('start', args, START_LIMIT_MS).catch((error: Error) => {
+      // The worker may have exited or hang.
       this.#kill(member, 'start');
       throw new WorkersFailed(`a worker did not start: ${error.message}`);
     });
@@ -169,7 +169,7 @@ export class WorkerProcessPool implements WorkerPool {
     this.#count();
     this.#watch(member);
     this.#tools.log.info({ worker: member.worker.id, pid: member.worker.process.pid }, 'a worker serves');
-    // Settings that came into force while it was starting.
+    // The settings may have changed during the start.
     if (this.#inForce !== inForce) await this.#reload(member);
     return answer.address;
   }
@@ -183,15 +183,15 @@ export class WorkerProcessPool implements WorkerPool {
     const reported = { servingSince: undefined, pausedMs, load: NO_LOAD, drained: false, killed: false, ending: false };
     const member: Member = { worker, channel, exited, silence, connections, ...reported };
     this.#members.add(member);
-    worker.on('message', (message: ToPrimary) => this.#heard(member, message));
+    worker.on('message', (message: ToPrimary) => this.#receive(member, message));
     worker.on('error', (err) => this.#tools.log.error({ err, worker: worker.id }, 'a worker could not be reached'));
     worker.on('exit', (code, signal) => {
       this.#members.delete(member);
       channel.end();
       this.#metrics.ended(worker.id);
       this.#count();
-      const held = this.#countCut(member);
-      // At the first start a worker that does not come to serve ends the start.
+      const held = this.#countLost(member);
+      // During the first start, a worker that fails ends the start instead.
       if (!this.#stopping && !member.ending && (this.#address || member.servingSince !== undefined))
         this.#replace(member, { code, signal, held });
       resolve();
@@ -199,7 +199,7 @@ export class WorkerProcessPool implements WorkerPool {
     return member;
   }
 
-  #countCut(member: Member): Load {
+  #countLost(member: Member): Load {
     const held = heldBy(member);
     const { workerRequestsCut, workerConnectionsCut } = this.#tools.metrics.families;
     workerRequestsCut.add({}, held.requests);
@@ -207,20 +207,20 @@ export class WorkerProcessPool implements WorkerPool {
     return held;
   }
 
-  #heard(member: Member, message: ToPrimary): void {
-    member.silence.heard();
+  #receive(member: Member, message: ToPrimary): void {
+    member.silence.reset();
     member.connections.isSuspended = false;
-    if (message.type === 'answer' || message.type === 'failed') return member.channel.heard(message);
-    if (message.type === 'label') return this.#labels.heard(message.use);
-    if (message.type === 'ending') return this.#letEnd(member);
-    // Messages may come after the end: by then what this worker has counted stands among the dead.
+    if (message.type === 'answer' || message.type === 'failed') return member.channel.receive(message);
+    if (message.type === 'label') return this.#labels.receive(message.use);
+    if (message.type === 'ending') return this.#replaceEnding(member);
+    // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
     if (!this.#members.has(member)) return;
-    if (message.type === 'metrics') this.#metrics.heard(member.worker.id, message);
+    if (message.type === 'metrics') this.#metrics.receive(member.worker.id, message);
     member.load = message.load;
     member.connections.takeAccepted();
   }
 
-  /** One that is blocked gets no connections, and is killed when it stays so: then it is replaced as any other that died. */
+  /** A blocked worker gets no connections. If it stays blocked it is killed, and replaced as any other. */
   #watch(member: Member): void {
     const { worker, channel, silence, connections } = member;
     const { clock, log } = this.#tools;
@@ -228,10 +228,10 @@ export class WorkerProcessPool implements WorkerPool {
       if (!this.#members.has(member)) return;
       const due = silence.tick();
       connections.isSuspended = silence.isSuspect;
-      connections.look();
+      connections.tick();
       if (due === 'end') {
         const reported = { worker: worker.id, pid: worker.process.pid, silent_ms: silence.ms };
-        log.error(reported, 'a worker hangs: it has said nothing for too long, and is killed');
+        log.error(reported, 'a worker hangs: it has been silent for too long and is killed');
         return this.#kill(member, this.#stopping ? 'drain' : 'blocked');
       }
       if (due === 'ask') channel.ask('alive', undefined, LOOK_UP_LIMIT_MS).catch(() => {});
@@ -239,7 +239,7 @@ export class WorkerProcessPool implements WorkerPool {
     });
   }
 
-  /** Counts one that is still there. */
+  /** Kills a worker that still runs, and counts the kill. */
   #kill(member: Member, reason: KillReason): void {
     if (!this.#members.has(member)) return;
     if (!member.killed) this.#tools.metrics.families.workersKilled.add({ reason });
@@ -247,7 +247,7 @@ export class WorkerProcessPool implements WorkerPool {
     member.worker.process.kill('SIGKILL');
   }
 
-  #replace(member: Member, { code, signal, held }: Death): void {
+  #replace(member: Member, { code, signal, held }: WorkerExit): void {
     const { log, metrics, clock } = this.#tools;
     metrics.families.workerExits.add({ reason: signal ? 'signal' : 'code' });
     const servedMs = member.servingSince === undefined ? undefined : clock.now() - member.servingSince;
@@ -261,7 +261,7 @@ export class WorkerProcessPool implements WorkerPool {
       ...cut,
       again_in_ms: pauseMs,
     };
-    log.error(reported, 'a worker ended; another takes its place');
+    log.error(reported, 'a worker ended; another replaces it');
     this.#startLater(pauseMs);
   }
 
@@ -270,14 +270,14 @@ export class WorkerProcessPool implements WorkerPool {
       if (this.#stopping) return;
       this.#startMember(pauseMs).catch((err: unknown) => {
         this.#tools.log.error({ err }, 'a worker did not start');
-        // Any other has ended, or will: then its end starts the next.
+        // Any other failed worker has exited or will: its exit starts the next.
         if (err instanceof CannotFork) this.#startLater(pauseBefore(undefined, pauseMs));
       });
     });
   }
 
-  /** Its requests have `drain.timeout` to end. Others must not wait for its place as long. */
-  #letEnd(member: Member): void {
+  /** Replaces a worker that is ending at once: its own requests may take `drain.timeout`. */
+  #replaceEnding(member: Member): void {
     if (member.ending || this.#stopping) return;
     member.ending = true;
     this.#count();
@@ -286,13 +286,13 @@ export class WorkerProcessPool implements WorkerPool {
 
   async #reload(member: Member): Promise<void> {
     const { log, metrics } = this.#tools;
-    const asked = this.#sent(this.#inForce!);
+    const args = this.#sent(this.#inForce!);
     try {
-      const { refused } = await member.channel.ask('reload', asked, RELOAD_LIMIT_MS);
+      const { refused } = await member.channel.ask('reload', args, RELOAD_LIMIT_MS);
       if (!refused) return;
       log.error({ worker: member.worker.id, diagnostics: refused.map(short) }, 'a worker refused the settings');
     } catch (err) {
-      log.error({ err, worker: member.worker.id }, 'a worker did not take the settings over');
+      log.error({ err, worker: member.worker.id }, 'a worker did not apply the settings');
     }
     metrics.settingsRefused();
   }

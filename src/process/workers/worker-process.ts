@@ -12,20 +12,20 @@ import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/refused.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 
-/** A worker process: serves requests with the settings the primary sends, and ends with it. */
+/** A worker process: serves requests with the primary's settings and exits with the primary. */
 
-/** What is not told when a worker is killed: at most what it counted for so long. */
-const TELL_EVERY_MS = 1_000;
-/** How old a worker's word of what it holds may be when it is killed. */
+/** Interval of metrics reports. A killed worker loses at most what it counted in this time. */
+const METRICS_EVERY_MS = 1_000;
+/** Interval of load reports. A killed worker's last report is at most this old. */
 const LOAD_EVERY_MS = 250;
-/** Telling takes the event loop's time from requests: no more than this part of it. */
-const TELLING_SHARE = 0.02;
+/** Limit of the event loop's time that metrics reports may take from requests. */
+const METRICS_SHARE = 0.02;
 
 let gateway: WorkerGateway | undefined;
 let files: ReadPlaces;
 
 const send = (message: ToPrimary): void => {
-  // Without a channel there is no primary, and this process is about to end.
+  // Without a channel the primary is gone, and this process is about to exit.
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
 
@@ -41,7 +41,7 @@ const answers: WorkerAnswers = {
       const options = { configs, env: process.env, files: sentFiles(() => files), port, models };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
-      // Whoever asked has the answer before the process ends.
+      // Delayed, so that the answer leaves before the process exits.
       setTimeout(() => process.exit(1), 100);
       return { failure: failureOf(error) };
     }
@@ -67,7 +67,7 @@ const answers: WorkerAnswers = {
   },
   record: async ({ id }) => started().record(id),
   records: async (query) => started().records(query),
-  explain: async (asked) => started().explains.explain(asked),
+  explain: async (args) => started().explains.explain(args),
   keeps: async ({ id }) => started().keeps(id),
   explained: async ({ id }) => started().explains.explained(id),
   alive: () => Promise.resolve(undefined),
@@ -90,7 +90,7 @@ function started(): WorkerGateway {
 
 let sending: Promise<void> = Promise.resolve();
 
-/** One at a time: of two under way the older could arrive last. */
+/** Serialised: of two concurrent reports the older could arrive last. */
 function sendMetrics({ metrics, load }: WorkerGateway, which: 'all' | 'cumulative'): Promise<void> {
   const reported = sending.then(async () => {
     const [families, held] = await Promise.all([metrics.snapshot(which), load()]);
@@ -101,11 +101,11 @@ function sendMetrics({ metrics, load }: WorkerGateway, which: 'all' | 'cumulativ
 }
 
 async function keepSending(gateway: WorkerGateway): Promise<void> {
-  for (let pauseMs = TELL_EVERY_MS; ;) {
+  for (let pauseMs = METRICS_EVERY_MS; ;) {
     await systemClock.sleep(pauseMs);
     const from = systemClock.now();
     await sendMetrics(gateway, 'cumulative').catch(() => {});
-    pauseMs = Math.max(TELL_EVERY_MS, (systemClock.now() - from) / TELLING_SHARE);
+    pauseMs = Math.max(METRICS_EVERY_MS, (systemClock.now() - from) / METRICS_SHARE);
   }
 }
 
@@ -130,7 +130,7 @@ function failureOf(error: unknown): StartFailure {
 handleUnhandledErrors();
 surviveOutputErrors();
 refuseStaleConnections(process);
-// Signals of a terminal reach the whole group: what they mean is the primary's to say.
+// A terminal sends signals to the whole process group. The primary decides what they mean.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToWorker) => void answer(message, answers, send));
