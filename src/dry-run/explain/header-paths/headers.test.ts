@@ -229,7 +229,7 @@ describe('the self-test', () => {
     expect(why('token/k')).toBeUndefined();
     expect(why('token/other')).toBe('is the credential of another entry');
     expect(why('x-gateway-anthropic-beta')).toBeUndefined();
-    expect(why('x-gateway-anthropic-beta', true)).toBe("is the gateway's own");
+    expect(why('x-gateway-anthropic-beta', true)).toBe("is one of the gateway's own headers");
     expect(why('x-session-token')).toBe('may hold a credential');
   });
 });
