@@ -13,7 +13,7 @@ export const DOCUMENT_OUTPUT = join(import.meta.dirname, '../configs/README.md')
 const BEGIN = '<!-- Generated from the schemas by `npm run generate`. -->';
 const END = '<!-- End of the generated part. -->';
 
-/** The document with its generated part made anew. */
+/** The document with its generated part regenerated. */
 export function generateDocument(document = readFileSync(DOCUMENT_OUTPUT, 'utf8')): string {
   const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];
@@ -33,17 +33,17 @@ const FILES: Readonly<Record<SchemaName, string>> = {
 
 const places = new Map(SCHEMA_NAMES.map((file) => [file, placesOf(file)]));
 
-/** The keys of one object, wherever it may stand. */
+/** The keys of one object, for all paths where it may appear. */
 interface Table {
-  /** In whose section it is described. */
+  /** The file whose section describes the object. */
   readonly file: SchemaName | undefined;
-  /** Of the object; the first is the one its keys are written with. */
+  /** Paths of the object; the table writes its keys with the first. */
   readonly paths: readonly string[];
   readonly keys: readonly Place[];
   readonly address: string;
-  /** What is said of the object, where its place says something else. */
+  /** Description of the object, where it differs from the description of its key. */
   readonly about?: string | undefined;
-  /** `provider: vertex-ai` where objects with other keys may stand at the same place. */
+  /** `provider: vertex-ai`, where objects with other keys are allowed at the same path. */
   readonly variant?: string;
 }
 
@@ -67,7 +67,7 @@ function isDeprecated({ deprecated, parent }: Place): boolean {
   return deprecated || (parent !== undefined && isDeprecated(parent));
 }
 
-/** Of objects that may stand at the same place: first what all of them have, then what each has of its own. */
+/** For alternative objects at one path: first their shared keys, then the keys of each. */
 function withShared(branches: readonly Table[]): readonly Table[] {
   const [first, ...rest] = branches;
   if (!first || rest.length === 0) return branches;
@@ -99,9 +99,9 @@ function sectionOf(file: SchemaName): readonly string[] {
   ];
 }
 
-/** @param told addresses of what has been described in this section */
+/** @param reported addresses of the keys that this section already describes */
 function show(table: Table, reported: Set<string>): readonly string[] {
-  // Words of its own make it another key.
+  // A key with a description of its own is listed again.
   const [again, rows] = partition(
     table.keys,
     ({ address, layers }) =>
@@ -122,7 +122,7 @@ function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [
   return [all.filter((one) => holds(one)), all.filter((one) => !holds(one))];
 }
 
-/** None for the keys at the top of a file. */
+/** Undefined for the keys at the top of a file. */
 function titleOf({ file, paths, variant }: Table): string | undefined {
   if (file === undefined || paths[0] === '') return undefined;
   const of = variant === undefined ? '' : ` with \`${variant}\``;
@@ -142,19 +142,19 @@ function cellsOf(place: Place): readonly string[] {
   ];
 }
 
-/** Where the keys of the object, or of the objects in the list, are described. */
+/** The anchor of the table that describes the keys of the object, or of the objects in the list. */
 function linkOf(place: Place): string | undefined {
   const inner = places.get(place.file)!.find(({ parent }) => parent === place);
   const table = tables.find(({ address }) => address === inner?.owner.address);
   const title = table && titleOf(table);
-  // As GitHub makes anchors from headings.
+  // GitHub's rule for anchors of headings.
   return title
     ?.toLowerCase()
     .replaceAll(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 }
 
-/** YAML in one line, to be pasted as it is. */
+/** YAML in one line that can be pasted. */
 function code(value: unknown): string {
   if (value === undefined) return '';
   const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
@@ -182,7 +182,7 @@ function otherSpellings(): readonly string[] {
   });
   return [
     '### Other spellings',
-    "Gateway configs of Portkey's work as they are written, less guardrails and what differs in meaning (`cb_config`, `sticky_session`): `gatehouse validate` says at each such key what to write here. Each of these keys earns a warning that does so too.",
+    "Portkey's gateway configs work unchanged, except for guardrails and keys with a different meaning (`cb_config`, `sticky_session`): `gatehouse validate` reports each of those with its replacement. The keys in this table work, with a warning that names the replacement.",
     tableOf(['Key', 'In', 'Meaning', 'Example'], rows),
   ];
 }

@@ -42,7 +42,7 @@ export async function generateTypes(): Promise<string> {
   });
 }
 
-/** The schemas name each other by their published addresses; generation must not need the network. */
+/** The schemas refer to each other by their published addresses; this resolves them without the network. */
 const localFiles = {
   order: 1,
   canRead: (file: { url: string }) => file.url.startsWith(BASE),
@@ -54,7 +54,7 @@ const localFiles = {
   },
 };
 
-/** The part of a schema that types can say. */
+/** The part of a schema that types can express. */
 function forTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(forTypes);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -67,7 +67,7 @@ function forTypes(schema: unknown): unknown {
   );
 }
 
-/** Other spellings of a key are gone by the time a type describes what was read: src/settings/read/spellings.ts. */
+/** Types omit deprecated spellings: src/settings/read/spellings.ts translates them first. */
 const isDeprecated = (value: unknown): boolean => Object(value).deprecated === true;
 
 /** `anyOf: [{required: […]}, …]` becomes an index signature in TypeScript, which would end narrowing by `provider`. */

@@ -1,6 +1,6 @@
 /**
- * Every key of the settings files, at every place where it may stand: what the documentation lists and what the tests of the
- * schemas go through.
+ * Every key of the settings files, at every path where it is allowed. The documentation lists them, and the tests of the
+ * schemas iterate over them.
  */
 import { valueAt } from '../src/settings/read/pointer.ts';
 import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from '../src/settings/read/schema-files.ts';
@@ -8,17 +8,17 @@ import { isSchema, propertiesOf } from '../src/settings/read/schema-tree.ts';
 
 export interface Place {
   readonly file: SchemaName;
-  /** As people write it: `providers[].slug`. */
+  /** The path as in documentation: `providers[].slug`. */
   readonly path: string;
   readonly name: string;
   /** The key that holds the object this key is in; undefined at the top of a file. */
   readonly parent: Place | undefined;
   readonly owner: Owner;
-  /** What is said of the key, nearest first: at the key itself, then in each definition it refers to. */
+  /** The schemas of the key, nearest first: at the key itself, then each definition that it refers to. */
   readonly layers: readonly Schema[];
-  /** These as one, nearer words before others. */
+  /** The layers merged; nearer ones take precedence. */
   readonly schema: Schema;
-  /** Of the definition that is reached, if it is one. */
+  /** Address of the definition that the key refers to, if any. */
   readonly address: string | undefined;
   readonly required: boolean;
   readonly deprecated: boolean;
@@ -27,15 +27,15 @@ export interface Place {
 /** An object with keys. */
 export interface Owner {
   readonly schema: Schema;
-  /** Where the schema stands; one object may be at several places of a file. */
+  /** Address of the schema; one object may be allowed at several paths of a file. */
   readonly address: string;
   /** Path of the object; empty at the top. */
   readonly path: string;
-  /** It is an item of the list that the parent holds. */
+  /** True for an item of the parent's list. */
   readonly isItem: boolean;
 }
 
-/** Keys in the order of the schema, each before what is in it. A list within itself (`targets`) is opened once. */
+/** Keys in the order of the schema, each before its inner keys. A recursive list (`targets`) is expanded once. */
 export function placesOf(file: SchemaName): readonly Place[] {
   const schema = readSchema(file);
   return placesIn({ schema, address: String(schema['$id']), path: '', isItem: false }, { file, parent: undefined });
@@ -73,7 +73,7 @@ function placesIn(owner: Owner, { file, parent }: Around): readonly Place[] {
   });
 }
 
-/** The objects with keys of their own that may stand where the schema holds: itself, its branches, its items. */
+/** The objects with keys that the schema allows: itself, its branches, its items. */
 function ownersIn(schema: Schema, at: Omit<Owner, 'schema'>): readonly Owner[] {
   if (Object.keys(propertiesOf(schema)).length > 0) return [{ ...at, schema }];
   const branches = [schema['anyOf'], schema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -102,17 +102,17 @@ function follow(schema: Schema): { readonly layers: readonly Schema[]; readonly 
   const [id = '', fragment = ''] = ref.split('#');
   const name = SCHEMA_NAMES.find((one) => id.endsWith(`/${one}.json`));
   const found = name && valueAt(readSchema(name), fragment.split('/').slice(1));
-  if (!isSchema(found)) throw new Error(`A schema refers to ${ref}, which is not there.`);
+  if (!isSchema(found)) throw new Error(`A schema refers to ${ref}, which does not exist.`);
   const { layers, address = ref } = follow(found);
   return { layers: [own, ...layers], address };
 }
 
-/** The schema with what it refers to. */
+/** The schema merged with the definitions that it refers to. */
 export const resolved = (schema: Schema): Schema => mergeOf(follow(schema).layers);
 
 const mergeOf = (layers: readonly Schema[]): Schema => Object.assign({}, ...layers.toReversed());
 
-/** A value to show: an example or, where there is none, the default. The nearest that is said wins. */
+/** A value to show: an example or, where there is none, the default, from the nearest layer that has one. */
 export function exampleOf({ layers }: Place): unknown {
   for (const { const: only, examples, default: usual } of layers) {
     const found = only ?? (Array.isArray(examples) ? examples[0] : undefined) ?? usual;

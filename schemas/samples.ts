@@ -1,6 +1,6 @@
 /**
- * Writes src/cli/samples.generated.ts: the sample settings as `gatehouse init` gives them to a newcomer. They are compiled in, because
- * the folder configs/ of an installation may be one that somebody has made their own, with keys and credentials.
+ * Writes src/cli/samples.generated.ts: the sample settings that `gatehouse init` writes. They are compiled in, because the
+ * folder configs/ of an installation may contain an operator's own settings, with keys and credentials.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@ import { isSchema } from '../src/settings/read/schema-tree.ts';
 import type { Schema } from '../src/settings/read/schema-files.ts';
 import { resolved } from './places.ts';
 
-/** What may stand as a value, in few words. */
+/** A short name for the type of a value. */
 export function typeOf(schema: Schema): string {
   const { title, enum: values, const: only, type, anyOf, oneOf } = schema;
   if (title === 'Duration') return 'time';
@@ -29,7 +29,7 @@ function wordOf(type: unknown, schema: Schema): string {
     case 'object':
       return properties === undefined && isSchema(others) ? `object of ${plural(typeOf(resolved(others)))}` : 'object';
     case 'string':
-      return format === 'date-time' ? 'moment' : 'text';
+      return format === 'date-time' ? 'date and time' : 'text';
     default:
       return typeof minimum === 'number' && typeof maximum === 'number'
         ? `${String(type)}, ${minimum} to ${maximum}`

@@ -21,11 +21,11 @@ export type ChainItem =
        */
       plugin: string;
       /**
-       * Name of this instance in logs and metrics. Default: the plugin's.
+       * Name of this instance in logs and metrics. Default: the plugin's name.
        */
       name?: string;
       /**
-       * Options, checked by the plugin's own schema.
+       * Options, validated against the plugin's own schema.
        */
       options?: {
         [k: string]: unknown;
@@ -38,26 +38,26 @@ export type CatalogEntry = VertexEntry | AnthropicEntry | OpenAiEntry | AzureOpe
  */
 export type Betas = string[];
 /**
- * Models this entry may serve; `*` stands for any text. Default: all.
+ * Models that this entry serves; `*` stands for any text. Default: all.
  *
  * @minItems 1
  */
 export type Models = string[];
 /**
- * Fields taken out of the request before it is sent, after override_params; dots lead into objects. A field that is not there is no error.
+ * Fields removed from the request before it is sent, after override_params; dots lead into objects. A missing field is not an error.
  *
  * @minItems 1
  */
 export type DropParams = string[];
 /**
- * Request headers sent on to the upstream as they came, besides those the gateway writes itself. Credentials, cookies and connection headers cannot be named; a config that comes with a request cannot name what steers an upstream either, such as openai-organization, x-forwarded-* or x-http-method-override.
+ * Request headers forwarded to the upstream unchanged, besides those that the gateway writes itself. Credentials, cookies and connection headers cannot be forwarded. A config sent with a request also cannot forward headers that steer an upstream, such as openai-organization, x-forwarded-* or x-http-method-override.
  *
  * @minItems 1
  * @maxItems 16
  */
 export type ForwardHeaders = string[];
 /**
- * Where requests go, in order.
+ * The targets, in order.
  *
  * @minItems 1
  * @maxItems 20
@@ -206,13 +206,13 @@ export interface SchemaDocuments {
   test: ConfigTestFile;
 }
 /**
- * configs/server.yaml: where Gatehouse listens, what it accepts at most, and the chains every request passes.
+ * configs/server.yaml: the listeners, the limits, and the plugin chains of all requests.
  */
 export interface ServerFile {
   listen?: Listen;
   status?: Listen;
   /**
-   * Networks of the proxies before the gateway, in CIDR notation. From these, X-Forwarded-For and Forwarded say where a request comes from; from others they are not read. Name proxies only: what calls from there can choose an address.
+   * Networks of the proxies in front of the gateway, in CIDR notation. The gateway takes the client address from X-Forwarded-For and Forwarded only when a request comes from one of these. List proxies only: any client in these networks can forge its address.
    */
   trusted_proxies?: string[];
   admin?: Admin;
@@ -221,18 +221,18 @@ export interface ServerFile {
   drain?: Drain;
   timeouts?: Timeouts;
   /**
-   * Prefixes of the gateway's own headers: with `gateway`, which stands for `x-gateway-`, the config is chosen by `x-gateway-config`. Replies carry the prefix their request used, else the first.
+   * Prefixes of the gateway's own headers. `gateway` stands for `x-gateway-`: the header `x-gateway-config` then selects the config. Replies use the prefix of their request, or the first prefix if the request used none.
    *
    * @minItems 1
    */
   header_prefixes?: string[];
   /**
-   * Gateway config (file name in configs/gateway/ without .yaml) for requests that name none and whose key has none.
+   * Gateway config (file name in configs/gateway/ without .yaml) for requests that name none and whose key has no default.
    */
   default_config?: string;
   chains?: Chains;
   /**
-   * Modules with plugins of your own: a path relative to this file, or a package name. Each default-exports one plugin made by definePlugin, or an array of them.
+   * Modules with your own plugins: a path relative to this file, or a package name. Each module default-exports one plugin made with definePlugin, or an array of them.
    */
   plugins?: string[];
   cache?: CacheStore;
@@ -242,20 +242,20 @@ export interface ServerFile {
 }
 export interface Listen {
   /**
-   * Address to bind. Default: what GATEHOUSE_HOST in the environment says; without it 127.0.0.1, which only this machine reaches.
+   * Address to bind. Default: the environment variable GATEHOUSE_HOST; without it 127.0.0.1, which is reachable from this machine only.
    */
   host?: string;
   /**
-   * TCP port; 0 takes a free one.
+   * TCP port; 0 selects a free one.
    */
   port?: number;
 }
 /**
- * The listener for operators: what became of single requests. On loopback it needs no token; on any other address it does not start without one.
+ * The listener for operators, which shows the outcome of single requests. It needs no token on loopback; on any other address it does not start without one.
  */
 export interface Admin {
   /**
-   * false: no such listener, and no records are kept.
+   * false: there is no admin listener, and no records are kept.
    */
   enabled?: boolean;
   /**
@@ -263,31 +263,31 @@ export interface Admin {
    */
   host?: string;
   /**
-   * TCP port; 0 takes a free one.
+   * TCP port; 0 selects a free one.
    */
   port?: number;
   /**
-   * Asked for as `Authorization: Bearer`.
+   * Token that requests must send as `Authorization: Bearer`.
    */
   token?: Secret;
   /**
-   * Names in the Host header that are answered beside `localhost`, loopback addresses and `host`: a browser that was led here by another name is not.
+   * Names accepted in the Host header, beside `localhost`, loopback addresses and `host`. Requests under other names are refused: a website could otherwise reach the listener through a browser (DNS rebinding).
    *
    * @minItems 1
    * @maxItems 16
    */
   hosts?: string[];
   /**
-   * Which requests can be explained after they were served. asked: those whose gateway config asks for it (`reply_headers`). The latest 100 in each worker are kept for that, with their bodies, up to 1 MiB each.
+   * Requests that can be explained afterwards. asked: those whose gateway config sets `explain_id` in `reply_headers`. Each worker keeps the latest 100 for this, with their bodies, up to 1 MiB each.
    */
   explain?: 'asked' | 'all' | 'none';
   /**
-   * Requests that are remembered, the latest ones; in each worker.
+   * Number of latest requests that each worker keeps records of.
    */
   records?: number;
 }
 /**
- * What the gateway accepts and holds at most. What exceeds a limit is refused with an error that names it.
+ * Limits for requests, connections and memory. A request that exceeds a limit is refused with an error that names the limit.
  */
 export interface Limits {
   body?: Bytes;
@@ -296,11 +296,11 @@ export interface Limits {
    */
   json_depth?: number;
   /**
-   * Most keys of one object of a request body, at any depth.
+   * Maximum number of keys in one object of a request body, at any depth.
    */
   json_keys?: number;
   /**
-   * Most items of one list of a request body, at any depth.
+   * Maximum number of items in one list of a request body, at any depth.
    */
   json_items?: number;
   header?: Bytes;
@@ -309,25 +309,25 @@ export interface Limits {
   hold_time?: Duration;
   inline_config?: Bytes;
   /**
-   * Most connections to one upstream host, where the catalog entry sets none. Default: as many as `in_flight`, so that no admitted request waits for another's connection. With fewer, requests wait in line, each key in turn, for at most `timeouts.connect`; then they fail with `pool_exhausted` (503).
+   * Maximum number of connections to one upstream host, unless the catalog entry sets its own. Default: the value of `in_flight`, so that no admitted request waits for another's connection. With fewer, requests queue for at most `timeouts.connect`, with the keys served in turn; then they fail with `pool_exhausted` (503).
    */
   connections?: number;
   /**
-   * Requests under way at once, streams until their end among them; one more is refused at once (503, `retry-after`).
+   * Maximum number of concurrent requests, including running streams. A further request is refused immediately (503, `retry-after`).
    */
   in_flight?: number;
   /**
-   * Requests with a body over 1 MB that may wait for their turn to be read, checked or translated; a quarter of them with one key. A further one is refused (503, `retry-after`).
+   * Maximum number of requests with a body over 1 MB that wait to be read, checked or translated; one key may have a quarter of them. A further one is refused (503, `retry-after`).
    */
   large_bodies?: number;
   /**
-   * Once three quarters of `in_flight` are in use, a key with this many requests under way gets 503 `busy`. Below three quarters there is no limit per key. Callers without a key count as one key. Default: a quarter of `in_flight`.
+   * Once three quarters of `in_flight` are in use, a key with this many concurrent requests gets 503 `busy`. Below three quarters there is no limit per key. Callers without a key count as one key. Default: a quarter of `in_flight`.
    */
   in_flight_per_key?: number;
   in_flight_bytes?: Bytes;
   in_flight_bytes_per_key?: Bytes;
   /**
-   * Requests of one connection that are served at once (HTTP pipelining). Those behind them wait on the connection, and are served in their order.
+   * Maximum number of concurrent requests on one connection (HTTP pipelining). Further ones wait on the connection and are served in order.
    */
   pipelined?: number;
   header_time?: Duration;
@@ -337,14 +337,14 @@ export interface Limits {
   commit_time?: Duration;
 }
 /**
- * What happens at SIGTERM: /readyz says no at once; for `delay` requests are still taken; then running replies have `timeout` to end. Streams cut by that get an error event. A second signal ends at once. Ctrl-C (SIGINT) leaves out the delay.
+ * Shutdown at SIGTERM: /readyz fails immediately; for `delay` requests are still accepted; then running replies have `timeout` to end. Streams cut off by the timeout get an error event. A second signal ends the process immediately. Ctrl-C (SIGINT) skips the delay.
  */
 export interface Drain {
   delay?: Duration;
   timeout?: Duration;
 }
 /**
- * How long to wait for an upstream. Each names itself in the error. Nearer settings win: config target, config, catalog entry, server.
+ * Timeouts for upstreams. The error names the timeout that passed. Settings take precedence in this order: config target, config, catalog entry, server.
  */
 export interface Timeouts {
   connect?: Duration;
@@ -354,7 +354,7 @@ export interface Timeouts {
   total?: Duration;
 }
 /**
- * The plugins a request passes, in order. Leave out what you do not change.
+ * The plugins that a request passes, in order. Omit a chain to keep its default.
  */
 export interface Chains {
   entry?: ChainList;
@@ -362,24 +362,24 @@ export interface Chains {
   attempt?: ChainList;
 }
 /**
- * Memory for the replies that gateway configs with `cache` keep, in each process.
+ * Memory of the reply cache, in each process. Gateway configs with `cache` use it.
  */
 export interface CacheStore {
   max_bytes?: Bytes;
   max_entry_bytes?: Bytes;
 }
 /**
- * When the settings are read anew. SIGHUP always does it.
+ * When the settings are reloaded. SIGHUP always reloads them.
  */
 export interface Reload {
   /**
-   * Read the settings anew when a file of them changes, those named by `${file:…}` among them.
+   * Reload the settings when one of their files changes, including the files of `${file:…}`.
    */
   watch?: boolean;
   debounce?: Duration;
 }
 /**
- * What the gateway may connect to besides the catalog's own hosts. Special-purpose addresses are refused unless the catalog entry says allow_insecure.
+ * Addresses that the gateway may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.
  */
 export interface Egress {
   /**
@@ -388,11 +388,11 @@ export interface Egress {
   token_uris?: string[];
 }
 /**
- * What the gateway writes and sends about requests.
+ * Logs and traces of requests.
  */
 export interface Telemetry {
   /**
-   * OpenTelemetry traces. OTEL_* variables win over these; without either the SDK is not loaded.
+   * OpenTelemetry traces. OTEL_* variables take precedence. Without either, the SDK is not loaded.
    */
   traces?: {
     /**
@@ -413,17 +413,17 @@ export interface Telemetry {
    */
   log?: {
     /**
-     * Least severe level that is written.
+     * Lowest severity that is written.
      */
     level?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
     /**
-     * Access lines, one per request when its reply has ended: all, only failures, or none.
+     * Access lines, one per request at the end of its reply: all, failures only, or none.
      */
     access?: 'all' | 'errors' | 'off';
   };
 }
 /**
- * configs/catalog.yaml: the providers requests may be sent to, with their credentials. Applications name them as @slug.
+ * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.
  */
 export interface CatalogFile {
   /**
@@ -432,7 +432,7 @@ export interface CatalogFile {
   providers: CatalogEntry[];
 }
 /**
- * Google Vertex AI: Gemini, Claude, Llama, Mistral and other models of its publishers, and models deployed to endpoints of one's own. Give a region and one source of credentials (`service_account`, `credentials` or `credentials_json`), a region and a project for callers who bring their own OAuth token, or an `api_key` alone.
+ * Google Vertex AI: Gemini, Claude, Llama, Mistral and other models of its publishers, and models deployed to your own endpoints. Give a region and one source of credentials (`service_account`, `credentials` or `credentials_json`), a region and a project for callers who bring their own OAuth token, or an `api_key` alone.
  */
 export interface VertexEntry {
   /**
@@ -444,19 +444,19 @@ export interface VertexEntry {
    */
   provider: 'vertex-ai';
   /**
-   * The service account's JSON key: the file by reference, or the object itself. The account needs aiplatform.endpoints.predict.
+   * The service account's JSON key: a reference to the file, or the object itself. The account needs the permission aiplatform.endpoints.predict.
    */
   service_account?: Secret | ServiceAccountKey;
   /**
-   * Where this machine has Google credentials of its own, in place of a key: `application-default` looks where Google's tools do (the file GOOGLE_APPLICATION_CREDENTIALS names, gcloud's file, the metadata server), `metadata-server` asks that alone (GKE, Cloud Run, Compute Engine). Needs project_id.
+   * Source of the machine's own Google credentials, instead of a key. `application-default`: the places that Google's tools use (the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, the metadata server). `metadata-server`: the metadata server only (GKE, Cloud Run, Compute Engine). Needs project_id.
    */
   credentials?: 'application-default' | 'metadata-server';
   /**
-   * Any credentials JSON of Google's by reference: workload identity federation from a file (`external_account`), `impersonated_service_account`, `authorized_user` or `service_account`.
+   * Reference to a Google credentials JSON of any type: workload identity federation from a file (`external_account`), `impersonated_service_account`, `authorized_user` or `service_account`.
    */
   credentials_json?: Secret;
   /**
-   * Google Cloud project. Default: the service account's.
+   * Google Cloud project. Default: the project of the service account.
    */
   project_id?: string;
   /**
@@ -464,33 +464,33 @@ export interface VertexEntry {
    */
   region?: string;
   /**
-   * Location that counts the tokens of Claude, where `region` does not: not every one that serves it does both. Default: `region`.
+   * Location for counting the tokens of Claude, for a `region` that serves Claude but does not count its tokens. Default: `region`.
    */
   count_tokens_region?: string;
   /**
-   * A key for Vertex AI in express mode, in place of project, region and credentials. It reaches Gemini models only.
+   * A key for Vertex AI in express mode, instead of project, region and credentials. It works for Gemini models only.
    */
   api_key?: Secret;
   /**
-   * Version of the API in every path; `v1beta1` has what is in preview.
+   * Version of the API in every path; `v1beta1` includes preview features.
    */
   api_version?: 'v1' | 'v1beta1';
   /**
-   * Models deployed to endpoints of the project, by the name requests give them: `endpoints.NAME`. One that is spoken to by `chat` at the usual host needs nothing here: `endpoints.ID`.
+   * Models deployed to endpoints of the project, by the name that requests use: `endpoints.NAME`. An endpoint with the method `chat` at the usual host needs no entry here: requests name it as `endpoints.ID`.
    */
   endpoints?: {
     [k: string]: VertexEndpoint;
   };
   embeddings?: VertexEmbeddings;
   /**
-   * Which names of `anthropic-beta` are sent on to Claude; the others are left out and reported. Default: those that Vertex is known to take.
+   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept.
    */
   anthropic_betas?: {
     allow?: Betas;
     deny?: Betas;
   };
   /**
-   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url?: string;
   /**
@@ -500,13 +500,13 @@ export interface VertexEntry {
   models?: Models;
   fields?: Fields;
   /**
-   * Most connections to the entry's host. Default: the server's limits.connections.
+   * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
   timeouts?: Timeouts;
 }
 /**
- * A Google service-account key, as Google writes it.
+ * A Google service-account key in Google's JSON form.
  */
 export interface ServiceAccountKey {
   /**
@@ -518,7 +518,7 @@ export interface ServiceAccountKey {
    */
   project_id?: string;
   /**
-   * Id of the private key, sent along with what is signed by it.
+   * Id of the private key, sent with each signature.
    */
   private_key_id?: string;
   /**
@@ -526,7 +526,7 @@ export interface ServiceAccountKey {
    */
   private_key: Secret;
   /**
-   * The service account's address, its name to Google.
+   * The service account's e-mail address, which identifies it.
    */
   client_email: string;
   /**
@@ -548,7 +548,7 @@ export interface VertexEndpoint {
    */
   id: string;
   /**
-   * How it is spoken to. `chat`: chat completions, as Model Garden deploys models. `raw_predict`: the same body for a container of one's own. `predict`: the body as an instance, for containers that know nothing else. `gemini`: a tuned Gemini model.
+   * API of the endpoint. `chat`: chat completions, as Model Garden deploys models. `raw_predict`: the same body for a custom container. `predict`: the body as an instance, for containers that support nothing else. `gemini`: a tuned Gemini model.
    */
   method?: 'chat' | 'predict' | 'raw_predict' | 'gemini';
   /**
@@ -556,56 +556,56 @@ export interface VertexEndpoint {
    */
   dedicated_dns?: string;
   /**
-   * Model name for the body, where the container asks for its own; for a tuned Gemini model the one it was made from. Default: the id.
+   * Model name in the body, for a container that requires one; for a tuned Gemini model, the name of its base model. Default: the id.
    */
   model?: string;
   /**
-   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   * Request usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted only if the server sends it anyway.
    */
   stream_usage?: boolean;
 }
 /**
- * How requests for embeddings are divided into calls of Vertex AI.
+ * The division of embedding requests into calls of Vertex AI.
  */
 export interface VertexEmbeddings {
   /**
-   * Most texts in one `:predict` call. Default: 250, and 1 for gemini-embedding-001, since pages of Google name that limit. Models that embed one content at a time stay at that.
+   * Maximum number of texts in one `:predict` call. Default: 250, and 1 for gemini-embedding-001, a limit that Google documents. Models that embed one content at a time always get one.
    */
   instances_per_call?: number;
   /**
-   * So many calls of one request may be under way at once.
+   * Maximum number of concurrent calls of one request.
    */
   parallel_calls?: number;
 }
 /**
- * Which fields of requests pass. A request with any other field gets a 400 that names the field; the gateway never removes one silently. The rules hold for what callers write, not for the parameters of gateway configs in files.
+ * The fields that requests may have. A request with any other field gets a 400 that names the field; the gateway never removes one silently. The rules apply to fields that callers send, not to the parameters of gateway configs in files.
  */
 export interface Fields {
   /**
-   * `shared_credentials` refuses what reaches beyond the caller's own requests where many callers use one account: `file_id`, `file_ids`, `cached_content`, `container`, `mcp_servers`, `connector_id`, `server_url`, `previous_response_id`, `vector_store_ids`, `data_sources`, `vertex_ai_search`, `vertex_rag_store`, `labels` and `store` wherever a body has them, `conversation`, `prompt.id`, `messages[].audio.id`, and `gs://` addresses outside `media_buckets`.
+   * `shared_credentials` is for an account that many callers share. It refuses fields that reach beyond the caller's own requests: `file_id`, `file_ids`, `cached_content`, `container`, `mcp_servers`, `connector_id`, `server_url`, `previous_response_id`, `vector_store_ids`, `data_sources`, `vertex_ai_search`, `vertex_rag_store`, `labels` and `store` anywhere in a body, `conversation`, `prompt.id`, `messages[].audio.id`, and `gs://` addresses outside `media_buckets`.
    */
   preset?: 'shared_credentials';
   /**
-   * Fields that are refused: names with dots between them, `[]` for every item of a list, `**.` for any depth. Compared without regard to case and underscores.
+   * Fields that are refused: names separated by dots, `[]` for every item of a list, `**.` for any depth. The comparison ignores case and underscores.
    *
    * @minItems 1
    */
   deny?: string[];
   /**
-   * The only fields, besides `model`, that a request may have; a path lets everything inside it pass. What `deny` and `preset` refuse stays refused. Default: all.
+   * The only fields, besides `model`, that a request may have; a path allows everything inside it. `deny` and `preset` take precedence. Default: all.
    *
    * @minItems 1
    */
   allow?: string[];
   /**
-   * The only Cloud Storage buckets that `gs://` addresses may name, each with or without a prefix. Default: all; under the preset none.
+   * The only Cloud Storage buckets that `gs://` addresses may name, each with or without a path prefix. Default: all; with the preset: none.
    *
    * @minItems 1
    */
   media_buckets?: string[];
 }
 /**
- * The Anthropic API itself.
+ * Anthropic's own API.
  */
 export interface AnthropicEntry {
   /**
@@ -621,7 +621,7 @@ export interface AnthropicEntry {
    */
   api_key: Secret;
   /**
-   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url?: string;
   /**
@@ -631,13 +631,13 @@ export interface AnthropicEntry {
   models?: Models;
   fields?: Fields;
   /**
-   * Most connections to the entry's host. Default: the server's limits.connections.
+   * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
   timeouts?: Timeouts;
 }
 /**
- * OpenAI, or any server that speaks its API: vLLM, Ollama, Groq, Mistral and many more. Azure is azure-openai.
+ * OpenAI, or any server with a compatible API: vLLM, Ollama, Groq, Mistral and many more. Azure is azure-openai.
  */
 export interface OpenAiEntry {
   /**
@@ -649,29 +649,29 @@ export interface OpenAiEntry {
    */
   provider: 'openai';
   /**
-   * The API key, sent as a bearer token. Leave it out for a server of your own that asks for none.
+   * The API key, sent as a bearer token. Omit it for a server of your own that requires none.
    */
   api_key?: Secret;
   /**
-   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url?: string;
   /**
-   * The API is right under base_url, which has no version in its path. Without this, /v1 is put after a base_url that has none.
+   * The API is directly under base_url, without a version in the path. Otherwise /v1 is appended to a base_url without a version.
    */
   unversioned?: boolean;
   /**
-   * Organization the usage counts for, sent as OpenAI-Organization.
+   * Organization to which usage is charged, sent as OpenAI-Organization.
    */
   organization?: string;
   /**
-   * Project the usage counts for, sent as OpenAI-Project.
+   * Project to which usage is charged, sent as OpenAI-Project.
    */
   project?: string;
   headers?: Headers;
   secret_headers?: SecretHeaders;
   /**
-   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   * Request usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted only if the server sends it anyway.
    */
   stream_usage?: boolean;
   /**
@@ -681,19 +681,19 @@ export interface OpenAiEntry {
   models?: Models;
   fields?: Fields;
   /**
-   * Most connections to the entry's host. Default: the server's limits.connections.
+   * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
   timeouts?: Timeouts;
 }
 /**
- * More headers for every request of this entry. Plugins see them: credentials belong under secret_headers.
+ * Additional headers for every request of this entry. Plugins can read them: write credentials under secret_headers.
  */
 export interface Headers {
   [k: string]: string;
 }
 /**
- * More headers that hold credentials, such as those of a proxy in front of the server.
+ * Additional headers with credentials, such as those of a proxy in front of the server.
  */
 export interface SecretHeaders {
   [k: string]: Secret;
@@ -715,7 +715,7 @@ export interface AzureOpenAiEntry {
    */
   api_key: Secret;
   /**
-   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url: string;
   /**
@@ -723,7 +723,7 @@ export interface AzureOpenAiEntry {
    */
   api_version?: string;
   /**
-   * Deployments by the model name requests use, where the two differ. Other names are taken for a deployment's.
+   * Deployment names by the model name that requests use, where the two differ. Any other model name is used as the deployment's name.
    */
   deployments?: {
     [k: string]: string;
@@ -731,7 +731,7 @@ export interface AzureOpenAiEntry {
   headers?: Headers;
   secret_headers?: SecretHeaders;
   /**
-   * Ask for usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted where it sends it unasked.
+   * Request usage on streams (`stream_options.include_usage`). Set to false for a server that refuses stream_options: usage is then counted only if the server sends it anyway.
    */
   stream_usage?: boolean;
   /**
@@ -741,13 +741,13 @@ export interface AzureOpenAiEntry {
   models?: Models;
   fields?: Fields;
   /**
-   * Most connections to the entry's host. Default: the server's limits.connections.
+   * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
   timeouts?: Timeouts;
 }
 /**
- * An upstream that costs nothing: it answers chat, streams, calls tools when asked, and by model name returns errors, delays and broken streams.
+ * A simulated upstream without cost: it answers chat, streams, calls tools on request, and returns errors, delays and broken streams by model name.
  */
 export interface SimulatorEntry {
   /**
@@ -759,7 +759,7 @@ export interface SimulatorEntry {
    */
   provider: 'simulator';
   /**
-   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators set it; callers never do.
+   * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
    */
   base_url?: string;
   /**
@@ -769,13 +769,13 @@ export interface SimulatorEntry {
   models?: Models;
   fields?: Fields;
   /**
-   * Most connections to the entry's host. Default: the server's limits.connections.
+   * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
   timeouts?: Timeouts;
 }
 /**
- * configs/keys.yaml: the gateway keys applications use, and what each may do. `gatehouse keys create` prints an entry to paste.
+ * configs/keys.yaml: the gateway keys of applications and their permissions. `gatehouse keys create` prints an entry to paste.
  */
 export interface KeysFile {
   /**
@@ -784,7 +784,7 @@ export interface KeysFile {
   keys: GatewayKey[];
 }
 /**
- * One key, by its `digest` or as a reference in `key`, and what it may do.
+ * One key, given as its `digest` or as a reference in `key`, and its permissions.
  */
 export interface GatewayKey {
   /**
@@ -800,33 +800,33 @@ export interface GatewayKey {
    */
   key?: Secret;
   /**
-   * After this moment the key is refused (RFC 3339).
+   * Time from which the key is refused (RFC 3339).
    */
   expires_at?: string;
   /**
-   * Client addresses the key may be used from, in CIDR notation. Default: any.
+   * Networks of clients that may use the key, in CIDR notation. Default: any.
    *
    * @minItems 1
    */
   networks?: string[];
   /**
-   * Catalog entries the key may use, as @slug; a provider name such as vertex-ai allows requests without the catalog. Default: all.
+   * Catalog entries that the key may use, as @slug; a provider name such as vertex-ai allows requests without the catalog. Default: all.
    *
    * @minItems 1
    */
   providers?: string[];
   /**
-   * Models the key may use, with or without @slug/; `*` stands for any text. Default: all.
+   * Models that the key may use, with or without @slug/; `*` stands for any text. Default: all.
    *
    * @minItems 1
    */
   models?: string[];
   /**
-   * Gateway configs the key may name. Default: all.
+   * Gateway configs that the key may name. Default: all.
    */
   configs?: string[];
   /**
-   * The key may send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. It can name any provider the key may use.
+   * Allow requests with this key to send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. The config can name any provider that the key may use.
    */
   inline_configs?: boolean;
   fields?: Fields;
@@ -837,33 +837,33 @@ export interface GatewayKey {
   default_config?: string;
 }
 /**
- * Hosts a caller may choose with `x-gateway-custom-host` for an OpenAI-compatible upstream of its own. Such a request carries the caller's own `Authorization` and no credential of the catalog. None unless set.
+ * Hosts that a caller may select with `x-gateway-custom-host`, for an OpenAI-compatible upstream of its own. Such a request carries the caller's own `Authorization` and no credential of the catalog. Default: none.
  */
 export interface CustomHosts {
   /**
-   * A name, `*.` before a name for all that end in it, or `*` for any. A port other than the scheme's own is written behind it (`:8443`, `:*`). An empty list allows none.
+   * Each a name, `*.` before a name for all its subdomains, or `*` for any host. Add a port that is not the scheme's default (`:8443`, `:*`). An empty list allows none.
    *
    * @maxItems 64
    */
   hosts: string[];
   /**
-   * Also http and private addresses: callers can then have the gateway reach into your network, as far as `hosts` allows.
+   * Also allow http and private addresses. Callers can then make the gateway call hosts in your network, within `hosts`.
    */
   allow_insecure?: boolean;
 }
 /**
- * configs/gateway/NAME.yaml: one gateway config. Requests choose it with `x-gateway-config: NAME`. What a target leaves out it inherits from the config around it.
+ * configs/gateway/NAME.yaml: one gateway config. Requests select it with `x-gateway-config: NAME`. A target inherits the settings that it omits from the config around it.
  */
 export interface GatewayFile {
   /**
-   * What people call it.
+   * Display name of the config.
    */
   name?: string;
   plugins?: ChainList;
   strategy?: Strategy;
   targets?: Targets;
   /**
-   * Catalog entry as @slug, or a provider name when just one entry has it.
+   * Catalog entry as @slug, or a provider name when exactly one entry has it.
    */
   provider?: string;
   default_params?: DefaultParams;
@@ -876,12 +876,12 @@ export interface GatewayFile {
   retry?: Retry;
   circuit_breaker?: CircuitBreaker;
   /**
-   * When a stream begins to leave. first_content: with its first content; what breaks later is told in the stream. complete: once all of it is there (within `limits.commit_bytes` and `limits.commit_time`), so that every failure before its end can still go to another target; for callers who prefer a late answer to a broken one.
+   * When a stream starts to be sent. first_content: with its first content; a later failure is reported in the stream. complete: when it is complete (within `limits.commit_bytes` and `limits.commit_time`), so that any failure before its end can still fall through to another target; for callers who prefer a late answer to a broken one.
    */
   commit?: 'first_content' | 'complete';
   deadline?: Duration;
   /**
-   * Headers by which replies say how they came about; none unless set. server_timing: `Server-Timing`, where the time went. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, under which the admin listener explains the request afterwards; its body is kept for that, and a config that comes with a request may not ask for it.
+   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it.
    *
    * @minItems 1
    */
@@ -890,42 +890,42 @@ export interface GatewayFile {
   request_timeout?: Duration;
   timeouts?: Timeouts;
   /**
-   * True: replies hold only OpenAI's own fields. The request header wins. Default true.
+   * true: replies contain only OpenAI's own fields. The request header takes precedence. Default true.
    */
   strict_open_ai_compliance?: boolean;
   /**
-   * Which models answer on /v1/messages. any: all of them, translated where a model speaks another API. claude: the Claude family only; a request for another model is refused (400).
+   * Models that serve /v1/messages. any: all of them, translated where a model has another API. claude: the Claude family only; a request for another model is refused (400).
    */
   messages_route?: 'any' | 'claude';
 }
 /**
- * How the targets are used.
+ * The rule by which targets are selected.
  */
 export interface Strategy {
   /**
-   * single: the one target. fallback: the next target when one fails. loadbalance: a target drawn by weight, and another one when it fails before its reply has begun. conditional: the target of the first condition that holds.
+   * single: the only target. fallback: the first target, and the next one when it fails. loadbalance: a target drawn by weight, and another one when it fails before its reply has begun. conditional: the target of the first condition that holds.
    */
   mode: 'single' | 'fallback' | 'loadbalance' | 'conditional';
   /**
-   * conditional: asked in order; the first whose `query` holds names the target.
+   * conditional: evaluated in order; the first condition whose `query` holds selects the target.
    *
    * @minItems 1
    * @maxItems 64
    */
   conditions?: Condition[];
   /**
-   * conditional: name of the target for requests of which no condition holds.
+   * conditional: name of the target for requests that match no condition.
    */
   default?: string;
   sticky?: Sticky;
   /**
-   * fallback and loadbalance: statuses that give way to the next target, instead of the kinds of failure that do so by default. 502 covers failed connections, 504 timeouts.
+   * fallback and loadbalance: statuses that fall through to the next target, instead of the default kinds of failure. 502 covers failed connections, 504 timeouts.
    *
    * @minItems 1
    */
   on_status_codes?: number[];
   /**
-   * fallback and loadbalance: kinds of failure that give way to the next target, beside `on_status_codes`. `default` stands for those that do so where nothing is set. The table under Failures says what each kind is.
+   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind.
    *
    * @minItems 1
    */
@@ -953,7 +953,7 @@ export interface Strategy {
     | 'unsupported'
   )[];
   /**
-   * fallback and loadbalance: kinds of failure that end the chain, whatever `on_errors` and `on_status_codes` say.
+   * fallback and loadbalance: kinds of failure that never fall through. Takes precedence over `on_errors` and `on_status_codes`.
    *
    * @minItems 1
    */
@@ -981,7 +981,7 @@ export interface Strategy {
   )[];
 }
 /**
- * A question about the request, and the target of those of which it holds.
+ * A query on the request, and the target for requests that match it.
  */
 export interface Condition {
   query: Query;
@@ -991,17 +991,17 @@ export interface Condition {
   then: string;
 }
 /**
- * Fields of the request and what must hold of them, all together: `metadata.KEY`, `params.FIELD` (of the body; dots lead into objects and lists), `headers.NAME`, `model`, `operation` (such as chat.completions), `path`. A bare value means $eq. Operators: $eq $ne $gt $gte $lt $lte $in $nin $regex $exists, and $and $or $not around whole queries.
+ * Fields of the request and the values they must have; all must match. Fields: `metadata.KEY`, `params.FIELD` (of the body; dots lead into objects and lists), `headers.NAME`, `model`, `operation` (such as chat.completions), `path`. A bare value means $eq. Operators: $eq $ne $gt $gte $lt $lte $in $nin $regex $exists, and $and $or $not around whole queries.
  */
 export interface Query {
   [k: string]: unknown;
 }
 /**
- * loadbalance: requests with the same values of these fields go to the same target, as long as it is healthy. The choice is a hash by weight: every process makes the same one, and nothing is stored.
+ * loadbalance: requests with the same values of these fields go to the same target, as long as it is healthy. The choice is a weighted hash: it is the same in every process, and nothing is stored.
  */
 export interface Sticky {
   /**
-   * `metadata.KEY`, `headers.NAME` or `caller` (the gateway key). Of a request without any of them a target is drawn.
+   * `metadata.KEY`, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
    *
    * @minItems 1
    * @maxItems 8
@@ -1010,21 +1010,21 @@ export interface Sticky {
   ttl?: Duration;
 }
 /**
- * One destination, or a strategy of its own with targets inside.
+ * One upstream, or a nested strategy with targets of its own.
  */
 export interface Target {
   /**
-   * What people call it.
+   * Name of the target.
    */
   name?: string;
   /**
-   * loadbalance: share of the requests this target is drawn for, beside the weights of the others. 0 takes it out of use.
+   * loadbalance: weight of this target, relative to the weights of the others. With 0 it is never drawn.
    */
   weight?: number;
   strategy?: Strategy;
   targets?: Targets;
   /**
-   * Catalog entry as @slug, or a provider name when just one entry has it.
+   * Catalog entry as @slug, or a provider name when exactly one entry has it.
    */
   provider?: string;
   default_params?: DefaultParams;
@@ -1036,84 +1036,84 @@ export interface Target {
   retry?: Retry;
   circuit_breaker?: CircuitBreaker;
   /**
-   * When a stream begins to leave. first_content: with its first content; what breaks later is told in the stream. complete: once all of it is there (within `limits.commit_bytes` and `limits.commit_time`), so that every failure before its end can still go to another target; for callers who prefer a late answer to a broken one.
+   * When a stream starts to be sent. first_content: with its first content; a later failure is reported in the stream. complete: when it is complete (within `limits.commit_bytes` and `limits.commit_time`), so that any failure before its end can still fall through to another target; for callers who prefer a late answer to a broken one.
    */
   commit?: 'first_content' | 'complete';
   /**
-   * Tokens this target's model takes. After a `context_length` failure targets that do not take more than the one that failed are left out; those of the same model always are.
+   * Context window of this target's model, in tokens. After a `context_length` failure, targets whose window is not larger than that of the failed one are skipped; targets with the same model always are.
    */
   context_window?: number;
   request_timeout?: Duration;
   timeouts?: Timeouts;
   /**
-   * True: replies hold only OpenAI's own fields. The request header wins. Default true.
+   * true: replies contain only OpenAI's own fields. The request header takes precedence. Default true.
    */
   strict_open_ai_compliance?: boolean;
   /**
-   * Which models answer on /v1/messages. any: all of them, translated where a model speaks another API. claude: the Claude family only; a request for another model is refused (400).
+   * Models that serve /v1/messages. any: all of them, translated where a model has another API. claude: the Claude family only; a request for another model is refused (400).
    */
   messages_route?: 'any' | 'claude';
 }
 /**
- * Fields for requests that leave them out or say null, in the client's own format. Objects merge key by key; what the request says wins.
+ * Default values for fields that the request omits or sets to null, in the client's own format. Objects merge key by key; the request's own values take precedence.
  */
 export interface DefaultParams {
   [k: string]: unknown;
 }
 /**
- * Fields laid over the request body, in the client's own format, those of the config before those of its targets. Objects merge key by key, arrays replace, null deletes; what one level deletes and a nearer one writes takes the place of the request's whole.
+ * Fields that override the request body, in the client's own format, first those of the config, then those of its targets. Objects merge key by key, arrays replace, null deletes. A field that one level deletes and a nearer level sets replaces the request's field as a whole.
  */
 export interface OverrideParams {
   [k: string]: unknown;
 }
 /**
- * Whole 2xx replies are kept and given again to the same request: same caller, target, flags and body after override_params. Off unless set.
+ * Caches complete 2xx replies for equal requests: same caller, target, flags and body after override_params. Default: off.
  */
 export interface CacheSettings {
   /**
-   * exact: the same request, field by field. off: no cache, where the config around has one. (simple is Portkey's word for exact.)
+   * exact: requests are compared field by field. off: disables a cache inherited from the config around. (simple is Portkey's word for exact.)
    */
   mode: 'exact' | 'off' | 'simple';
   /**
-   * Seconds a reply may be given again.
+   * Time for which a reply is served from the cache, in seconds.
    */
   max_age?: number;
   /**
-   * Who shares replies. key: each gateway key has its own. config: all keys that use this gateway config; choose it only where they may read each other's answers.
+   * Callers who share cached replies. key: each gateway key has its own. config: all keys that use this gateway config; use it only where they may read each other's answers.
    */
   scope?: 'key' | 'config';
 }
 /**
- * Images and documents that a request names by URL are fetched by the gateway for a target that takes them only as data: Claude on Vertex AI, and images for Anthropic's own API. Without it such a request is refused (400). A target's own setting replaces the one around it whole. Not for configs that come with a request.
+ * Lets the gateway fetch images and documents that a request names by URL, for targets that accept them only as data: Claude on Vertex AI, and images for Anthropic's own API. Without it such a request is refused (400). A target's own setting replaces the inherited one as a whole. Not allowed in configs sent with a request.
  */
 export interface RemoteMedia {
   /**
-   * Hosts that may be asked, every redirect's too: a name, `*.` before a name for all that end in it, or `*` for any. A port other than the scheme's own is written behind it (`:8443`, `:*`). An empty list allows none, where the config around allows some.
+   * Hosts that may be called, also after a redirect: a name, `*.` before a name for all its subdomains, or `*` for any host. Add a port that is not the scheme's default (`:8443`, `:*`). An empty list allows none, also where the config around allows some.
    *
    * @maxItems 64
    */
   hosts: string[];
   max_bytes?: Bytes;
   /**
-   * Most parts of one request that are fetched.
+   * Maximum number of parts of one request that are fetched.
    */
   max_items?: number;
   timeout?: Duration;
   /**
-   * Also http URLs and private addresses. Whoever may use this config can then have the gateway read from your network what `hosts` allows.
+   * Also allow http URLs and private addresses. Callers who may use this config can then make the gateway read from your network, within `hosts`.
    */
   allow_insecure?: boolean;
 }
 /**
- * Tries at the same target after a failure. Off unless attempts is set.
+ * Retries at the same target after a failure. Off unless attempts is set.
  */
 export interface Retry {
   /**
-   * Tries after the first.
+   * Number of retries after the first attempt.
    */
   attempts?: number;
   /**
-   * Statuses that are tried again; 502 covers failed connections, 504 timeouts.
+   * Statuses that are retried; 502 covers failed connections, 504 timeouts.
    *
    * @minItems 1
    */
@@ -1122,19 +1122,19 @@ export interface Retry {
   max_delay?: Duration;
 }
 /**
- * Leaves a target that keeps failing alone for a while. Without it the target's health is only reported. When all targets of a request are left alone, the one whose time ends soonest is tried.
+ * Skips a target for a while when it keeps failing. Without a circuit breaker the target's health is only reported. When the breakers of all targets of a request are open, the target whose cooldown ends first is tried.
  */
 export interface CircuitBreaker {
   /**
-   * So many failures within `window` open the breaker.
+   * Number of failures within `window` that opens the breaker.
    */
   failures?: number;
   /**
-   * Only where they are at least this share of the requests within `window`.
+   * Minimum share of failures among the requests within `window`, for the breaker to open.
    */
   failure_rate?: number;
   /**
-   * Nothing is decided on fewer requests than this within `window`.
+   * Minimum number of requests within `window`, for the breaker to open.
    */
   min_requests?: number;
   window?: Duration;
@@ -1147,17 +1147,17 @@ export interface CircuitBreaker {
   on_status_codes?: number[];
 }
 /**
- * What `x-gateway-metadata` must hold, and what of it becomes cost labels.
+ * Rules for `x-gateway-metadata`, and the metadata that becomes cost labels.
  */
 export interface MetadataRules {
   /**
-   * Keys every request must have; without one it is refused (400).
+   * Keys that every request must have. A request without one is refused (400).
    *
    * @minItems 1
    */
   required?: string[];
   /**
-   * Values a key may have; another value is refused (400). Keys that are not listed may have any.
+   * Allowed values by key. A request with another value is refused (400). Keys that are not listed may have any value.
    */
   allowed?: {
     /**
@@ -1166,7 +1166,7 @@ export interface MetadataRules {
     [k: string]: string[];
   };
   /**
-   * Vertex AI cost labels. true: all metadata become labels of the same name; a list: these keys; an object: the key and the label's name. Names and values are fitted to Google's rules; `labels` in the body or in override_params win.
+   * Vertex AI cost labels. true: all metadata become labels of the same name; a list: these keys; an object: the label's name by key. Names and values are adapted to Google's rules; `labels` in the body or in override_params take precedence.
    */
   labels?:
     | boolean
@@ -1455,12 +1455,12 @@ export interface ChatFunction {
   [k: string]: unknown;
 }
 /**
- * NAME.test.yaml: Requests to a gateway config, what the upstreams answer, and what should come of it. `gatehouse test` runs them on a clock of their own, without a network. Here `${…}` is plain text.
+ * NAME.test.yaml: requests to a gateway config, the answers of the upstreams, and the expected results. `gatehouse test` runs them with a simulated clock and without a network. Here `${…}` is plain text.
  */
 export interface ConfigTestFile {
   env?: TestEnvironment;
   /**
-   * Each case runs by itself, with a gateway of its own.
+   * The cases. Each runs with a gateway of its own.
    *
    * @minItems 1
    * @maxItems 1000
@@ -1468,22 +1468,22 @@ export interface ConfigTestFile {
   cases: ConfigTestCase[];
 }
 /**
- * Values for `${env:NAME}` in the settings. Those not listed here get stand-ins; the environment of the process is not read.
+ * Values for `${env:NAME}` in the settings. Variables not listed here get fake values; the environment of the process is not read.
  */
 export interface TestEnvironment {
   [k: string]: string;
 }
 export interface ConfigTestCase {
   /**
-   * What should happen, as a sentence.
+   * The expected behaviour, as a sentence.
    */
   name: string;
   /**
-   * Id of the gateway config. Default: the file's name without `.test.yaml`. `none`: the request names none.
+   * Id of the gateway config. Default: the file's name without `.test.yaml`. `none`: the request names no config.
    */
   config?: string;
   /**
-   * Id of the key in keys.yaml that the request is sent with, from an address where it is valid; refused if it has expired by `at`. Default: a key that may do everything.
+   * Id of the key in keys.yaml with which the request is sent, from an address where the key is valid. It is refused if it has expired by `at`. Default: a key without restrictions.
    */
   key?: string;
   /**
@@ -1494,25 +1494,25 @@ export interface ConfigTestCase {
   };
   request: TestRequest;
   /**
-   * Random numbers (0 ≤ x < 1) that load balances draw by, one for each draw; the last one stands for all further draws. Default: 0, the first target that has a weight.
+   * Random numbers (0 ≤ x < 1) for the draws of load balances, one for each draw; the last one is used for all further draws. Default: 0, the first target with a weight above 0.
    *
    * @minItems 1
    * @maxItems 64
    */
   draws?: number[];
   /**
-   * When the request is made. Default: 2026-01-01T00:00:00Z.
+   * Time of the request. Default: 2026-01-01T00:00:00Z.
    */
   at?: string;
   /**
-   * What the upstreams answer, in the order of the calls. A call without an answer fails the case, and so does an answer that is never asked for.
+   * The answers of the upstreams, in the order of the calls. The case fails if a call has no answer, or if an answer is not used.
    *
    * @maxItems 100
    */
   upstream?: TestAnswer[];
   expect: TestExpectation;
   /**
-   * Further requests to the same gateway, one after the other. Its cache, breakers and plugins keep what they have from the requests before.
+   * Further requests to the same gateway, one after the other. Its cache, breakers and plugins keep their state between requests.
    *
    * @minItems 1
    * @maxItems 100
@@ -1520,7 +1520,7 @@ export interface ConfigTestCase {
   next?: ConfigTestStep[];
 }
 /**
- * What the client sends.
+ * The client's request.
  */
 export interface TestRequest {
   /**
@@ -1532,20 +1532,20 @@ export interface TestRequest {
    */
   path?: string;
   /**
-   * A value, sent as JSON; or text, sent as it stands.
+   * A value, sent as JSON; or text, sent verbatim.
    */
   body?: unknown;
 }
 /**
- * What one call to an upstream gets. `answer` is put into the API that the upstream speaks, as a stream if the call asks for one.
+ * The reply to one call of an upstream. `answer` is encoded in the upstream's API, as a stream if the call requests one.
  */
 export interface TestAnswer {
   /**
-   * The text of a complete and successful answer. For embeddings any text will do: the vectors are made up.
+   * The text of a complete and successful answer. For embeddings any text will do: the vectors are generated.
    */
   answer?: string;
   /**
-   * Default: 200. An error status without a body gets one as the API would write it.
+   * Default: 200. An error status without a body gets an error body of the API.
    */
   status?: number;
   /**
@@ -1555,11 +1555,11 @@ export interface TestAnswer {
     [k: string]: string;
   };
   /**
-   * A value, sent as JSON; or text, sent as it stands.
+   * A value, sent as JSON; or text, sent verbatim.
    */
   body?: unknown;
   /**
-   * Server-sent events: each an object, sent as the data of an event, or text, sent as it stands.
+   * Server-sent events: each an object, sent as the data of an event, or text, sent verbatim.
    *
    * @maxItems 1000
    */
@@ -1572,26 +1572,26 @@ export interface TestAnswer {
   delay?: Duration;
   pause?: Duration;
   /**
-   * refuse: no connection. reset: the connection ends before a reply. hang: nothing ever comes. cut: the connection ends before the last event, or within the body. garbage: a page of HTML with status 200.
+   * refuse: the connection is refused. reset: the connection ends before a reply. hang: no reply ever arrives. cut: the connection ends before the last event, or within the body. garbage: an HTML page with status 200.
    */
   fault?: 'refuse' | 'reset' | 'hang' | 'cut' | 'garbage';
 }
 /**
- * What must be so. Whatever is left out may be anything, but an error made by the gateway itself must be expected with `status` or `body`.
+ * The expected result. Omitted fields may have any value, but an error of the gateway itself must be expected with `status` or `body`.
  */
 export interface TestExpectation {
   /**
-   * Which target the reply came from: its path in the config, its name, or the `@slug` it went to.
+   * The target of the reply: its path in the config, its name, or the `@slug` of its entry.
    */
   target?: string;
   /**
-   * How many targets were tried, or which ones, in order. A target that answered from its cache counts, and so does one that the key may not use.
+   * The number of targets that were tried, or the targets in order. A target that answered from its cache counts, and so does one that the key may not use.
    *
    * @maxItems 64
    */
   attempts?: number | string[];
   /**
-   * What was sent. An object: to the last target that was called. A list: to each target that was called, in order. Of retries, the last one.
+   * The request sent upstream. An object: the request to the last target that was called. A list: one for each target that was called, in order. With retries, the last one counts.
    */
   outbound?: TestOutbound | TestOutbound[];
   /**
@@ -1599,7 +1599,7 @@ export interface TestExpectation {
    */
   status?: number;
   /**
-   * Headers that the reply must have; `*` stands for any text. null: there is no such header.
+   * Headers that the reply must have; `*` stands for any text. null: the reply must not have the header.
    */
   headers?: {
     [k: string]: string | null;
@@ -1614,7 +1614,7 @@ export interface TestExpectation {
    */
   dropped?: string[];
   /**
-   * Counters that must have gone up; others may have, too.
+   * Counters that must have increased; others may have increased too.
    *
    * @minItems 1
    * @maxItems 100
@@ -1626,26 +1626,26 @@ export interface TestExpectation {
  */
 export interface TestOutbound {
   /**
-   * Its method.
+   * Method of the call.
    */
   method?: string;
   /**
-   * Its whole URL; `*` stands for any text.
+   * Full URL of the call; `*` stands for any text.
    */
   url?: string;
   /**
-   * Headers that must be among those sent; `*` stands for any text. null: there is no such header.
+   * Headers that the call must have; `*` stands for any text. null: the call must not have the header.
    */
   headers?: {
     [k: string]: string | null;
   };
   /**
-   * These fields must be in it, with these values; null means null or missing. A list must have as many items, each compared in its place.
+   * Body of the call. These fields must be in it, with these values; null means null or missing. A list must have as many items, each compared in its place.
    */
   body?: unknown;
 }
 /**
- * The reply as a stream.
+ * The reply, as a stream.
  */
 export interface TestStream {
   /**
@@ -1662,7 +1662,7 @@ export interface TestStream {
     [k: string]: unknown;
   }[];
   /**
-   * How it ends. complete: as the API ends a stream. error: with an error event. cut: the connection just ends.
+   * End of the stream. complete: as the API ends a stream. error: with an error event. cut: the connection ends without either.
    */
   ends?: 'complete' | 'error' | 'cut';
 }
@@ -1672,41 +1672,41 @@ export interface TestMetric {
    */
   name: string;
   /**
-   * Labels that it must have; it may have others.
+   * Labels that the counter must have; it may have others.
    */
   labels?: {
     [k: string]: string;
   };
   /**
-   * By how much it went up, all series with these labels together. Default: more than 0.
+   * Increase of the counter, summed over all series with these labels. Default: more than 0.
    */
   value?: number;
 }
 /**
- * One more request. What it leaves out is as in the case, except for what the upstreams answer.
+ * One more request. Fields that it omits have the values of the case, except `upstream`.
  */
 export interface ConfigTestStep {
   after?: Duration;
   /**
-   * Id of the key in keys.yaml that the request is sent with. Default: the case's.
+   * Id of the key in keys.yaml with which the request is sent. Default: the case's.
    */
   key?: string;
   /**
-   * Headers of the request, in place of all the case's. Default: the case's.
+   * Headers of the request, instead of all those of the case. Default: the case's.
    */
   headers?: {
     [k: string]: string;
   };
   request?: TestRequest;
   /**
-   * Random numbers that load balances draw by. Default: the case's, from the first on.
+   * Random numbers for the draws of load balances. Default: the case's, from the first on.
    *
    * @minItems 1
    * @maxItems 64
    */
   draws?: number[];
   /**
-   * What the upstreams answer to this request. Default: nothing, so any call fails the case.
+   * The answers of the upstreams to this request. Default: none, so any call fails the case.
    *
    * @maxItems 100
    */

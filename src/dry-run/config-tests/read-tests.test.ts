@@ -170,7 +170,7 @@ group('mistakes in tests are told at their places', () => {
     [
       'a secret',
       `cases:\n${oneCase('a', 'headers: { x: sk-abcdefghijkl }\n    expect: { status: 200 }')}`,
-      '4:19: warning: this looks like a secret in clear text; a test needs none that works',
+      '4:19: warning: this looks like a secret in clear text; a test does not need a real one',
     ],
   ])('%s', async (_, text, reported) => {
     expect(await prod(text)).toEqual([`configs/gateway/prod.test.yaml:${reported}`]);
@@ -200,9 +200,9 @@ group('a gateway config whose id would end in .test', () => {
   test.each([
     [
       'gateway/prod.Test.yaml',
-      'the id of a gateway config does not end in `.test`; files of tests end in .test.yaml, in small letters',
+      'the id of a gateway config must not end in `.test`; test files end in .test.yaml, in lower case',
     ],
-    ['gateway/prod.test.yml', 'warning: this file is ignored; tests end in .test.yaml'],
+    ['gateway/prod.test.yml', 'warning: this file is ignored; test files end in .test.yaml'],
   ])('is no config as %s either', async (name, reported) => {
     const files = folderWith({ [name]: 'provider: "@sim"\n' });
     const { diagnostics } = await loadSettings('configs', { env: { TEAM_KEY: 'canary-key' }, files });
@@ -212,7 +212,7 @@ group('a gateway config whose id would end in .test', () => {
   test('cannot be the default', async () => {
     const problems = await problemsOf({ 'server.yaml': 'default_config: prod.test\n' });
     expect(problems).toEqual([
-      'configs/server.yaml:1:17: there is no gateway config `prod.test`: gateway/prod.test.yaml is a file of tests',
+      'configs/server.yaml:1:17: there is no gateway config `prod.test`: gateway/prod.test.yaml is a test file',
     ]);
   });
 });

@@ -159,7 +159,7 @@ describe('nothing runs', () => {
     const { end, warnings } = await run({ 'gateway/prod.test.yml': THREE });
     expect(end.kind).toBe('nothing');
     expect(warnings).toEqual([
-      expect.stringContaining('prod.test.yml:1:1: warning: this file is ignored; tests end in'),
+      expect.stringContaining('prod.test.yml:1:1: warning: this file is ignored; test files end in'),
     ]);
   });
 

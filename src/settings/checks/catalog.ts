@@ -8,13 +8,13 @@ import type { KnownNames } from './known.ts';
 import { isLocalHost, offLimits } from './local-host.ts';
 import { checkTimeouts, serverTimeouts } from './times.ts';
 
-/** Duplicate slugs and credentials are the catalog's to judge, when it compiles the entries. */
+/** Does not check for duplicate slugs and credentials: the catalog reports those when it compiles the entries. */
 export function checkCatalog({ providers }: CatalogFile, known: KnownNames, report: Report): void {
   const around = serverTimeouts(known.server);
   for (const [index, entry] of providers.entries()) {
     const path = ['providers', index];
     const reportHere: Report = (problem) => report({ ...problem, path: [...path, ...problem.path] });
-    // As the provider reads it; that it says the same when the catalog is compiled makes one diagnostic, not two.
+    // The provider reports the same problem when the catalog is compiled; `sortDiagnostics` keeps one of the two.
     const base = readBase(entry, '', reportHere);
     if (base) checkHost(entry, reportHere);
     const effective = { ...around, ...readTimeouts(entry.timeouts ?? {}) };
@@ -33,17 +33,17 @@ function checkHost({ base_url: baseUrl, allow_insecure: insecure }: CatalogEntry
   else if (!insecure && isLocalHost(hostname))
     report({
       path,
-      message: 'base_url is a loopback or private address: set allow_insecure: true if that is meant',
+      message: 'base_url is a loopback or private address: set allow_insecure: true if this is intended',
     });
 }
 
-/** The list of an entry's models: what stands in it under no name that requests would use, and what it shuts out. */
+/** Reports names in `models` that no request would use, and endpoints of the entry that `models` does not list. */
 function checkModels(entry: CatalogEntry, report: Report): void {
   const { models } = entry;
   if (!models) return;
   for (const [index, model] of models.entries()) {
     PROVIDERS[entry.provider].checkParams(entry, { model }, (problem) => {
-      // A pattern is no name: what no name may hold is none of its mistakes.
+      // An item of `models` is a pattern, not a name: the errors about characters in names do not apply to it.
       if (problem.severity === 'warning') report({ ...problem, path: ['models', index] });
     });
   }

@@ -11,7 +11,7 @@ import { digestOf, keyDigest } from '../compile/key-digest.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import { mayHoldCredential } from './forward-headers.ts';
 
-/** The files that could be read. */
+/** The settings files; undefined for one that could not be read. */
 interface Files {
   readonly server: ServerFile | undefined;
   readonly catalog: CatalogFile | undefined;
@@ -19,18 +19,18 @@ interface Files {
   readonly gateway: ReadonlyMap<string, GatewayFile>;
 }
 
-/** Of the gateway itself: the admin listener's token. */
+/** Owner of the gateway's own secrets, such as the token of the admin listener. */
 const OWN = 'a secret of server.yaml';
 
-/** Shorter ones are no secrets, and stand in other words by chance: `none`, `EMPTY`. */
+/** Shorter values are placeholders, not secrets, and occur in other text by chance: `none`, `EMPTY`. */
 const SHORTEST = 8;
 
-/** As `gatehouse keys create` makes them: these are known by their digest, wherever they stand. */
+/** Keys made by `gatehouse keys create`. Their digest identifies them inside any text. */
 const GATEWAY_KEY = /gatehouse_[a-z0-9]+_[\w-]{8,}/g;
 
 /**
- * Credentials that the settings themselves would send to somebody else, or show in clear: a secret of one place that stands in a
- * part of the settings that is no secret and goes upstream. Compared by value, so it does not matter how it came there.
+ * Reports credentials that the settings would send to the wrong upstream or show in clear: a secret of one entry that
+ * also appears in a field that is not secret and is sent upstream. The comparison is by value, however the value got there.
  */
 export function checkCrossings({ server, catalog, keys, gateway }: Files, reporter: (file: string) => Report): void {
   const secrets = new Secrets(keys);
@@ -50,7 +50,7 @@ export function checkCrossings({ server, catalog, keys, gateway }: Files, report
   }
 }
 
-/** Its token opens what no caller may see, and nothing else that stands there is a secret: addresses to send traces to among it. */
+/** The admin token opens data that no caller may see. Every other field of server.yaml is public, trace endpoints included. */
 function checkServer(file: ServerFile, secrets: Secrets, report: Report): void {
   walk(file, [], (path, text) => {
     const isSecret = text instanceof Secret;
@@ -58,25 +58,30 @@ function checkServer(file: ServerFile, secrets: Secrets, report: Report): void {
     if (owner === undefined) return;
     report({
       path,
-      message: isSecret ? `this is ${owner}, which callers have` : `${owner} stands here, where it is no secret`,
+      message: isSecret
+        ? `this is ${owner}, which callers know`
+        : `${owner} appears here, in a field that is not secret`,
     });
   });
 }
 
-/** A vendor's key at another vendor's own address is a slip; who has a server in front of several gives all of them one key. */
+/**
+ * Reports one credential used for two vendors at their own addresses. Entries with a `base_url` are skipped: a server in
+ * front of several vendors has one key for all of them.
+ */
 function checkVendor(entry: CatalogEntry, vendors: Map<string, CatalogEntry>, report: Report): void {
   if (entry.base_url !== undefined || !('api_key' in entry) || !entry.api_key) return;
   const value = entry.api_key.reveal();
   const other = vendors.get(value) ?? entry;
   vendors.set(value, other);
   if (other.provider === entry.provider || value.length < SHORTEST) return;
-  const message = `this is the credential of @${other.slug} as well, which is another provider: one of them would get the other's`;
+  const message = `this is also the credential of @${other.slug}, an entry of another provider: one provider would receive the other's credential`;
   report({ path: ['api_key'], message });
 }
 
 const SENT = ['default_params', 'override_params'] as const;
 
-/** What a config puts into bodies. What it compares with, in its conditions, goes nowhere. */
+/** Checks the fields that a config writes into bodies. Operands of its conditions are never sent. */
 function checkParams(
   file: GatewayFile | Target,
   path: JsonPath,
@@ -88,7 +93,7 @@ function checkParams(
       if (owner !== undefined)
         place.report({
           path: at,
-          message: `${owner} stands here, where it is no secret and would be sent to upstreams`,
+          message: `${owner} appears here, in a field that is not secret and is sent to upstreams`,
         });
     });
   }
@@ -99,14 +104,14 @@ function checkEntry(entry: CatalogEntry, secrets: Secrets, report: Report): void
   walk(entry, [], (path, text) => {
     if (text instanceof Secret) {
       const ours = secrets.gatewaysOwn(text.reveal());
-      if (ours !== undefined) report({ path, message: `this is ${ours}, which never goes to an upstream` });
+      if (ours !== undefined) report({ path, message: `this is ${ours}, which must never be sent to an upstream` });
       return;
     }
     const owner = secrets.ownerIn(text);
     if (owner !== undefined)
-      report({ path, message: `${owner} stands here, where it is no secret and would be sent to @${entry.slug}` });
+      report({ path, message: `${owner} appears here, in a field that is not secret and is sent to @${entry.slug}` });
   });
-  // Google's name of whose quota it is: a project, which no caller may choose and every operator may.
+  // `x-goog-user-project` names the project whose quota is used: an operator may set it, a caller may not.
   for (const name of Object.keys(('headers' in entry && entry.headers) || {})) {
     const lower = name.toLowerCase();
     if (!mayHoldCredential(lower) || lower === 'x-goog-user-project') continue;
@@ -115,10 +120,10 @@ function checkEntry(entry: CatalogEntry, secrets: Secrets, report: Report): void
   }
 }
 
-/** Every secret of the settings by its value, and whose it is. */
+/** Finds the secrets of the settings in other text, and names the owner of each. */
 class Secrets {
   readonly #owners = new Map<string, string>();
-  /** By their beginnings: a text is looked through once, however many there are. */
+  /** Secrets by their first characters: one pass over a text finds any of them, however many there are. */
   readonly #byStart = new Map<string, string[]>();
   readonly #digests: ReadonlyMap<string, string>;
 
@@ -144,12 +149,12 @@ class Secrets {
     return this.#digests.get(digestOf(value));
   }
 
-  /** What lets callers and operators into the gateway, and is no credential of an upstream. */
+  /** The owner of a credential that admits callers or operators to the gateway; undefined for an upstream's credential. */
   gatewaysOwn(credential: string): string | undefined {
     return this.gatewayKey(credential) ?? (this.#owners.get(credential) === OWN ? OWN : undefined);
   }
 
-  /** Whose secret stands in a text. */
+  /** The owner of the first secret found in a text, also percent-encoded. */
   ownerIn(text: string): string | undefined {
     return this.#ownerIn(text) ?? (text.includes('%') ? this.#ownerIn(decoded(text)) : undefined);
   }
@@ -167,19 +172,19 @@ class Secrets {
   }
 }
 
-/** As it is, and as it is written where bytes become letters. */
+/** The value itself, in base64 and in base64url. */
 function formsOf(value: string): readonly string[] {
   const base64 = Buffer.from(value).toString('base64').replace(/=+$/, '');
   return [value, base64, base64.replaceAll('+', '-').replaceAll('/', '_')];
 }
 
-/** Of an address (RFC 3986, section 2.1); what is no such escape stays. */
+/** Decodes percent-encoding (RFC 3986, section 2.1). Malformed escapes stay as they are. */
 const decoded = (text: string): string =>
   text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 type Visit = (path: JsonPath, found: string | Secret) => void;
 
-/** Texts, secrets and the keys of objects: a key may be a name that is sent. */
+/** Visits texts, secrets and the keys of objects: some keys, such as header names, are sent. */
 function walk(value: unknown, path: JsonPath, visit: Visit): void {
   if (typeof value === 'string' || value instanceof Secret) {
     visit(path, value);

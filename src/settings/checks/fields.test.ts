@@ -9,8 +9,8 @@ const problemsOf = (fields: Fields): Problem[] => {
   return problems;
 };
 
-describe('the rules for fields', () => {
-  it('are fine as the docs have them', () => {
+describe('checkFieldRules', () => {
+  it('accepts the rules of the documentation', () => {
     expect(
       problemsOf({
         preset: 'shared_credentials',
@@ -33,12 +33,16 @@ describe('the rules for fields', () => {
       { path: ['fields', 'deny', 0], severity: 'warning', suggestion: 'temperature' },
     ],
     [
-      'a field both lists have',
+      'a field in both lists',
       { deny: ['store'], allow: ['messages', 'store'] },
       { path: ['fields', 'allow', 1], severity: 'warning' },
     ],
-    ['a list no request passes', { allow: ['temperature'] }, { path: ['fields', 'allow'], severity: 'warning' }],
-  ])('are told of %s', (_, fields, problem) => {
+    [
+      'a list that refuses every request',
+      { allow: ['temperature'] },
+      { path: ['fields', 'allow'], severity: 'warning' },
+    ],
+  ])('reports %s', (_, fields, problem) => {
     expect(problemsOf(fields)).toMatchObject([problem]);
   });
 });

@@ -3,7 +3,7 @@ import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
 import { showValue } from '../problems/show.ts';
 import type { ReportPlace } from './report-place.ts';
 
-/** The rules of a key or of a catalog entry for the fields of requests. */
+/** Checks `fields` of a key or of a catalog entry. */
 export function checkFieldRules(fields: Fields | undefined, { path, report }: ReportPlace): void {
   if (!fields) return;
   const { deny = [], allow = [] } = fields;
@@ -25,7 +25,7 @@ export function checkFieldRules(fields: Fields | undefined, { path, report }: Re
   }
 }
 
-/** Every operation demands one of these. */
+/** Every operation requires one of these. */
 const CONTENTS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'contents', '**']);
 
 function checkPath(text: string, { path, report }: ReportPlace): void {

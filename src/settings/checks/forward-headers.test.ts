@@ -15,8 +15,8 @@ function reported(name: string, severity: 'error' | 'warning', fromCaller: boole
 
 const refused = (name: string): boolean => reported(name, 'error', false);
 
-describe('a header that a config forwards', () => {
-  // As clients, clouds, proxies and identity providers name them.
+describe('a header that a stored config forwards', () => {
+  // Names that clients, clouds, proxies and identity providers use.
   it.each(
     `Authorization AUTHORIZATION Proxy-Authorization x-forwarded-authorization Cookie set-cookie2 x-api-key X_API_KEY apikey
     api-key x-apikey x-rapidapi-key x-goog-api-key x-goog-user-project x-goog-iap-jwt-assertion x-amz-security-token
@@ -41,7 +41,7 @@ describe('a header that a config forwards', () => {
   )('may be %s', (name) => expect(refused(name)).toBe(false));
 });
 
-describe('a header that a config of a caller forwards', () => {
+describe('a header that a config sent with a request forwards', () => {
   const ofCaller = (name: string): boolean => reported(name, 'error', true);
 
   it.each(

@@ -3,21 +3,21 @@ import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import type { ReportPlace } from './report-place.ts';
 
 /**
- * Besides those of the connection: what the gateway writes itself, and `via`, the way of the one message it is on (RFC 9110,
- * section 7.6.3); `http2-settings` belongs to `upgrade` (RFC 9113, section 3.1).
+ * Headers that are never forwarded: those of the connection, `accept`, which the gateway writes itself, `via`, which
+ * describes the path of one message (RFC 9110, section 7.6.3), and `http2-settings`, part of `upgrade` (RFC 9113, section 3.1).
  */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept', 'http2-settings']);
 
-/** Credentials go by many names; one that is refused without need has another name soon, one that leaks is gone. */
+/** Credentials have many names. A harmless header that is refused can be renamed; a leaked credential cannot be recalled. */
 const CREDENTIAL = new RegExp(
   [
     'authori[sz]ation|cookie|token|secret|passw|credential|signature|jwt|assertion|bearer|oidc|saml|^x-goog-user-project$',
     'passphrase|passcode|totp|hmac',
     // `x-auth`, `x-auth-request`; not `x-authenticated-user`, `x-author`.
     '(^|[-_])(auth|authn|authz|creds?|dpop|mfa|otp|pat|pwd|sas|sig)([-_]|$)',
-    // `key` and `x-key`, without a word that says of what.
+    // `key` and `x-key`, without a word that qualifies the key.
     '^(x[-_])?keys?$',
-    // Not every key is one: `idempotency-key`. Azure has `ocp-apim-subscription-key` and `x-functions-key`.
+    // Not every key is a credential: `idempotency-key`. Azure has `ocp-apim-subscription-key` and `x-functions-key`.
     '(access|account|admin|api|app|application|auth|client|customer|encryption|functions|gateway|license|master|private|provider|secure|service|session|shared|signing|storage|subscription|team|user|virtual)[-_]?key',
   ].join('|'),
 );
@@ -26,14 +26,14 @@ const CREDENTIAL = new RegExp(
 export const mayHoldCredential = (name: string): boolean => CREDENTIAL.test(name);
 
 /**
- * Headers by which the sender of a request says more than the body does. An operator who names one means it. A config that comes with a
- * request may not: the upstream reads them beside the operator's credentials.
+ * Headers that change how an upstream treats a request. An operator may forward them. A config sent with a request may
+ * not: the upstream would obey them under the operator's credentials.
  */
 interface Steering {
   readonly names: RegExp;
-  /** As it follows the name. */
+  /** Predicate of the message, after the header's name. */
   readonly effect: string;
-  /** The gateway has decided this. An operator who lets callers decide it again is warned. */
+  /** The header overrides a choice of the gateway: an operator who forwards it gets a warning. */
   readonly doubtful?: true;
 }
 
@@ -48,12 +48,12 @@ const STEERING: readonly Steering[] = [
   {
     names:
       /^(x-)?forward(ed)?(-|$)|^(x-|true-|x-cluster-|x-appengine-|fastly-)?client-(ip|addr|host)|^(x-)?real-ip$|^cf-(connecting|pseudo)-|^x-(originating|proxyuser|remote)-(ip|addr|host)|^x-azure-|^(x-)?(url-)?scheme$|^front-end-https$|^x-arr-/,
-    effect: 'says where a request comes from',
+    effect: 'states the origin of a request',
   },
   {
     names:
       /^(x-)?(authenticated|remote|webauth|consumer|ssl|tls|client-cert|userinfo|ms-client-principal|ms-token)(-|$)/,
-    effect: 'says who sends a request',
+    effect: 'states the sender of a request',
   },
   { names: /^(x-)?openai-(organi[sz]ation|project)$/, effect: 'chooses the account at OpenAI' },
   { names: /^anthropic-(organi[sz]ation|workspace|project|account)/, effect: 'chooses the account at Anthropic' },
@@ -69,16 +69,15 @@ const STEERING: readonly Steering[] = [
   },
 ];
 
-/** What a name is refused by. */
 export interface ForwardRules {
-  /** Of the gateway's own headers. */
+  /** Prefixes of the gateway's own headers. */
   readonly prefixes: readonly string[];
-  /** By name in lower case: headers that catalog entries have their credentials in, and whose. */
+  /** Headers in which catalog entries send their credentials, in lower case, each with its owner. */
   readonly credentials: ReadonlyMap<string, string>;
 }
 
 interface ForwardingPlace extends ForwardRules, ReportPlace {
-  /** The config came with a request. */
+  /** The config was sent with a request. */
   readonly fromCaller: boolean;
 }
 
@@ -86,7 +85,7 @@ interface ForwardingPlace extends ForwardRules, ReportPlace {
 const folded = (name: string): string => name.replaceAll(/[^a-z0-9]/g, '-');
 
 /**
- * Why a header is never sent on as it came, whatever a config says; undefined where a config may name it.
+ * The reason why a header is never forwarded, whatever a config says; undefined where a config may forward it.
  * @param name in lower case
  */
 export function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
@@ -94,12 +93,12 @@ export function neverForwarded(name: string, { prefixes, credentials }: ForwardR
   if (mayHoldCredential(name) || mayHoldCredential(plain)) return 'may hold a credential';
   if (NOT_FORWARDED.has(plain) || plain.startsWith('proxy-'))
     return 'belongs to the connection or is written by the gateway';
-  if (prefixes.some((prefix) => plain.startsWith(folded(prefix)))) return "is the gateway's own";
+  if (prefixes.some((prefix) => plain.startsWith(folded(prefix)))) return "is one of the gateway's own headers";
   const held = [...credentials].find(([header]) => folded(header) === plain);
   return held && `holds a credential of ${held[1]} (secret_headers)`;
 }
 
-/** Names in `forward_headers` that must not cross: credentials never travel to an upstream, whatever a config says. */
+/** Reports names in `forward_headers` that must not be forwarded: a caller's credentials are never sent to an upstream. */
 export function checkForwardHeaders(names: readonly string[] = [], { path, report, ...rules }: ForwardingPlace): void {
   for (const [index, written] of names.entries()) {
     const name = written.toLowerCase();
@@ -113,17 +112,17 @@ export function checkForwardHeaders(names: readonly string[] = [], { path, repor
     if (!steering) continue;
     const { effect, doubtful } = steering;
     if (rules.fromCaller)
-      report({ path: here, message: `\`${written}\` ${effect}: a config that comes with a request cannot forward it` });
+      report({ path: here, message: `\`${written}\` ${effect}: a config sent with a request cannot forward it` });
     else if (doubtful)
       report({
         path: here,
         severity: 'warning',
-        message: `\`${written}\` ${effect}: callers decide that at an upstream that reads it`,
+        message: `\`${written}\` ${effect}: callers control this at every upstream that reads the header`,
       });
   }
 }
 
-/** Headers that entries write their credentials in, beside those whose names say so. */
+/** Headers from `secret_headers` of the entries, in lower case, each with the entry that owns it. */
 export const credentialHeaders = (entries: readonly CatalogEntry[] = []): ReadonlyMap<string, string> =>
   new Map(
     entries.flatMap((entry) => {

@@ -26,7 +26,7 @@ import type { ReportPlace } from './report-place.ts';
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
 
-/** A place in the tree of a config: what the file says there, and what it comes to with all that it inherits. */
+/** A node of the config's tree: its part of the file, and its compiled route with inherited settings. */
 interface Node {
   readonly file: GatewayFile | TargetFile;
   readonly route: Route;
@@ -77,21 +77,21 @@ export function checkGatewayConfig(file: GatewayFile, known: KnownNames, report:
   checkBounds(nodes, report);
 }
 
-/** An id under which nothing can be asked is not sent. */
+/** Warns that `explain_id` has no effect: replies carry no id while the admin listener keeps no explanations. */
 function checkReplyHeaders(
-  { reply_headers: asked = [] }: GatewayFile,
+  { reply_headers: names = [] }: GatewayFile,
   server: KnownNames['server'],
   report: Report,
 ): void {
-  const index = asked.indexOf('explain_id');
+  const index = names.indexOf('explain_id');
   const { enabled = true, explain } = server?.admin ?? {};
   if (index < 0 || (enabled && explain !== 'none')) return;
   const why = enabled ? '`admin.explain: none`' : '`admin.enabled: false`';
-  const message = `server.yaml says ${why}: no request is kept, and no reply has an \`explain_id\``;
+  const message = `server.yaml sets ${why}: no request is kept for \`explain\`, and no reply carries an \`explain_id\``;
   report({ path: ['reply_headers', index], severity: 'warning', message });
 }
 
-/** The node and all below it. */
+/** The node and all its descendants. */
 function nodesOf(node: Node): Node[] {
   const { file, route, path } = node;
   if (!file.targets || route.kind === 'target') return [node];
@@ -103,7 +103,7 @@ function nodesOf(node: Node): Node[] {
   return [node, ...members.flatMap(nodesOf)];
 }
 
-/** The nearest place, at the node or around it, where a parameter of the node is written. */
+/** The path at which a parameter of the node is written: in the node itself or in the nearest ancestor that sets it. */
 function placeOf(param: JsonPath, { path }: Node, nodes: readonly Node[]): JsonPath {
   const around = nodes.filter((other) => other.path.every((segment, index) => path[index] === segment));
   const writer = around.findLast(({ file }) => valueAt(file.override_params, param) !== undefined);
@@ -134,7 +134,10 @@ function checkProvider({ file, route }: Node, known: KnownNames, { path, report 
 const overridesProvider = ({ provider, targets }: TargetFile): boolean =>
   provider !== undefined || (targets?.every(overridesProvider) ?? false);
 
-/** A provider's name stands for its catalog entry as long as it has just one. Vertex AI can do without: callers may say all it needs. */
+/**
+ * A provider name selects its catalog entry only while there is exactly one. `vertex-ai` needs no entry: a caller can
+ * send everything it requires.
+ */
 function checkEntries(name: string, { entries }: KnownNames, { path, report }: ReportPlace): void {
   if (!entries) return;
   const slugs = entries.filter(({ provider }) => provider === name).map(({ slug }) => `@${slug}`);
@@ -145,7 +148,7 @@ function checkEntries(name: string, { entries }: KnownNames, { path, report }: R
     report({ path, message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}` });
 }
 
-/** A model may name its catalog entry, as `@slug/model`: the entry must exist, and be the one the target goes to. */
+/** Checks the entry of a model written as `@slug/model`: it must exist and be the entry that the target uses. */
 function checkModel({ file, route }: Node, known: KnownNames, { path, report }: ReportPlace): void {
   const slugs = known.entries?.map(({ slug }) => `@${slug}`);
   const own = slugOf(file.override_params);
@@ -155,14 +158,14 @@ function checkModel({ file, route }: Node, known: KnownNames, { path, report }: 
   } else if (route.kind === 'target') {
     const slug = slugOf(route.overrideParams);
     const { provider } = route;
-    // Of a provider that is not there this would be a second message about one slip.
+    // An unknown provider is already reported; a message about the mismatch would be the second for one mistake.
     if (slug === undefined || provider === undefined || provider === slug || !slugs?.includes(provider)) return;
     const place = own === undefined && file.provider !== undefined ? [...path, 'provider'] : at;
     report({ path: place, message: `the model names ${slug}, but the provider of this target is ${provider}` });
   }
 }
 
-/** Targets behind which another one stands, that would be asked if these failed. */
+/** Targets with another target after them, to which a failure would fall through. */
 function waitingTargets(nodes: readonly Node[]): readonly Node[] {
   const hasNext = ({ path }: Node): boolean =>
     nodes.some(({ route, path: around }) => {
@@ -194,6 +197,6 @@ function checkTimes(node: Node, known: KnownNames, { path, report }: ReportPlace
   checkRemoteMedia(file.remote_media, effective.total, { path: [...path, 'remote_media'], report });
   if (route.kind === 'target') checkDelays(retry, route.retry, { path, report });
   if (request_timeout === undefined || timeouts?.total === undefined) return;
-  const message = '`request_timeout` and `timeouts.total` are the same thing; keep one of them';
+  const message = '`request_timeout` and `timeouts.total` set the same time; keep one of them';
   report({ path: [...path, 'request_timeout'], on: 'key', message });
 }

@@ -7,18 +7,18 @@ import { checkKeys } from './keys.ts';
 import { checkServer } from './server.ts';
 import type { KnownNames } from './known.ts';
 
-/** The files that could be read, and what is known besides. */
+/** The settings files, undefined for one that could not be read, and the facts that the checks need besides. */
 export interface ReadableSettings {
   readonly server: ServerFile | undefined;
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
-  /** Ids of all gateway configs, those that could not be read among them. */
+  /** Ids of all gateway configs, including those that could not be read. */
   readonly configIds: readonly string[];
   readonly now: number;
 }
 
-/** What a schema cannot see: names that name nothing, things that contradict each other. */
+/** Checks that a schema cannot express: names that refer to nothing, settings that contradict each other. */
 export function checkMeaning(settings: ReadableSettings, reporter: (file: string) => Report): void {
   const { server, catalog, keys, gateway, configIds, now } = settings;
   const known: KnownNames = { entries: catalog?.providers, configIds, server, now };
@@ -27,15 +27,15 @@ export function checkMeaning(settings: ReadableSettings, reporter: (file: string
   if (keys) checkKeys(keys, known, reporter('keys.yaml'));
   for (const [id, file] of gateway) {
     const report = reporter(`gateway/${id}.yaml`);
-    checkSaysSomething(file, report);
+    checkNotEmpty(file, report);
     checkGatewayConfig(file, known, report);
   }
   checkCrossings(settings, reporter);
 }
 
-/** Of files only: a request that brings `{}` asks for just that. */
-function checkSaysSomething(file: GatewayFile, report: Report): void {
+/** For files only: a request that sends `{}` does so deliberately. */
+function checkNotEmpty(file: GatewayFile, report: Report): void {
   if (Object.keys(file).length > 0) return;
-  const message = 'this config says nothing: requests with it must name provider and model themselves';
+  const message = 'this config is empty: requests that use it must name the provider and the model themselves';
   report({ path: [], severity: 'warning', message });
 }

@@ -60,42 +60,42 @@ function checkExpiry(
 ): void {
   if (expiresAt === undefined) return;
   const moment = Date.parse(expiresAt);
-  // RFC 3339 has leap seconds, JavaScript has not: the key would never expire.
+  // RFC 3339 allows leap seconds, `Date.parse` does not: with NaN as expiry the key would never expire.
   if (Number.isNaN(moment))
-    report({ path, message: `\`expires_at\` is not a moment that can be read, such as "2027-01-01T00:00:00Z"` });
+    report({ path, message: `\`expires_at\` is not a valid date and time, such as "2027-01-01T00:00:00Z"` });
   else if (moment <= now) report({ path, severity: 'warning', message: `the key \`${id}\` has expired` });
 }
 
-/** Rules of stored configs (plugins, metadata) bind only requests that use them. */
+/** Warns that a config sent with a request bypasses the plugins and metadata rules of stored configs. */
 function checkInline(key: GatewayKey, { path, report }: ReportPlace): void {
   if (!key.inline_configs) return;
   const names = (['configs', 'default_config'] as const).filter((name) => key[name] !== undefined);
   if (names.length === 0) return;
   const stored = names.map((name) => `\`${name}\``).join(' and ');
-  const message = `a config that comes with a request is used instead of ${stored} of this key, without the plugins and metadata rules these demand`;
+  const message = `a config sent with a request replaces ${stored} of this key: the plugins and metadata rules of stored configs do not apply to it`;
   report({ path, on: 'key', severity: 'warning', message });
 }
 
-/** Any text may be a key, but one that looks like ours was copied, and copies are cut short. */
+/** Any text may be a key. One in the form of a generated key was copied, and a copy can be truncated. */
 function checkForm({ key }: GatewayKey, { path, report }: ReportPlace): void {
   const text = key?.reveal() ?? '';
   if (!holdsKeyShape(text) || isWellFormedKey(text)) return;
   const message =
-    'this looks like a key of `gatehouse keys create`, but its checksum does not fit: it may be cut or mistyped';
+    'this looks like a key from `gatehouse keys create`, but its checksum does not match: it may be truncated or mistyped';
   report({ path, severity: 'warning', message });
 }
 
-/** A name, or a pattern with `*` that must fit some name. */
+/** Checks a provider name, or a pattern with `*`, which must match at least one name. */
 function checkAllowedProvider(name: string, known: KnownNames, { path, report }: ReportPlace): void {
   if (!name.includes('*')) return checkProviderName(name, known, { path, report });
   if (!known.entries) return;
   const pattern = new Globs([name]);
   const names = [...providerNames(), ...known.entries.map(({ slug }) => `@${slug}`)];
   if (!names.some((one) => pattern.matches(one)))
-    report({ path, severity: 'warning', message: `nothing in the catalog fits ${name}` });
+    report({ path, severity: 'warning', message: `nothing in the catalog matches ${name}` });
 }
 
-/** Its `@slug/` must be an entry's, or a pattern that fits one. */
+/** Checks the `@slug/` of a model: an entry's slug, or a pattern that matches one. */
 function checkAllowedModel(model: string, known: KnownNames, { path, report }: ReportPlace): void {
   const slug = slugOf({ model });
   if (slug === undefined) return;

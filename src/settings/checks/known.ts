@@ -3,15 +3,15 @@ import { nearest, type Report } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import { packageSchemas } from '../read/schemas.ts';
 
-/** The names that the files may use for one another. */
+/** The names by which the settings files refer to each other. */
 export interface KnownNames {
-  /** Undefined when the catalog could not be read: then nothing can be said about names of entries. */
+  /** Undefined when the catalog could not be read: names of entries are not checked then. */
   readonly entries: readonly CatalogEntry[] | undefined;
   readonly configIds: readonly string[];
   /** Undefined when it could not be read. */
   readonly server: ServerFile | undefined;
   readonly now: number;
-  /** The config came with a request. Default: it is a file. */
+  /** The config was sent with a request. Default: false, it is a file. */
   readonly fromCaller?: boolean;
 }
 
@@ -20,7 +20,7 @@ export function withSuggestion(word: string, candidates: readonly string[]): { s
   return suggestion === undefined ? {} : { suggestion };
 }
 
-/** Provider kinds the catalog's schema has, such as `vertex-ai`. */
+/** The provider kinds of the catalog's schema, such as `vertex-ai`. */
 export function providerNames(): readonly string[] {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -29,7 +29,7 @@ export function providerNames(): readonly string[] {
   return [...new Set(kinds.filter((kind) => typeof kind === 'string'))];
 }
 
-/** Reports a `@slug` or provider name that nothing in the catalog answers to. */
+/** Reports a `@slug` or provider name that is not in the catalog. */
 export function checkProviderName(
   name: string,
   known: KnownNames,
@@ -54,17 +54,17 @@ export function checkConfigId(
   { path, report }: { path: JsonPath; report: Report },
 ): void {
   if (known.configIds.includes(id)) return;
-  // Configs go by the names of their files, without the ending.
+  // The id of a config is its file name without the extension.
   const bare = id.replace(/^gateway\//, '').replace(/\.ya?ml$/, '');
   if (/\.test$/i.test(bare)) {
-    report({ path, message: `there is no gateway config \`${id}\`: gateway/${bare}.yaml is a file of tests` });
+    report({ path, message: `there is no gateway config \`${id}\`: gateway/${bare}.yaml is a test file` });
     return;
   }
   const meant = known.configIds.includes(bare) ? { suggestion: bare } : withSuggestion(id, known.configIds);
   report({ path, message: `there is no gateway/${id}.yaml`, ...meant });
 }
 
-/** The `@slug` that the model of some parameters names. */
+/** The `@slug` in the `model` of the parameters. */
 export function slugOf(params: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const model = params?.['model'];
   return typeof model === 'string' ? /^(@[^/]*)\//.exec(model)?.[1] : undefined;

@@ -2,7 +2,7 @@ import type { ChainItem, GatewayFile, ServerFile, Target as TargetFile } from '.
 import type { Report } from '../../plugin/index.ts';
 import type { JsonPath } from '../read/pointer.ts';
 
-/** Settings that a plugin reads do nothing where the chain has been written without it. */
+/** Reports settings that have no effect because the chain does not include the plugin that reads them. */
 export function checkNeededPlugins(file: GatewayFile, server: ServerFile | undefined, report: Report): void {
   if (!server) return;
   const { request, attempt } = server.chains ?? {};
@@ -12,13 +12,13 @@ export function checkNeededPlugins(file: GatewayFile, server: ServerFile | undef
     report({
       path: ['metadata'],
       on: 'key',
-      message: `\`metadata\` needs the plugin "metadata", which ${requestPlace} leaves out`,
+      message: `\`metadata\` needs the plugin "metadata", which ${requestPlace} does not include`,
     });
   if (!attempt) return;
   for (const { key, plugin } of OF_ATTEMPTS) {
     if (has(attempt, plugin)) continue;
     for (const path of placesOf(file, key, [])) {
-      const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.attempt\` of server.yaml leaves out`;
+      const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.attempt\` of server.yaml does not include`;
       report({ path, on: 'key', message });
     }
   }
@@ -34,7 +34,7 @@ const OF_ATTEMPTS = [
 
 type Key = (typeof OF_ATTEMPTS)[number]['key'];
 
-/** By the plugin's own name: an instance may be called anything. */
+/** Compares the plugin's own name: an instance may have any name. */
 const has = (chain: readonly ChainItem[], plugin: string): boolean =>
   chain.some((item) => (typeof item === 'string' ? item : item.plugin) === plugin);
 

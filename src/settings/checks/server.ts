@@ -29,7 +29,7 @@ function checkDeadline({ deadline }: ServerFile, { timeouts, deadlineMs }: Serve
   if (deadline === undefined) return;
   checkOne('deadline', deadline, { path: [], report });
   if (deadlineMs === 0 || deadlineMs > timeouts.firstByte) return;
-  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${timeouts.firstByte} ms): when a target stays silent, a fallback never gets its turn`;
+  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${timeouts.firstByte} ms): when a target stays silent, no time is left for a fallback`;
   report({ path: ['deadline'], severity: 'warning', message });
 }
 
@@ -55,19 +55,19 @@ function isSamePlace(one: ListenAddress, other: ListenAddress): boolean {
   return one.port !== 0 && one.port === other.port && sameHost;
 }
 
-/** Records tell what callers asked and where it went. */
+/** Refuses an admin listener open to the network without a token: its records contain the requests of callers. */
 function checkAdmin({ admin: { enabled, host, token } }: ServerSettings, report: Report): void {
   if (!enabled || token || isLoopback(host)) return;
-  const message = `\`admin\` on ${host} would answer everybody who reaches it: give it a \`token\`, or the host 127.0.0.1`;
+  const message = `\`admin\` on ${host} would answer every client that can reach it: set a \`token\`, or the host 127.0.0.1`;
   report({ path: ['admin', 'host'], message });
 }
 
 const REFUSED_BY_ZERO: Readonly<Record<string, string>> = {
-  reply: 'every plain reply that has to be translated',
-  plugin_time: 'every request that passes a plugin from outside',
+  reply: 'every plain reply that must be translated',
+  plugin_time: 'every request that passes an external plugin',
 };
 
-/** In other gateways 0 means "no limit". */
+/** Refuses limits of 0: in other gateways 0 means "no limit", here it would refuse requests. */
 function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Report): void {
   for (const [key, value] of [
     ['body', limits.body],
@@ -78,22 +78,25 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
     ['plugin_time', limits.pluginMs],
   ] as const) {
     if (value > 0) continue;
-    const what = REFUSED_BY_ZERO[key] ?? 'every request';
-    report({ path: ['limits', key], message: `\`${key}: 0\` would refuse ${what}; leave it out for the default` });
+    const refused = REFUSED_BY_ZERO[key] ?? 'every request';
+    report({ path: ['limits', key], message: `\`${key}: 0\` would refuse ${refused}; leave it out for the default` });
   }
   const key = file.limits?.in_flight_bytes === undefined ? 'body' : 'in_flight_bytes';
   if (limits.inFlightBytes >= limits.body) return checkBodyShare(limits, { path: ['limits', key], report });
-  const message = `\`in_flight_bytes\` (${limits.inFlightBytes} bytes) is less than one \`body\` may have (${limits.body} bytes): such a body would always be refused`;
+  const message = `\`in_flight_bytes\` (${limits.inFlightBytes} bytes) is less than \`body\`, the limit for one body (${limits.body} bytes): a body of that size would always be refused`;
   report({ path: ['limits', key], message });
 }
 
-/** Up to three quarters of the room any caller is admitted (src/gateway/admission/shares.ts); one body must not take the rest as well. */
+/**
+ * Admission lets any caller in while less than three quarters of the bytes are taken (src/gateway/admission/shares.ts);
+ * one body must not take the rest too.
+ */
 function checkBodyShare(
   { body, inFlightBytes }: ServerSettings['limits'],
   { path, report }: { readonly path: readonly string[]; readonly report: Report },
 ): void {
   if (body <= inFlightBytes * 0.75) return;
-  const message = `one \`body\` (${body} bytes) may take more than three quarters of \`in_flight_bytes\` (${inFlightBytes} bytes), and leave other keys no room meanwhile`;
+  const message = `one body at the limit \`body\` (${body} bytes) takes more than three quarters of \`in_flight_bytes\` (${inFlightBytes} bytes) and leaves no room for other keys`;
   report({ path, severity: 'warning', message });
 }
 
@@ -103,11 +106,11 @@ function checkCache(
   report: Report,
 ): void {
   const warn = (key: string, message: string): void => report({ path: ['cache', key], severity: 'warning', message });
-  if (maxBytes === 0) warn('max_bytes', 'nothing is ever kept, whatever gateway configs say of `cache`');
+  if (maxBytes === 0) warn('max_bytes', 'no reply is ever cached, also where a gateway config sets `cache`');
   else if (maxEntryBytes > maxBytes && cache)
     warn(
       cache.max_entry_bytes === undefined ? 'max_bytes' : 'max_entry_bytes',
-      `one reply may have ${maxEntryBytes} bytes (\`max_entry_bytes\`), and all together ${maxBytes} (\`max_bytes\`)`,
+      `\`max_entry_bytes\`, the limit for one reply (${maxEntryBytes} bytes), is more than \`max_bytes\`, the limit for all (${maxBytes} bytes)`,
     );
 }
 
@@ -115,11 +118,11 @@ function checkPrefixes({ headerPrefixes: prefixes }: ServerSettings, report: Rep
   for (const [index, prefix] of prefixes.entries()) {
     const path = ['header_prefixes', index];
     if (prefixes.indexOf(prefix) < index)
-      report({ path, severity: 'warning', message: `headers that begin with ${prefix} are listed already` });
+      report({ path, severity: 'warning', message: `the prefix ${prefix} is already listed` });
     if (prefix === 'x-')
       report({
         path,
-        message: "nearly every header begins with x-, and all that do would be taken for the gateway's own",
+        message: 'many headers begin with x-, and the gateway would treat all of them as its own',
       });
   }
 }

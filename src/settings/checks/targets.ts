@@ -8,7 +8,7 @@ import { showValue } from '../problems/show.ts';
 import { slugOf, type KnownNames } from './known.ts';
 import type { ReportPlace } from './report-place.ts';
 
-/** Weights of a load balance: somebody must be drawn, and weights elsewhere mean nothing. */
+/** Checks weights: a load balance needs one above 0, and other modes ignore them. */
 export function checkWeights(
   { strategy, targets = [] }: GatewayFile | TargetFile,
   { path, report }: ReportPlace,
@@ -28,18 +28,18 @@ export function checkWeights(
   }
 }
 
-/** Statuses by which an upstream says that the request itself is wrong: it gets the same answer again. */
-const NEVER_CURED: ReadonlySet<number> = new Set([
+/** Statuses that mean the request itself is wrong: a retry gets the same answer. */
+const NOT_RETRYABLE: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 404, 405, 410, 411, 413, 414, 415, 422, 431, 451, 501,
 ]);
-/** nginx's word for a client that left. There is nobody to try again for. */
+/** nginx's status for a client that disconnected: a retry would have no recipient. */
 const CLIENT_LEFT = 499;
 
 export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, { path, report }: ReportPlace): void {
-  const giveWay = strategy?.on_status_codes ?? [];
+  const fallThrough = strategy?.on_status_codes ?? [];
   const lists = [
     { codes: retry?.on_status_codes ?? [], at: [...path, 'retry', 'on_status_codes'], retry: true },
-    { codes: giveWay, at: [...path, 'strategy', 'on_status_codes'], retry: false },
+    { codes: fallThrough, at: [...path, 'strategy', 'on_status_codes'], retry: false },
   ];
   for (const list of lists) {
     for (const [index, code] of list.codes.entries()) {
@@ -48,33 +48,33 @@ export function checkStatusCodes({ strategy, retry }: GatewayFile | TargetFile, 
     }
   }
   if (strategy?.mode === 'single' || strategy?.mode === 'conditional') return;
-  // Kinds of failure say more, and are checked with the strategy.
-  if (giveWay.length === 0 || strategy?.on_errors) return;
-  if (giveWay.some((code) => RETRYABLE_STATUS_CODES.has(code))) return;
+  // `on_errors` names outages more precisely; checkStrategy checks it.
+  if (fallThrough.length === 0 || strategy?.on_errors) return;
+  if (fallThrough.some((code) => RETRYABLE_STATUS_CODES.has(code))) return;
   const message =
-    'no outage has one of these statuses, so none gives way to the next target: an overloaded upstream answers 429, 503 or 529, a failed connection counts as 502, a timeout as 504';
+    'no outage has one of these statuses, so none falls through to the next target: an overloaded upstream answers 429, 503 or 529, a failed connection counts as 502, a timeout as 504';
   report({ path: [...path, 'strategy', 'on_status_codes'], on: 'key', severity: 'warning', message });
 }
 
 function pointless(code: number, retry: boolean): string | undefined {
-  if (code === CLIENT_LEFT) return 'no upstream answers 499: it stands for a client that left';
-  if (retry && NEVER_CURED.has(code))
-    return `a ${code} says that the request is wrong: the same request gets the same answer`;
+  if (code === CLIENT_LEFT) return 'no upstream answers 499: it stands for a client that disconnected';
+  if (retry && NOT_RETRYABLE.has(code))
+    return `a ${code} means that the request itself is wrong: a retry gets the same answer`;
   return undefined;
 }
 
-/** A group has no model. */
+/** Warns of `context_window` on a group, which has no model. */
 export function checkContextWindow({ file, route }: Written, { path, report }: ReportPlace): void {
   if (route.kind === 'target' || !('context_window' in file) || file.context_window === undefined) return;
-  const message = '`context_window` has no effect here: the targets inside have models, and may each say theirs';
+  const message = '`context_window` has no effect on a group: set it in the targets inside';
   report({ path: [...path, 'context_window'], on: 'key', severity: 'warning', message });
 }
 
-/** Codes and delays of tries that nobody has asked for. */
+/** Warns of `retry` settings without `attempts`: the default is no retry. */
 export function checkAttempts({ file, route }: Written, { path, report }: ReportPlace): void {
   const { retry } = file;
   if (!retry || retry.attempts !== undefined || Object.keys(retry).length === 0 || attemptsIn(route)) return;
-  const message = '`retry` has no effect: without `attempts` there are none';
+  const message = '`retry` has no effect without `attempts`, which is 0 by default';
   report({ path: [...path, 'retry'], on: 'key', severity: 'warning', message });
 }
 
@@ -86,34 +86,34 @@ interface Written {
   readonly route: Route;
 }
 
-/** A target that says what another one beside it says is asked in vain: it fails in the same way. */
+/** Warns of a target equal to another one beside it: it fails in the same way. */
 export function checkTwins(route: Route, { path, report }: ReportPlace): void {
   if (route.kind !== 'group' || route.mode === 'single') return;
   const seen = new Map<string, number>();
   for (const [index, member] of route.members.entries()) {
     if (member.kind !== 'target') continue;
-    const said = JSON.stringify({ ...member, path: '' }, (_, value: unknown) =>
+    const content = JSON.stringify({ ...member, path: '' }, (_, value: unknown) =>
       value instanceof Set ? [...value] : value,
     );
-    const twin = seen.get(said);
-    seen.set(said, twin ?? index);
+    const twin = seen.get(content);
+    seen.set(content, twin ?? index);
     if (twin === undefined) continue;
-    const message = `this target does what \`targets[${twin}]\` does; for more tries at one target there is \`retry\``;
+    const message = `this target is the same as \`targets[${twin}]\`; use \`retry\` for more attempts at one target`;
     report({ path: [...path, 'targets', index], severity: 'warning', message });
     return;
   }
 }
 
-/** The catalog entry a target goes to, where that can be told from the files. */
+/** The catalog entry of a target, where the files determine it. */
 export function entryOfTarget(target: Target, { entries }: KnownNames): CatalogEntry | undefined {
   const entry = entryOf(target, entries ?? []);
-  // Where the model names another entry than the target that is the mistake, and has been told.
+  // A model that names another entry than its target is already reported.
   return target.provider?.startsWith('@') && target.provider !== `@${entry?.slug}` ? undefined : entry;
 }
 
 /**
- * What a target's catalog entry is asked for: a model it serves, and credentials that somebody has.
- * @param placeOf where a parameter, which may be inherited, is written
+ * Checks a target against its catalog entry: the entry must serve the model, and warns where it has no credentials of its own.
+ * @param placeOf finds the path at which a parameter, possibly inherited, is written
  */
 export function checkEntryUse(
   target: Target,

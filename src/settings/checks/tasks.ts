@@ -10,19 +10,19 @@ interface Placed {
   readonly path: JsonPath;
 }
 
-/** Targets of one config stand in for one another: a model that is for something else never can. */
+/** Targets of one config replace each other: warns of a model that serves no task of the first target's model. */
 export function checkTasks(targets: readonly Placed[], known: KnownNames, report: Report): void {
   const reported = targets.flatMap(({ route, path }) => {
     const tasks = tasksOf(route, known);
     return tasks ? [{ tasks, path, name: route.path.replace('config.', '') }] : [];
   });
   const [first, ...others] = reported;
-  const stranger = others.find(
+  const misfit = others.find(
     ({ tasks }) => !purposesOf(tasks).some((purpose) => purposesOf(first!.tasks).includes(purpose)),
   );
-  if (!first || !stranger) return;
-  const message = `this model is for ${purposesOf(stranger.tasks).join(' and ')}, that of \`${first.name}\` for ${purposesOf(first.tasks).join(' and ')}: no request can be for both`;
-  report({ path: [...stranger.path, 'override_params', 'model'], severity: 'warning', message });
+  if (!first || !misfit) return;
+  const message = `this model is for ${purposesOf(misfit.tasks).join(' and ')}, the model of \`${first.name}\` for ${purposesOf(first.tasks).join(' and ')}: no request can use both`;
+  report({ path: [...misfit.path, 'override_params', 'model'], severity: 'warning', message });
 }
 
 const purposesOf = (tasks: ReadonlySet<ModelTask>): readonly string[] =>

@@ -12,13 +12,13 @@ import type { ReportPlace } from './report-place.ts';
 /** In other gateways 0 means "no limit"; here it would end every request at once. */
 const NO_TIME = 'would end every request at once; leave it out for the default, or give a long time';
 
-/** What holds where nothing nearer says otherwise; nothing, when the file could not be read. */
+/** The server's timeouts, which apply unless an entry or a config sets its own; empty when the file could not be read. */
 export const serverTimeouts = (server: ServerFile | undefined): TimeoutSettings =>
   server ? compileServerSettings(server).timeouts : {};
 
 /**
- * Each time with those that end whatever it could end: they count from the same moment, and a later end never comes. `first_content`
- * ends streams only, so a plain reply may well have a longer `first_byte`.
+ * Each timeout with the timeouts that bound it: they count from the same moment, so the longer of the two has no effect.
+ * `first_content` applies to streams only, so it does not bound `first_byte` of a plain reply.
  */
 const WITHIN = [
   ['connect', 'connect', ['first_byte', 'total']],
@@ -28,7 +28,7 @@ const WITHIN = [
 ] as const;
 const NAMES = { first_byte: 'firstByte', first_content: 'firstContent', total: 'total' } as const;
 
-/** @param effective what holds at this place, all that it inherits included */
+/** @param effective the timeouts that apply here, including inherited ones */
 export function checkTimeouts(timeouts: Timeouts | undefined, effective: TimeoutSettings, place: ReportPlace): void {
   for (const [name, value] of Object.entries(timeouts ?? {})) {
     checkOne(name, value, place);
@@ -38,12 +38,12 @@ export function checkTimeouts(timeouts: Timeouts | undefined, effective: Timeout
     const time = own[key];
     const sooner = outer.find((other) => time !== undefined && time > (effective[NAMES[other]] || Infinity));
     if (sooner === undefined) continue;
-    const message = `\`${name}\` (${time} ms) never ends a request: \`${sooner}\` (${effective[NAMES[sooner]]} ms) does so before`;
+    const message = `\`${name}\` (${time} ms) has no effect: \`${sooner}\` (${effective[NAMES[sooner]]} ms) ends the request first`;
     place.report({ path: [...place.path, name], severity: 'warning', message });
   }
 }
 
-/** Other tools count in seconds. */
+/** Other tools count in seconds: a smaller number was likely meant as seconds. */
 const SECONDS_MEANT = 1000;
 
 export function checkOne(name: string, value: string | number, place: ReportPlace): void {
@@ -68,12 +68,12 @@ export function checkRequestTimeout(value: string | number | undefined, { path, 
 }
 
 interface Waiting {
-  /** Place of a target with another one behind it. */
+  /** Path of a target with another one after it. */
   readonly name: string;
   readonly timeouts: TimeoutSettings;
 }
 
-/** A target that stays silent until the deadline leaves no time for those behind it: told once, of the first. */
+/** Warns of a target that can stay silent until the deadline and leave no time for the targets after it. Reports the first only. */
 export function checkDeadline(
   deadline: string | number | undefined,
   waiting: readonly Waiting[],
@@ -87,7 +87,7 @@ export function checkDeadline(
       endsAfter(time, timeouts[NAMES[one]], timeouts),
     );
     if (key === undefined || time === 0) continue;
-    const message = `\`deadline\` (${time} ms) passes before \`${key}\` (${timeouts[NAMES[key]]} ms) of \`${name.replace('config.', '')}\`: when that target stays silent, the fallback never gets its turn`;
+    const message = `\`deadline\` (${time} ms) passes before \`${key}\` (${timeouts[NAMES[key]]} ms) of \`${name.replace('config.', '')}\`: when that target stays silent, no time is left for the fallback`;
     report({ path: ['deadline'], severity: 'warning', message });
     return;
   }
@@ -96,7 +96,7 @@ export function checkDeadline(
 const endsAfter = (deadline: number, time: number | undefined, { total = Infinity }: TimeoutSettings): boolean =>
   time !== undefined && Math.min(time, total) >= deadline;
 
-/** The longest wait caps the shortest: told where one of the two is set, with what the other comes to. */
+/** Reports a `min_delay` above `max_delay`, at the key that is set; the other may be a default. */
 export function checkDelays(retry: Retry | undefined, compiled: RetrySettings, { path, report }: ReportPlace): void {
   if (retry?.min_delay === undefined && retry?.max_delay === undefined) return;
   const { minDelayMs, maxDelayMs } = compiled;

@@ -6,13 +6,13 @@ import { digestOf } from './key-digest.ts';
 const fixed = generateKey((size) => Buffer.alloc(size, 7));
 
 describe('generateKey', () => {
-  test('makes a key of prefix, id, secret and checksum', () => {
+  test('returns a key of prefix, id, secret and checksum', () => {
     expect(fixed.key).toMatch(/^gatehouse_h{12}_[A-Za-z0-9_-]{43}[0-9a-f]{6}$/);
     expect(fixed.digest).toBe(digestOf(fixed.key));
     expect(fixed.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  test('asks for 32 random bytes for the secret', () => {
+  test('uses 32 random bytes for the secret', () => {
     const sizes: number[] = [];
     generateKey((size) => {
       sizes.push(size);
@@ -21,7 +21,7 @@ describe('generateKey', () => {
     expect(sizes).toContain(32);
   });
 
-  test('makes another key each time, well formed', () => {
+  test('returns a different, well-formed key each time', () => {
     const keys = Array.from({ length: 50 }, () => generateKey().key);
     expect(new Set(keys).size).toBe(50);
     expect(keys.every(isWellFormedKey)).toBe(true);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { digestOf } from './key-digest.ts';
 
 export interface NewKey {
-  /** To be shown once and never stored. */
+  /** Shown once and never stored. */
   readonly key: string;
   readonly digest: string;
 }
@@ -12,8 +12,8 @@ const CHECKSUM_LENGTH = 6;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * `gatehouse_<12-char id>_<43-char secret><6-char checksum>`. The prefix lets secret scanners find a leaked key, the id tells keys apart
- * without giving one away, the checksum lets scanners refuse look-alikes.
+ * `gatehouse_<12-char id>_<43-char secret><6-char checksum>`. The prefix lets secret scanners find a leaked key, the id
+ * identifies a key without revealing it, the checksum lets scanners reject look-alikes.
  */
 export function generateKey(random: (size: number) => Buffer = randomBytes): NewKey {
   const id = Array.from(random(ID_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join('');
@@ -22,12 +22,12 @@ export function generateKey(random: (size: number) => Buffer = randomBytes): New
   return { key, digest: digestOf(key) };
 }
 
-/** Hexadecimal: base64url may end the secret with any of its characters, and a fixed length says where the checksum begins. */
+/** Hexadecimal of fixed length: the secret may end with any base64url character, so only the length separates the two. */
 function checksumOf(body: string): string {
   return createHash('sha256').update(body).digest('hex').slice(0, CHECKSUM_LENGTH);
 }
 
-/** Whether the text has the form of a key and its checksum fits: a typo is told without looking any key up. */
+/** True when the text has the form of a key and a matching checksum: detects a typo without looking up any key. */
 export function isWellFormedKey(text: string): boolean {
   if (!/^gatehouse_[a-z0-9]{12}_[A-Za-z0-9_-]{43}[0-9a-f]{6}$/.test(text)) return false;
   return checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);

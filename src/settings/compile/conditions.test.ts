@@ -8,12 +8,12 @@ type Query = Readonly<Record<string, unknown>>;
 
 const holds = (query: Query, parts: ExchangeParts = {}): boolean => compileQuery(query)(createExchange(parts));
 
-/** Yes and no to one question, for one value of `params.x`; `missing` is a body without it. */
+/** Values of `params.x` that match one query and values that do not; `missing` is a body without the field. */
 const missing = Symbol('missing');
 const ofValue = (test: unknown, value: unknown): boolean =>
   holds({ 'params.x': test }, { json: value === missing ? {} : { x: value } });
 
-describe('an operator holds of a value in the body', () => {
+describe('an operator matches values in the body', () => {
   test.each<[unknown, { readonly yes: readonly unknown[]; readonly no: readonly unknown[] }]>([
     ['a', { yes: ['a'], no: ['A', ['a'], { a: 1 }, null, missing, 1] }],
     [5, { yes: [5, 5.0], no: ['5', 6, true, missing] }],
@@ -52,7 +52,7 @@ describe('an operator holds of a value in the body', () => {
   });
 });
 
-describe('a number asked of a header or of metadata', () => {
+describe('a number compared with a header or metadata', () => {
   test.each<[unknown, { readonly yes: readonly string[]; readonly no: readonly string[] }]>([
     [3, { yes: ['3', '3.0', '3e0'], no: ['03', ' 3', 'three', '', '0x3', '3,0'] }],
     [{ $ne: 3 }, { yes: ['4', 'x'], no: ['3'] }],
@@ -60,7 +60,7 @@ describe('a number asked of a header or of metadata', () => {
     [{ $in: ['gold', 3] }, { yes: ['gold', '3', '3.0'], no: ['4', 'x'] }],
     ['3', { yes: ['3'], no: ['3.0'] }],
     [{ $gt: '3' }, { yes: ['4', '31'], no: ['10', '3'] }],
-  ])('is compared with text that is one: %j', (operators, { yes, no }) => {
+  ])('matches text in number notation: %j', (operators, { yes, no }) => {
     for (const value of [...yes, ...no]) {
       const expected = yes.includes(value);
       expect(holds({ 'metadata.tier': operators }, { metadata: { tier: value } }), value).toBe(expected);
@@ -122,14 +122,14 @@ describe('a field', () => {
     expect(compileQuery({ [field]: { $exists: true } })(parsed)).toBe(false);
   });
 
-  test('is missing all over where there is no body and no operation', () => {
+  test('is missing without a body and an operation', () => {
     const exchange = createExchange();
     exchange.request.body = undefined;
     const query = { model: { $exists: false }, operation: { $exists: false }, 'params.x.y': { $exists: false } };
     expect(compileQuery(query)(exchange)).toBe(true);
   });
 
-  test('of a large body is parsed once, and nothing else of the body is', () => {
+  test('of a large body is parsed once, and the other fields are not parsed', () => {
     const body = RequestBody.read(Buffer.from(`{"user":"u","messages":[${'"x",'.repeat(20_000)}"x"]}`), 8);
     const asked: string[] = [];
     body.value = (key) => {
@@ -145,7 +145,7 @@ describe('a field', () => {
   });
 });
 
-describe('queries together', () => {
+describe('combined queries', () => {
   const parts = { json: { a: 1, b: 2 } };
   test.each<[Query, boolean]>([
     [{ 'params.a': 1, 'params.b': 2 }, true],
@@ -163,7 +163,7 @@ describe('queries together', () => {
   });
 });
 
-// Values that meet one another often: questions about random ones would nearly always be answered no.
+// A small set of values: queries for random values would almost never match.
 const scalar = fc.constantFrom<unknown>(0, 1, 2, -1, 1.5, '', 'a', 'ab', '1', true, false, null);
 const value = fc.oneof({ weight: 4, arbitrary: scalar }, fc.array(scalar, { maxLength: 2 }), fc.record({ a: scalar }));
 const key = fc.constantFrom('a', 'b', 'c.a', 'c.0');
@@ -191,7 +191,7 @@ const { query: anyQuery } = fc.letrec<{ query: Query }>((tie) => ({
 }));
 const anyBody = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] });
 
-/** What a query says, word for word, with nothing prepared. */
+/** A direct interpreter of queries, as the reference for the compiled ones. */
 function says(query: Query, body: Query): boolean {
   return Object.entries(query).every(([name, operand]) => {
     if (name === '$not') return !says(operand as Query, body);
@@ -219,8 +219,8 @@ function saysOf(found: unknown, op: string, wanted: unknown): boolean {
   return { $gt: one > other, $gte: one >= other, $lt: one < other, $lte: one <= other }[op] ?? false;
 }
 
-describe('whatever is asked of whatever body', () => {
-  test('a compiled query says what the query says', () => {
+describe('any query with any body', () => {
+  test('gives the same result compiled and interpreted', () => {
     const seen = new Set<boolean>();
     fc.assert(
       fc.property(anyQuery, anyBody, (query, body) => {
@@ -233,7 +233,7 @@ describe('whatever is asked of whatever body', () => {
     expect(seen.size).toBe(2);
   });
 
-  test('De Morgan’s laws hold, of missing fields too', () => {
+  test('obeys De Morgan’s laws, also for missing fields', () => {
     fc.assert(
       fc.property(anyQuery, anyQuery, anyBody, (one, other, json) => {
         const is = (query: Query): boolean => holds(query, { json });
@@ -252,12 +252,12 @@ describe('a pattern', () => {
     ['(a|aa)+$', `${'a'.repeat(100_000)}!`],
     ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(100_000)],
     ['(x+x+)+y', 'x'.repeat(100_000)],
-  ])('that others would take for ever with ends: %s', (pattern, text) => {
+  ])('that would take a backtracking engine for ever ends: %s', (pattern, text) => {
     expect(ofValue({ $regex: pattern }, text)).toBe(false);
   });
 
-  test('is asked of a text as long as it may cost, and of none longer', () => {
-    // Two instructions of its own and a few that every pattern has: found at the very end, or refused.
+  test('is matched with a text up to its cost limit, and a longer text is refused', () => {
+    // Two instructions of its own and a few that every pattern has: a match at the very end, or a refusal.
     expect(ofValue({ $regex: 'b' }, `${'a'.repeat(500_000)}b`)).toBe(true);
     expect(() => ofValue({ $regex: 'b' }, 'a'.repeat(10_000_000))).toThrow(
       expect.objectContaining({
@@ -268,7 +268,7 @@ describe('a pattern', () => {
     );
   });
 
-  test('costs the more the larger it is, and several of one request share what they may cost', () => {
+  test('costs more the larger it is, and the patterns of one request share one cost limit', () => {
     const text = 'a'.repeat(200_000);
     expect(() => ofValue({ $regex: '(a|b)*c(a|b){100}' }, text)).toThrow('too long');
     const query = { 'params.x': { $regex: 'b' } };
@@ -276,7 +276,7 @@ describe('a pattern', () => {
     expect(() => holds({ $or: Array.from({ length: 20 }, () => query) }, { json: { x: text } })).toThrow('too long');
   });
 
-  test('costs a request nothing of what another one spent', () => {
+  test('has a cost limit per request', () => {
     const query = compileQuery({ 'params.x': { $regex: 'b' } });
     const json = { x: 'a'.repeat(400_000) };
     expect(Array.from({ length: 10 }, () => query(createExchange({ json })))).not.toContain(true);

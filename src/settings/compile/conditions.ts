@@ -5,8 +5,8 @@ import { readQuery, type QueryReading } from '../query/read.ts';
 
 const unchecked = (): QueryReading => ({ report: undefined, tally: { operators: 0, patterns: 0 } });
 
-/** A query of a conditional strategy as a predicate. What the checks would find wrong does not throw. */
+/** Compiles a query of a conditional strategy to a predicate. A query with mistakes does not throw: the checks report them. */
 export const compileQuery = (query: Query): Predicate => readQuery(query, unchecked(), PREDICATE);
 
-/** The same query, comparison by comparison. */
+/** Evaluates the same query comparison by comparison. */
 export const explainQuery = (query: Query): ComparisonAnswers => readQuery(query, unchecked(), ANSWERS);

@@ -9,7 +9,7 @@ const targetsOf = (route: Route): Target[] => (route.kind === 'target' ? [route]
 const compile = (file: GatewayFile): Target[] => targetsOf(compileGatewayConfig('id', file).route);
 
 describe('compileGatewayConfig', () => {
-  test('makes one target of a config without targets', () => {
+  test('compiles a config without targets to one target', () => {
     expect(compileGatewayConfig('prod', { name: 'Production', provider: '@a' })).toEqual({
       id: 'prod',
       hash: expect.stringMatching(/^[0-9a-f]{16}$/),
@@ -48,7 +48,7 @@ describe('compileGatewayConfig', () => {
     });
   });
 
-  test('has the defaults the schema tells', () => {
+  test('uses the defaults of the schema', () => {
     const retry = valueAt(readSchema('gateway'), ['definitions', 'retry', 'properties']);
     const [target] = compile({});
     expect(valueAt(retry, ['on_status_codes', 'default'])).toEqual([...RETRYABLE_STATUS_CODES]);
@@ -61,7 +61,7 @@ describe('compileGatewayConfig', () => {
     expect(same?.retry).toEqual(target?.retry);
   });
 
-  test('names places as `x-gateway-last-used-option-index` says them', () => {
+  test('names nodes as `x-gateway-last-used-option-index` does', () => {
     const file: GatewayFile = {
       strategy: { mode: 'fallback', on_status_codes: [500] },
       targets: [
@@ -79,17 +79,17 @@ describe('compileGatewayConfig', () => {
     expect([route.path, route.mode, [...route.fallsThrough.statusCodes]]).toEqual(['config', 'fallback', [500]]);
     const inner = route.members[1];
     if (inner?.kind !== 'group') throw new Error('not a group');
-    // A strategy is of its own place: which failures give way is not inherited.
+    // The rules for fall-through are not inherited: a strategy belongs to its own group.
     expect([inner.path, inner.fallsThrough.kinds.has('overloaded')]).toEqual(['config.targets[1]', true]);
   });
 
-  test('takes one target without a strategy as single', () => {
+  test('compiles one target without a strategy as mode single', () => {
     expect(compileGatewayConfig('id', { targets: [{}] }).route).toMatchObject({ kind: 'group', mode: 'single' });
   });
 });
 
-describe('what a target leaves out', () => {
-  test('comes from the config around it, through every level', () => {
+describe('a setting that a target omits', () => {
+  test('is inherited from the config around it, through every level', () => {
     const [target] = compile({
       provider: '@a',
       strict_open_ai_compliance: false,
@@ -139,7 +139,7 @@ describe('what a target leaves out', () => {
       },
       { overrideParams: { temperature: 1, stop: ['c'], thinking: { type: 'enabled', budget_tokens: 1 }, user: null } },
     ],
-  ])('is said nearer and wins: %s', (_what, file, expected) => {
+  ])('is overridden by the nearer value: %s', (_what, file, expected) => {
     expect(compile(file)).toEqual([expect.objectContaining(expected)]);
   });
 
@@ -153,7 +153,7 @@ describe('what a target leaves out', () => {
     expect(second?.timeouts).toEqual({});
   });
 
-  test('keeps override_params level by level, from the config to the target', () => {
+  test('comes with override_params level by level, from the config to the target', () => {
     const [near, far] = compile({
       override_params: { a: null },
       targets: [{ targets: [{ override_params: { a: { b: 1 } } }] }, {}],
@@ -162,7 +162,7 @@ describe('what a target leaves out', () => {
     expect(far?.overrideLevels).toEqual([{ a: null }]);
   });
 
-  test('keeps keys with the names of objects’ own members', () => {
+  test('may have keys with the names of built-in object members', () => {
     const file: GatewayFile = JSON.parse(
       '{"override_params":{"constructor":{"a":1}},"targets":[{"override_params":{"__proto__":{"b":2}}}]}',
     );
@@ -170,14 +170,14 @@ describe('what a target leaves out', () => {
     expect(JSON.stringify(target?.overrideParams)).toBe('{"constructor":{"a":1},"__proto__":{"b":2}}');
   });
 
-  test('is merged without a change to the file', () => {
+  test('is inherited without a change to the file', () => {
     const file: GatewayFile = { override_params: { a: { b: 1 } }, targets: [{ override_params: { a: { c: 2 } } }] };
     const before = JSON.stringify(file);
     compile(file);
     expect(JSON.stringify(file)).toBe(before);
   });
 
-  test('gives the targets of a load balance their weights, 1 where none is said', () => {
+  test('is 1 for the `weight` of a target in a load balance', () => {
     const { route } = compileGatewayConfig('id', {
       strategy: { mode: 'loadbalance' },
       targets: [{ weight: 3 }, {}, { weight: 0 }],
@@ -185,7 +185,7 @@ describe('what a target leaves out', () => {
     expect(route).toMatchObject({ mode: 'loadbalance', weights: [3, 1, 0] });
   });
 
-  test('merges default_params key by key, adds up drop_params and takes the nearest forward_headers', () => {
+  test('is inherited: default_params key by key, drop_params added up, forward_headers from the nearest node', () => {
     const [near, far] = compile({
       default_params: { max_tokens: 10, stream_options: { include_usage: true } },
       drop_params: ['user'],
@@ -206,7 +206,7 @@ describe('what a target leaves out', () => {
     expect(far?.forwardHeaders).toEqual(['x-tenant']);
   });
 
-  test('keeps replies where the nearest `cache` says so, as long as it says', () => {
+  test('is inherited: `cache` from the nearest node that sets it', () => {
     const caches = compile({
       cache: { mode: 'exact', max_age: 60, scope: 'config' },
       targets: [{}, { cache: { mode: 'exact', max_age: 5 } }, { cache: { mode: 'off' } }],
@@ -214,7 +214,9 @@ describe('what a target leaves out', () => {
     expect(caches).toEqual([{ maxAgeMs: 60_000, scope: 'config' }, { maxAgeMs: 5000, scope: 'config' }, undefined]);
     expect(compile({ cache: { mode: 'exact' } })[0]?.cache).toEqual({ maxAgeMs: 300_000, scope: 'key' });
   });
+});
 
+describe('a compiled config', () => {
   test.each<[NonNullable<GatewayFile['metadata']>['labels'], unknown]>([
     [undefined, undefined],
     [false, undefined],
@@ -226,7 +228,7 @@ describe('what a target leaves out', () => {
     expect(metadata?.labels).toEqual(expected);
   });
 
-  test('reads what metadata must hold', () => {
+  test('reads the rules for metadata', () => {
     const { metadata } = compileGatewayConfig('id', {
       metadata: { required: ['team'], allowed: { team: ['a', 'b'] } },
     });
@@ -237,7 +239,7 @@ describe('what a target leaves out', () => {
     });
   });
 
-  test('has a hash that tells what it says, not what it is called', () => {
+  test('has a hash of its content, not of its id', () => {
     const hash = (id: string, file: GatewayFile) => compileGatewayConfig(id, file).hash;
     expect(hash('a', { provider: '@x' })).toBe(hash('b', { provider: '@x' }));
     expect(hash('a', { provider: '@x' })).not.toBe(hash('a', { provider: '@y' }));

@@ -32,7 +32,7 @@ import {
 } from '../../plugin/index.ts';
 import { compileQuery } from './conditions.ts';
 
-/** Statuses that another try may cure. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
+/** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
 export const RETRYABLE_STATUS_CODES: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
 const DEFAULT_RETRY: RetrySettings = {
@@ -42,7 +42,7 @@ const DEFAULT_RETRY: RetrySettings = {
   maxDelayMs: parseDuration('20s'),
 };
 
-/** Where no breaker is configured its defaults still say what counts as healthy. */
+/** Without a configured breaker its defaults still define which targets count as healthy. */
 const DEFAULT_BREAKER: BreakerSettings = {
   enforced: false,
   failures: 5,
@@ -53,7 +53,7 @@ const DEFAULT_BREAKER: BreakerSettings = {
   onStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
 };
 
-/** What a target takes from the config around it. */
+/** The settings that a target inherits from the config around it. */
 type Inherited = Omit<Target, 'kind' | 'path' | 'contextWindow'>;
 
 const NOTHING: Inherited = {
@@ -73,7 +73,7 @@ const NOTHING: Inherited = {
   messagesRoute: 'any',
 };
 
-/** A gateway config as requests use it: a tree of targets, each with everything it inherits. */
+/** Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings. */
 export function compileGatewayConfig(id: string, file: GatewayFile): GatewayConfig {
   return {
     id,
@@ -106,13 +106,13 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, around: Inhe
 }
 
 const FAILURE_KIND_NAMES = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
-const GIVES_WAY_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].fallsThrough);
+const FALLS_THROUGH_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].fallsThrough);
 
-/** What is said replaces what holds where nothing is; that a target cannot be asked at all is said by nobody, and always goes on. */
+/** `on_errors` replaces the default kinds. `unsupported` cannot be configured and always falls through. */
 function compileRules({ on_status_codes, on_errors, stop_on_errors }: Partial<StrategyFile>): FallThroughRules {
-  const said = on_errors ?? (on_status_codes ? [] : (['default'] as const));
+  const kinds = on_errors ?? (on_status_codes ? [] : (['default'] as const));
   return {
-    kinds: new Set([...said.flatMap((kind) => (kind === 'default' ? GIVES_WAY_BY_DEFAULT : kind)), 'unsupported']),
+    kinds: new Set([...kinds.flatMap((kind) => (kind === 'default' ? FALLS_THROUGH_BY_DEFAULT : kind)), 'unsupported']),
     statusCodes: new Set(on_status_codes),
     stop: new Set(stop_on_errors),
   };
@@ -124,7 +124,7 @@ interface Members {
   readonly members: readonly Route[];
 }
 
-/** The checks see to it that every name is there; a file with mistakes is compiled too, to be checked further. */
+/** The checks ensure that every name exists. A file with mistakes is compiled too, because the checks read the result. */
 function compileConditional(
   { conditions = [], default: otherwise }: Partial<StrategyFile>,
   { path, names, members }: Members,
@@ -150,7 +150,7 @@ function hashField(text: string): HashField {
   return text.startsWith('metadata.') ? { metadata: name } : { header: name.toLowerCase() };
 }
 
-/** The nearer wins, field by field. */
+/** Merges field by field; the target's own settings take precedence over inherited ones. */
 function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
   const { retry = {} } = file;
   return {
@@ -161,7 +161,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile): Inherited {
     dropParams: [...around.dropParams, ...(file.drop_params ?? []).map((path) => path.split('.'))],
     forwardHeaders: file.forward_headers?.map((name) => name.toLowerCase()) ?? around.forwardHeaders,
     cache: compileCache(around.cache, file.cache),
-    // Whole: what one place allows must not widen what another lists.
+    // Replaced as a whole: an inherited bound must not widen the target's list of hosts.
     remoteMedia: file.remote_media ? compileRemoteMedia(file.remote_media) : around.remoteMedia,
     retry: {
       attempts: retry.attempts ?? around.retry.attempts,

@@ -18,8 +18,8 @@ function open(limit = 64 * 1024, server: ServerFile = {}) {
 const nested = (depth: number): string =>
   depth === 0 ? '{"provider":"@a"}' : `{"strategy":{"mode":"fallback"},"targets":[${nested(depth - 1)}]}`;
 
-describe('a gateway config that comes with a request', () => {
-  it('says the same as one in a file', () => {
+describe('a gateway config sent with a request', () => {
+  it('compiles to the same as one in a file', () => {
     const { get, warnings } = open();
     const config = get(
       '{"strategy":{"mode":"loadbalance"},"targets":[{"provider":"@a","weight":3},{"provider":"@b"}],"cache":{"mode":"exact"}}',
@@ -28,32 +28,36 @@ describe('a gateway config that comes with a request', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is compiled once for all requests that bring the same text', () => {
+  it('is compiled once for all requests that send the same text', () => {
     const { get } = open();
     expect(get('{"provider":"@a"}')).toBe(get('{"provider":"@a"}'));
     expect(get('{"provider":"@a"}')).not.toBe(get('{"provider":"@b"}'));
   });
 
   it.each<[string, string, string]>([
-    ['what is no JSON', '{"provider":', 'x-gateway-config:1:1: not valid JSON'],
-    ['YAML that is no JSON', '{provider: "@a"}', 'not valid JSON'],
+    ['text that is not JSON', '{"provider":', 'x-gateway-config:1:1: not valid JSON'],
+    ['YAML that is not JSON', '{provider: "@a"}', 'not valid JSON'],
     ['a misspelt key', '{"stratgey":{"mode":"single"}}', 'unknown key `stratgey`; did you mean "strategy"?'],
-    ['a key that stands twice', '{"provider":"@a","provider":"@b"}', 'x-gateway-config:1:18: '],
+    ['a key that appears twice', '{"provider":"@a","provider":"@b"}', 'x-gateway-config:1:18: '],
     ['a value of the wrong type', '{"retry":{"attempts":"3"}}', '`attempts` must be a whole number'],
     ['a strategy without targets', '{"strategy":{"mode":"fallback"}}', '`mode: fallback` needs `targets`'],
     ['weights that are all zero', '{"strategy":{"mode":"loadbalance"},"targets":[{"weight":0}]}', 'all weights are 0'],
     ['a plugin chain of its own', '{"provider":"@a","plugins":["route"]}', 'cannot choose `plugins`'],
-    ['hosts of its own choice', '{"provider":"@a","custom_hosts":{"hosts":["*"]}}', 'cannot allow `custom_hosts`'],
+    ['hosts of its own choice', '{"provider":"@a","custom_hosts":{"hosts":["*"]}}', 'cannot set `custom_hosts`'],
     [
-      'bodies to be kept',
+      '`explain_id`, for which bodies are kept',
       '{"provider":"@a","reply_headers":["config_hash","explain_id"]}',
-      'cannot ask for `explain_id`',
+      'cannot request `explain_id`',
     ],
     ['a credential to forward', '{"provider":"@a","forward_headers":["authorization"]}', 'never forwarded'],
-    ['a reference to the environment', '{"name":"${env:HOME}"}', 'references are for files'],
-    ['a reference to a file', '{"override_params":{"user":"${file:/etc/passwd}"}}', 'references are for files'],
+    ['a reference to the environment', '{"name":"${env:HOME}"}', 'references are allowed in files only'],
+    [
+      'a reference to a file',
+      '{"override_params":{"user":"${file:/etc/passwd}"}}',
+      'references are allowed in files only',
+    ],
     ['targets that nest too deep', nested(6), 'at most 5 are allowed'],
-    ['what nests deeper still', nested(40), 'nests deeper than 32 levels'],
+    ['JSON that nests too deep', nested(40), 'nests deeper than 32 levels'],
     [
       'more targets than 20',
       `{"strategy":{"mode":"fallback"},"targets":[${Array.from({ length: 21 }, () => '{"provider":"@a"}').join()}]}`,
@@ -62,24 +66,26 @@ describe('a gateway config that comes with a request', () => {
   ])('is refused with %s', (_, json, message) => {
     const { get } = open();
     const refusal = { code: 'invalid_config', status: 400, message: expect.stringContaining(message) };
-    // Twice: the second answer is a remembered one.
+    // Twice: the second error comes from the cache.
     for (const attempt of [1, 2]) {
       expect(() => get(json), `attempt ${attempt}`).toThrow(expect.objectContaining(refusal));
     }
   });
 
-  it('cannot forward the gateway’s own headers, whatever server.yaml calls them', () => {
+  it('cannot forward the gateway’s own headers, whatever their prefix in server.yaml', () => {
     const { get } = open(undefined, { header_prefixes: ['x-acme-'] });
-    expect(() => get('{"provider":"@a","forward_headers":["x-acme-config"]}')).toThrow("is the gateway's own");
+    expect(() => get('{"provider":"@a","forward_headers":["x-acme-config"]}')).toThrow(
+      "is one of the gateway's own headers",
+    );
     expect(() => get('{"provider":"@a","forward_headers":["x-tenant"]}')).not.toThrow();
   });
 
-  it('is refused where the chains leave out a plugin that it needs', () => {
+  it('is refused where the chains do not include a plugin that it needs', () => {
     const { get } = open(undefined, { chains: { attempt: ['transform', 'send'] } });
     expect(() => get('{"provider":"@a","cache":{"mode":"exact"}}')).toThrow('`cache` needs the plugin "cache"');
   });
 
-  it('shows nothing of the environment it was refused for', () => {
+  it('is refused for a reference without a value of the environment in the message', () => {
     expect(() => open().get('{"name":"${env:PATH}"}')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining(process.env['PATH'] ?? '') }),
     );
@@ -91,17 +97,17 @@ describe('a gateway config that comes with a request', () => {
     expect(open(13).get(json).name).toBe('é');
   });
 
-  it('tells five mistakes at most and how many more there are', () => {
+  it('is refused with at most five mistakes and the number of further ones', () => {
     const json = JSON.stringify(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`zzz${index}`, 1])));
     expect(() => open().get(json)).toThrow(/zzz4.*; and 3 more\.$/);
   });
 
-  it('explains fifty mistakes at most, and says that there are more', () => {
+  it('is examined for at most fifty mistakes, and the message says that there are more', () => {
     const json = JSON.stringify(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`zzz${index}`, 1])));
     expect(() => open().get(json)).toThrow(/zzz4.*; and more than 45 more\.$/);
   });
 
-  it('names the header as the request wrote it', () => {
+  it('is refused under the header name that the request used', () => {
     const { configs } = open();
     expect(() => configs.get('{"a":1}', 'x-acme-config')).toThrow('x-acme-config:1:2: unknown key `a`');
   });
@@ -117,7 +123,7 @@ describe('a gateway config that comes with a request', () => {
     ]);
   });
 
-  it('keeps text in braces that is escaped as files escape it', () => {
+  it('may escape `${` as in files', () => {
     expect(open().get('{"name":"$${x}"}').name).toBe('${x}');
   });
 });

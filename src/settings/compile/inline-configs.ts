@@ -13,19 +13,19 @@ import { readValues } from '../read/values.ts';
 import { YamlFile } from '../source/yaml-file.ts';
 
 const NAME = 'x-gateway-config';
-/** As deep as the deepest stored config with a nested value in its override_params. */
+/** Enough for the deepest stored config with a nested value in its override_params. */
 const MAX_DEPTH = 32;
-/** More are not told in one answer. */
-const MAX_TOLD = 5;
-/** Each mistake is looked up in all schemas for a suggestion, which takes 0.7 ms (measured); a caller can make thousands. */
+/** The number of mistakes in one error message. */
+const MAX_REPORTED = 5;
+/** Each mistake searches all schemas for a suggestion, which takes 0.7 ms (measured), and a caller can make thousands. */
 const MAX_EXPLAINED = 50;
 const KEPT = { configs: 500, bytes: 32 * 1024 * 1024 };
-/** What a pattern may come to hold once it is asked (query/patterns.ts). */
+/** The memory that a pattern may take once it is matched (query/patterns.ts). */
 const PATTERN_BYTES = 256 * 1024;
 
 interface Mistaken {
   readonly mistakes: readonly Diagnostic[];
-  /** There are more of them. */
+  /** There are more mistakes than were explained. */
   readonly isCut?: boolean | undefined;
 }
 type Outcome = { readonly config: GatewayConfig } | Mistaken;
@@ -33,20 +33,20 @@ type Outcome = { readonly config: GatewayConfig } | Mistaken;
 export interface InlineConfigsSetup {
   /** Bytes. */
   readonly limit: number;
-  /** What configs in files are checked against: the gateway's own headers, the plugins of its chains. */
+  /** The server settings that configs are checked against: the gateway's own headers, the plugins of its chains. */
   readonly server: ServerFile;
-  /** A config was read for the first time that says something doubtful or in another gateway's words. */
+  /** Called with the warnings of a config when it is read for the first time. */
   readonly onWarnings: (warnings: readonly Diagnostic[]) => void;
 }
 
 /**
- * Gateway configs that come with requests, as JSON. The same schema and the same checks as for files, with what only a file may
- * do taken out: references (a caller would read the server's environment), `plugins` (a caller would leave out a guard),
- * `remote_media` and `custom_hosts` (a caller would choose which hosts the gateway asks).
+ * Gateway configs sent with requests, as JSON. They pass the same schema and checks as files, without the features reserved
+ * for files: references (a caller could read the server's environment), `plugins` (a caller could drop a guard),
+ * `remote_media` and `custom_hosts` (a caller could choose the hosts that the gateway calls).
  */
 export class InlineConfigs {
   readonly #setup: InlineConfigsSetup;
-  /** Clients send the same text with every request: it is checked and compiled once, mistakes as well. */
+  /** Results by text, mistakes included: clients send the same text with every request, so it is checked and compiled once. */
   readonly #known = new LRUCache<string, Outcome>({
     max: KEPT.configs,
     maxSize: KEPT.bytes,
@@ -57,7 +57,7 @@ export class InlineConfigs {
     this.#setup = setup;
   }
 
-  /** @param header name of the header it came in. Throws GatewayError `invalid_config`, which says what is wrong where. */
+  /** @param header name of the request header. Throws GatewayError `invalid_config` with each mistake and its position. */
   get(json: string, header: string): GatewayConfig {
     if (Buffer.byteLength(json) > this.#setup.limit)
       throw new GatewayError('invalid_config', `${header} exceeds ${this.#setup.limit} bytes (limits.inline_config).`);
@@ -83,7 +83,7 @@ export class InlineConfigs {
   }
 }
 
-/** JSON is YAML (https://yaml.org/spec/1.2.2/#11-goals-and-history), so one reader serves; but YAML is not JSON. */
+/** JSON is YAML (https://yaml.org/spec/1.2.2/#11-goals-and-history), so the YAML reader reads it; but not all YAML is JSON. */
 function jsonMistake(text: string): Diagnostic | undefined {
   try {
     JSON.parse(text);
@@ -95,7 +95,7 @@ function jsonMistake(text: string): Diagnostic | undefined {
 
 const mistake = (message: string): Diagnostic => ({ file: NAME, line: 1, column: 1, severity: 'error', message });
 
-/** Of text that is valid JSON: quotes inside strings are escaped. */
+/** The nesting depth of valid JSON, in which quotes inside strings are escaped. */
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
@@ -108,7 +108,7 @@ function depthOf(json: string): number {
 
 const NO_REFERENCES: ReferenceLookup = {
   paths: [],
-  find: () => ({ problem: 'references are for files; a plain `${` is written `$${`' }),
+  find: () => ({ problem: 'references are allowed in files only; write `$${` for a plain `${`' }),
 };
 
 function readConfig(
@@ -136,17 +136,17 @@ function readConfig(
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
   if (config.plugins)
-    report({ path: ['plugins'], on: 'key', message: 'a config that comes with a request cannot choose `plugins`' });
+    report({ path: ['plugins'], on: 'key', message: 'a config sent with a request cannot choose `plugins`' });
   for (const path of [...remoteMediaIn(config, []), ...(config.custom_hosts ? [['custom_hosts']] : [])]) {
-    const message = `a config that comes with a request cannot allow \`${path.at(-1)}\`: the hosts are for the operator to choose`;
+    const message = `a config sent with a request cannot set \`${path.at(-1)}\`: only the operator may choose the hosts`;
     report({ path, on: 'key', message });
   }
   const explainId = config.reply_headers?.indexOf('explain_id') ?? -1;
   if (explainId >= 0) {
-    const message = 'a config that comes with a request cannot ask for `explain_id`: bodies are kept for it';
+    const message = 'a config sent with a request cannot request `explain_id`: the gateway keeps bodies for it';
     report({ path: ['reply_headers', explainId], message });
   }
-  // Which catalog entries there are is for the request's own target resolution to say, in what the key may use.
+  // Catalog entries are not checked here: target resolution reports unknown ones, within what the key may use.
   checkGatewayConfig(config, { entries: undefined, configIds: [], server, now: 0, fromCaller: true }, report);
   return { diagnostics: sortDiagnostics(diagnostics), config: compileGatewayConfig('inline', config) };
 }
@@ -157,7 +157,7 @@ function remoteMediaIn({ remote_media: own, targets = [] }: GatewayFile | Target
 }
 
 function reported({ mistakes, isCut = false }: Mistaken): string {
-  const shown = mistakes.slice(0, MAX_TOLD).map(describe);
+  const shown = mistakes.slice(0, MAX_REPORTED).map(describe);
   const more = mistakes.length - shown.length;
   const rest = more > 0 ? [`and ${isCut ? 'more than ' : ''}${more} more`] : [];
   return `${[...shown, ...rest].join('; ')}.`;

@@ -19,7 +19,7 @@ function codeOf(action: () => unknown): string {
 }
 
 describe('a key ring', () => {
-  test('finds a key by its digest and by a reference, and tells what it may do', () => {
+  test('finds a key given as a digest or as a reference, with its permissions', () => {
     const { key, digest } = generateKey();
     const limits = { providers: ['@a'], models: ['m-*'], configs: ['prod'], default_config: 'prod' };
     const ring = ringOf([
@@ -37,7 +37,7 @@ describe('a key ring', () => {
     expect(ring.find('from-the-environment', '203.0.113.1')).toMatchObject({ keyId: 'given', providers: undefined });
   });
 
-  test('knows no other text, however near', () => {
+  test('finds nothing for any other text, however similar', () => {
     const { key, digest } = generateKey();
     const ring = ringOf([{ id: 'a', digest }]);
     for (const text of ['', ' ', key.slice(0, -1), `${key} `, key.toUpperCase(), digest, digest.slice(7)]) {
@@ -55,7 +55,7 @@ describe('a key ring', () => {
     expect(codeOf(() => ring.find('some-key-1', '127.0.0.1'))).toBe('expired_api_key');
   });
 
-  test('is not made with a moment that cannot be read: the key would never expire', () => {
+  test('cannot be created with an invalid `expires_at`: the key would never expire', () => {
     const key = { id: 'a', digest: digestOf('some-key-1'), expires_at: '2026-12-31T23:59:60Z' };
     expect(() => ringOf([key])).toThrow(RangeError);
   });
@@ -74,13 +74,13 @@ describe('a key ring', () => {
     ['::ffff:10.0.0.1', 'network_not_allowed'],
     ['not an address', 'network_not_allowed'],
     ['', 'network_not_allowed'],
-  ])('held to networks: from %j it says %s', (address, code) => {
+  ])('checks the networks of a key: from %j the result is %s', (address, code) => {
     const networks = ['127.0.0.0/8', '::1/128', '2001:db8::/32', 'fe80::/10'];
     const ring = ringOf([{ id: 'a', digest: digestOf('some-key-1'), networks }]);
     expect(codeOf(() => ring.find('some-key-1', address))).toBe(code);
   });
 
-  test('does not tell strangers that their address is wrong: only the holder of a key learns of its limits', () => {
+  test('reports a wrong address only to the holder of a key: other callers learn nothing about its limits', () => {
     const ring = ringOf([{ id: 'a', digest: digestOf('some-key-1'), networks: ['10.0.0.0/8'] }]);
     expect(ring.find('another-key', '127.0.0.1')).toBeUndefined();
   });

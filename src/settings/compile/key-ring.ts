@@ -12,12 +12,12 @@ interface Entry {
   readonly caller: Caller;
 }
 
-/** The gateway keys of keys.yaml. Only digests are kept: what is in memory opens nothing. */
+/** The gateway keys of keys.yaml. Only digests are kept: the memory holds no usable key. */
 export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRing {
   const entries = new Map(file.keys.map((key) => [keyDigest(key).slice('sha256:'.length), createEntry(key)]));
   return {
     find(key, remoteAddress) {
-      // The map is asked for a digest, which a caller cannot steer towards a known one byte by byte, however long it looks.
+      // The lookup is by digest: its timing does not let a caller approach a known key byte by byte.
       const entry = entries.get(hash('sha256', key, 'hex'));
       if (!entry) return undefined;
       if (clock.wall() >= entry.expiresAt)
@@ -33,10 +33,10 @@ export function createKeyRing(file: KeysFile, clock: Pick<Clock, 'wall'>): KeyRi
   };
 }
 
-/** A moment that cannot be read must not become "never": NaN is in no order with any time. */
+/** Throws for an invalid time: comparisons with NaN are always false, so the key would never expire. */
 function parseMoment(text: string): number {
   const moment = Date.parse(text);
-  if (Number.isNaN(moment)) throw new RangeError(`${text} is not a moment`);
+  if (Number.isNaN(moment)) throw new RangeError(`${text} is not a valid date and time`);
   return moment;
 }
 
@@ -48,7 +48,7 @@ function createEntry(key: GatewayKey): Entry {
   };
 }
 
-/** Who has the key, and what that one may do. */
+/** The caller identified by a key, with its permissions. */
 export const callerOf = (key: GatewayKey): Caller => ({
   keyId: key.id,
   providers: key.providers,

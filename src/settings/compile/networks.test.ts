@@ -21,7 +21,7 @@ test.each([
   '10.0.0.0/8 ',
   '010.0.0.0/8',
   '::ffff:10.0.0.0/8',
-])('%j is none', (text) => {
+])('%j is not a network', (text) => {
   expect(parseNetwork(text)).toBeUndefined();
 });
 
@@ -33,16 +33,16 @@ test.each([
   ['2001:0db8:0:0::1', '2001:db8::1'],
   ['localhost', undefined],
   ['', undefined],
-])('%j is written as %j', (address, plain) => {
+])('%j is normalised to %j', (address, plain) => {
   expect(normaliseAddress(address)).toBe(plain);
 });
 
-test('all of IPv4 is nothing of IPv6, and the other way round', () => {
+test('0.0.0.0/0 covers no IPv6 address, and ::/0 no IPv4 address', () => {
   const [four, six] = [createNetworkTest(['0.0.0.0/0']), createNetworkTest(['::/0'])];
   expect([four('8.8.8.8'), four('::ffff:8.8.8.8'), four('2001:db8::1')]).toEqual([true, true, false]);
   expect([six('8.8.8.8'), six('::ffff:8.8.8.8'), six('2001:db8::1')]).toEqual([false, false, true]);
 });
 
-test('what is no network is an error of whoever did not check it', () => {
+test('createNetworkTest throws for text that is not a network', () => {
   expect(() => createNetworkTest(['10.0.0.0'])).toThrow(RangeError);
 });

@@ -21,8 +21,8 @@ export function parseNetwork(text: string): Network | undefined {
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
 /**
- * One form for one address: a dual-stack socket tells IPv4 clients as `::ffff:1.2.3.4` (RFC 4291, 2.5.5.2), and link-local ones with a
- * zone. Undefined for what is no IP address.
+ * The canonical form of an address: a dual-stack socket reports IPv4 clients as `::ffff:1.2.3.4` (RFC 4291, 2.5.5.2) and
+ * link-local clients with a zone. Undefined for text that is not an IP address.
  */
 export function normaliseAddress(address: string): string | undefined {
   const bare = address.split('%', 1)[0]!;
@@ -32,7 +32,7 @@ export function normaliseAddress(address: string): string | undefined {
   return MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Whether an address is in one of the networks. */
+/** Tests whether an address is in one of the networks. */
 export type NetworkTest = (address: string) => boolean;
 
 export function createNetworkTest(networks: readonly string[]): NetworkTest {

@@ -1,13 +1,13 @@
 import type { Listen, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Environment } from '../read/resolve-references.ts';
 
-/** Where `listen` and `status` bind without a host: nothing is open to a network that no one has opened. */
+/** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** Opens both listeners where server.yaml names no host, such as in a container, whose network is its own. */
+/** Sets the host of both listeners where server.yaml has none; for containers, whose network is their own. */
 export const HOST_VARIABLE = 'GATEHOUSE_HOST';
 
-/** server.yaml as this environment completes it. A host in the file counts. */
+/** server.yaml completed from the environment. A host in the file takes precedence. */
 export function withHost(server: ServerFile, env: Environment): ServerFile {
   const host = env[HOST_VARIABLE]?.trim();
   if (!host) return server;

@@ -3,9 +3,10 @@ import addFormats from 'ajv-formats';
 import type { Schema } from '../read/schema-files.ts';
 
 /**
- * Gives what puts a schema's defaults into options; undefined where it has none. As in ajv's `useDefaults`: in `properties` and `items`,
- * at any depth, but not in alternatives (`anyOf`, `oneOf`, `if`), and in no object that is left out itself and has no default.
- * Throws for a default that its own schema refuses: the mistake is that of the plugin's author, not of the settings.
+ * Returns a function that fills a schema's defaults into options; undefined where the schema has none. As with ajv's
+ * `useDefaults`, it fills `properties` and `items` at any depth, but not alternatives (`anyOf`, `oneOf`, `if`), nor an omitted
+ * object without a default of its own. Throws for a default that its own schema refuses: that is a mistake of the plugin's
+ * author, not of the settings.
  */
 export function fillDefaults(schema: Schema, { trusted }: { readonly trusted: boolean }): Filler | undefined {
   const places = [...defaultsIn(schema, '')];
@@ -14,7 +15,7 @@ export function fillDefaults(schema: Schema, { trusted }: { readonly trusted: bo
   const ajv = new Ajv({ useDefaults: true, strict: false, allErrors: true, validateSchema: false });
   addFormats.default(ajv);
   const fill = ajv.compile(schema);
-  // Tests hold the built-in plugins to it.
+  // Tests check the defaults of the built-in plugins.
   if (!trusted) for (const place of places) checkDefault(place, ajv, schema);
   return (options) => {
     const filled = copyOf(options);
@@ -61,7 +62,7 @@ function* defaultsIn(schema: unknown, pointer: string): Generator<DefaultPlace> 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Settings are shared; what is no plain value (a secret) stays the same object. */
+/** A deep copy, because settings are shared. Other than plain values (a secret) stay the same object. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;

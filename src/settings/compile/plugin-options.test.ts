@@ -26,7 +26,7 @@ function problemsOf(options: Readonly<Record<string, unknown>>, schema: object =
 }
 
 describe('readOptions', () => {
-  test('has nothing to say about options that fit', () => {
+  test('reports nothing for valid options', () => {
     expect(problemsOf({ header: 'x', mode: 'set', since: '2027-01-01T00:00:00Z', nested: { depth: 1 } })).toEqual([]);
   });
 
@@ -41,30 +41,30 @@ describe('readOptions', () => {
     [{ header: 'x', ratio: 1 }, '`ratio` must be less than 1, not 1'],
     [{ header: 'x', ratio: 0 }, '`ratio` must be more than 0, not 0'],
     [{ header: 'x', match: 'b' }, '`match` must match pattern "^a+$", which "b" does not'],
-  ])('tells what is wrong with %j', (options, reported) => {
+  ])('reports the mistake in %j', (options, reported) => {
     expect(
       problemsOf(options).map(({ message, suggestion }) => [message, suggestion].filter(Boolean).join('; ')),
     ).toEqual([reported]);
   });
 
-  test('points into the options', () => {
+  test('reports paths inside the options', () => {
     expect(problemsOf({ header: 'x', nested: { dept: 1 } })).toMatchObject([
       { path: ['chains', 'request', 0, 'options', 'nested', 'dept'], on: 'key' },
     ]);
   });
 
-  test('tells an author’s mistake in the schema itself, and does not throw', () => {
+  test('reports a mistake in the schema itself without throwing', () => {
     for (const schema of [{ type: 'objekt' }, { $ref: '#/definitions/none' }, { type: 'object', propertys: {} }]) {
       expect(problemsOf({}, schema)).toEqual([
         {
           path: ['chains', 'request', 0, 'options'],
-          message: expect.stringContaining('schema for its options is not usable'),
+          message: expect.stringContaining('schema for its options is invalid'),
         },
       ]);
     }
   });
 
-  test('takes two plugins whose schemas have one `$id`', () => {
+  test('accepts two plugins whose schemas have the same `$id`', () => {
     const schema = (type: string) => ({
       $id: 'https://example.com/options.json',
       type: 'object',
@@ -128,7 +128,7 @@ describe('the defaults of a schema', () => {
     expect(options).toEqual(before);
   });
 
-  test('hide no mistake beside them', () => {
+  test('do not hide other mistakes in the options', () => {
     const schema = schemaOf(
       { max_keys: { type: 'integer', default: 16 }, a: { type: 'integer', default: 1 } },
       { required: ['a', 'b'] },
@@ -139,7 +139,7 @@ describe('the defaults of a schema', () => {
     ]);
   });
 
-  test('belong to each place alone', () => {
+  test('are copied for each use', () => {
     const schema = schemaOf({ list: { type: 'array', items: { type: 'string' }, default: [] } });
     const [one, other] = [read({}, schema), read({}, schema)] as { list: string[] }[];
     one!.list.push('x');
@@ -150,7 +150,7 @@ describe('the defaults of a schema', () => {
     ['times', schemaOf({ times: { type: 'integer', default: 'three' } }), {}],
     ['times', schemaOf({ times: { type: 'integer', default: 'three' } }), { times: 1 }],
     ['pause', schemaOf({ deep: schemaOf({ pause: { type: 'string', minLength: 2, default: '' } }) }), {}],
-  ])('are held to the schema they stand in: %s', (name, schema, options) => {
+  ])('are validated against their own schema: %s', (name, schema, options) => {
     expect(problemsOf(options, schema)).toEqual([
       {
         path: ['chains', 'request', 0, 'options'],

@@ -11,29 +11,29 @@ interface Compiled {
   readonly validate: ValidateFunction;
   readonly schema: Schema;
   readonly tree: SchemaTree;
-  /** Puts defaults in, where the schema has any. */
+  /** Fills in defaults; undefined where the schema has none. */
   readonly fill: ((options: unknown) => unknown) | undefined;
 }
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Plugins live as long as the process, so their schemas are compiled once. */
+/** Schemas are compiled once, because plugins live as long as the process. */
 const compiled = new WeakMap<object, Compiled>();
 
-/** A plugin's schema for its options. `trusted`: a built-in plugin's, which a test holds to draft-07. */
+/** A plugin's schema for its options. `trusted`: the schema of a built-in plugin, which a test checks against draft-07. */
 export interface OptionsSchema {
   readonly schema: object;
   readonly trusted: boolean;
 }
 
 /**
- * Checks a plugin's options against its own schema and reports problems like those of every other setting. Gives the options with the
- * schema's defaults in the places of those that are left out; undefined where there are problems.
+ * Validates a plugin's options against its schema and reports problems as for every other setting. Returns the options with the
+ * schema's defaults filled in; undefined where there are problems.
  */
 export function readOptions(of: OptionsSchema, options: Options, path: JsonPath, report: Report): Options | undefined {
   const own = compileOnce(of);
   if (own instanceof Error) {
-    report({ path, message: `the plugin's schema for its options is not usable: ${own.message}` });
+    report({ path, message: `the plugin's schema for its options is invalid: ${own.message}` });
     return undefined;
   }
   const filled = own.fill?.(options) ?? options;
@@ -43,7 +43,10 @@ export function readOptions(of: OptionsSchema, options: Options, path: JsonPath,
   return undefined;
 }
 
-/** Of the options as they are written: a key that is misspelt is near to one that is left out, not to one with a default. */
+/**
+ * The errors of the options as written, without defaults: a misspelt key should be matched with the key that is missing in the
+ * file, which a default would supply.
+ */
 function errorsOf({ validate }: Compiled, options: unknown, filled: unknown): readonly ErrorObject[] {
   const withDefaults = validate.errors ?? [];
   validate(options);
@@ -65,17 +68,17 @@ function isFilledIn({ keyword, instancePath, params }: ErrorObject, filled: unkn
 }
 
 function problemsOf(errors: readonly ErrorObject[], json: unknown, { schema, tree }: Compiled) {
-  // What came by reference is not known here; the report takes it out of the messages (conceal.ts).
+  // References are unknown here; the reporter removes their values from messages (conceal.ts).
   return schemaProblems(errors, { json, origins: new Map() }, { tree, root: tree.alternatives(schema) });
 }
 
-/** By their text: most built-in plugins have no options and say so alike. */
-const ours = new Map<string, Compiled>();
+/** By the text of the schema: most built-in plugins have no options and the same schema. */
+const builtIn = new Map<string, Compiled>();
 
-/** A plugin from outside may come with a schema that is none: its author's mistake, which must not end the process. */
+/** The schema of an external plugin may be invalid: that must not end the process. */
 function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
   const text = trusted ? JSON.stringify(schema) : '';
-  const known = compiled.get(schema) ?? ours.get(text);
+  const known = compiled.get(schema) ?? builtIn.get(text);
   if (known) return known;
   try {
     const id = '$id' in schema ? String(schema.$id) : ANONYMOUS;
@@ -83,7 +86,7 @@ function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
     // One validator per schema: two plugins may use the same `$id`.
     const validate = createAjv({ trusted }).compile(own);
     const made = { validate, schema: own, tree: new SchemaTree([own]), fill: fillDefaults(own, { trusted }) };
-    if (trusted) ours.set(text, made);
+    if (trusted) builtIn.set(text, made);
     else compiled.set(schema, made);
     return made;
   } catch (error) {

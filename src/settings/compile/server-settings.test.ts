@@ -8,7 +8,7 @@ import { compileServerSettings } from './server-settings.ts';
 const schema = readSchema('server');
 const tree = new SchemaTree([schema]);
 
-/** The document of all defaults below a schema; a default beside a `$ref` is nearer than the one behind it. */
+/** The document of all defaults below a schema; a default beside a `$ref` takes precedence over the one it refers to. */
 function defaultsOf(node: unknown): unknown {
   if (!isSchema(node)) return undefined;
   if (node['default'] !== undefined) return node['default'];
@@ -19,7 +19,7 @@ function defaultsOf(node: unknown): unknown {
 }
 
 describe('compileServerSettings', () => {
-  test('fills in the defaults the schema tells', () => {
+  test('fills in the defaults of the schema', () => {
     // It is valid: its values come from the schema's own defaults.
     const defaults = defaultsOf(schema) as ServerFile;
     expect(Object.keys(defaults).sort()).toEqual(
@@ -44,7 +44,7 @@ describe('compileServerSettings', () => {
     expect(compileServerSettings(defaults)).toEqual(compileServerSettings({}));
   });
 
-  test.each(['listen', 'status'] as const)('listens where the description of `%s` says', (name) => {
+  test.each(['listen', 'status'] as const)('uses the default address in the description of `%s`', (name) => {
     const { host, port } = compileServerSettings({})[name];
     expect(valueAt(schema, ['properties', name, 'description'])).toContain(`Default ${host}:${port}.`);
   });
@@ -56,18 +56,18 @@ describe('compileServerSettings', () => {
     ['http://gatehouse.internal', false],
     ['*.internal', false],
     ['me:word@gatehouse.internal', false],
-  ])('takes %s as a name of the admin listener: %s', (name, taken) => {
+  ])('accepts %s as a name of the admin listener: %s', (name, accepted) => {
     const pattern = valueAt(schema, ['definitions', 'admin', 'properties', 'hosts', 'items', 'pattern']);
-    expect(new RegExp(String(pattern), 'u').test(name)).toBe(taken);
+    expect(new RegExp(String(pattern), 'u').test(name)).toBe(accepted);
   });
 
-  test('has no default that the schema does not tell', () => {
+  test('has no default that is missing in the schema', () => {
     const unreported = ['limits', 'timeouts', 'chains', 'cache', 'reload', 'drain'].flatMap((name) =>
       Object.entries(propertiesOf(valueAt(schema, ['definitions', name]))).flatMap(([key, member]) =>
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
     );
-    // Parts of another limit: their descriptions tell which.
+    // Shares of another limit, which their descriptions name.
     expect(unreported).toEqual(['limits.connections', 'limits.in_flight_per_key', 'limits.in_flight_bytes_per_key']);
   });
 
@@ -76,7 +76,7 @@ describe('compileServerSettings', () => {
     [{ in_flight: 10, in_flight_bytes: '4MiB' }, 2, 1_048_576],
     [{ in_flight: 1, in_flight_bytes: 2 }, 1, 1],
     [{ in_flight: 10, in_flight_per_key: 10, in_flight_bytes_per_key: '1MiB' }, 10, 1_048_576],
-  ])('gives each key a quarter of %j, unless the settings say how much', (limits, requests, bytes) => {
+  ])('gives each key a quarter of %j by default', (limits, requests, bytes) => {
     const { inFlightPerKey, inFlightBytesPerKey } = compileServerSettings({ limits }).limits;
     expect([inFlightPerKey, inFlightBytesPerKey]).toEqual([requests, bytes]);
   });
@@ -132,7 +132,7 @@ describe('compileServerSettings', () => {
     });
   });
 
-  test('keeps what is said and fills in the rest beside it', () => {
+  test('keeps given settings and fills in the rest', () => {
     const { listen, chains, telemetry } = compileServerSettings({
       listen: { port: 1 },
       chains: { request: [{ plugin: 'route' }] },

@@ -7,25 +7,25 @@ import { DEFAULT_HOST } from './open-host.ts';
 export interface ServerSettings {
   readonly listen: Required<Listen>;
   readonly status: Required<Listen>;
-  /** Networks of proxies whose word on where a request comes from counts. */
+  /** Networks of proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   readonly admin: {
     readonly enabled: boolean;
     readonly host: string;
     readonly port: number;
     readonly token: Secret | undefined;
-    /** Names in Host headers that are answered, beside those that always are. */
+    /** Names accepted in Host headers, beside those that are always accepted. */
     readonly hosts: readonly string[];
     readonly records: number;
-    /** Requests that can be explained after they were served. */
+    /** Requests that can be explained afterwards. */
     readonly explain: 'asked' | 'all' | 'none';
   };
-  /** Of a whole request, in milliseconds. */
+  /** Deadline of a whole request, in milliseconds. */
   readonly deadlineMs: number;
   readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
   readonly limits: {
     readonly body: number;
-    /** Of the body's JSON: levels, keys of an object, items of a list. */
+    /** Limits for the JSON of bodies: levels, keys of an object, items of a list. */
     readonly json: JsonLimits;
     readonly header: number;
     readonly reply: number;
@@ -33,20 +33,20 @@ export interface ServerSettings {
     readonly holdMs: number;
     readonly inlineConfig: number;
     readonly connections: number;
-    /** Requests under way at once. */
+    /** Concurrent requests. */
     readonly inFlight: number;
-    /** Those of one key, where most of `inFlight` is taken. */
+    /** Concurrent requests of one key while most of `inFlight` is taken. */
     readonly inFlightPerKey: number;
-    /** Bytes of their bodies. */
+    /** Bytes of the bodies of concurrent requests. */
     readonly inFlightBytes: number;
     readonly inFlightBytesPerKey: number;
-    /** Requests with large bodies that may wait for their turn. */
+    /** Requests with large bodies that may wait in the queue. */
     readonly largeBodies: number;
-    /** Requests of one connection that are served at once. */
+    /** Requests of one connection that are served concurrently. */
     readonly pipelined: number;
     readonly headerMs: number;
     readonly bodyMs: number;
-    /** A plugin from outside calls `next` within this time. */
+    /** Time within which an external plugin must call `next`. */
     readonly pluginMs: number;
     readonly commitBytes: number;
     readonly commitMs: number;
@@ -59,14 +59,14 @@ export interface ServerSettings {
     readonly request: readonly ChainItem[];
     readonly attempt: readonly ChainItem[];
   };
-  /** Modules with plugins: paths count from the settings folder. */
+  /** Modules with plugins; paths are relative to the settings folder. */
   readonly plugins: readonly string[];
   readonly cache: { readonly maxBytes: number; readonly maxEntryBytes: number };
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
     readonly traces: {
-      /** Undefined: only OTEL_* variables can ask for traces. */
+      /** Undefined: only OTEL_* variables can enable traces. */
       readonly endpoint: string | undefined;
       readonly protocol: 'http/protobuf' | 'http/json';
       readonly serviceName: string;
@@ -77,7 +77,7 @@ export interface ServerSettings {
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** The schema tells people and editors the same defaults; a test compares the two. */
+/** Fills in the defaults, which the schema documents for people and editors; a test compares the two. */
 export function compileServerSettings(file: ServerFile): ServerSettings {
   const { admin = {}, drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
   return {
@@ -123,7 +123,7 @@ function compileChains(chains: NonNullable<ServerFile['chains']>): ServerSetting
   };
 }
 
-/** Of a limit that has a share for each key, where the settings name none. */
+/** The default share of one key in a limit. */
 const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
 
 function compileLimits(limits: Limits): ServerSettings['limits'] {
@@ -144,7 +144,7 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
   };
 }
 
-/** Limits that all requests under way share. */
+/** Limits that all concurrent requests share. */
 function compileLoadLimits(limits: Limits) {
   const inFlight = limits.in_flight ?? 1000;
   const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describe as tell } from './diagnostic.ts';
+import { describe as describeDiagnostic } from './diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings } from '../read/load.ts';
 
@@ -23,7 +23,7 @@ async function reported(message: string, suggestion?: string): Promise<string> {
   const result = await loadSettings('c', { env: ENV, files, now: 0 });
   const file = message.includes('plain-') ? 'catalog.yaml' : 'server.yaml';
   result.reporter(file)({ path: [], message, ...(suggestion === undefined ? {} : { suggestion }) });
-  return tell(result.diagnostics.find(({ severity }) => severity === 'error')!);
+  return describeDiagnostic(result.diagnostics.find(({ severity }) => severity === 'error')!);
 }
 
 describe('a message of a later pass', () => {
@@ -38,11 +38,11 @@ describe('a message of a later pass', () => {
     ['-----BEGIN PRIVATE KEY-----\ncanary', '[secret]'],
     ['caller:canary@llm.example.com is no host', '[secret]llm.example.com is no host'],
     ['risk-assessment is no plugin', 'risk-assessment is no plugin'],
-  ])('%j is told as %j', async (message, shown) => {
+  ])('%j is shown as %j', async (message, shown) => {
     expect(await reported(message)).toMatch(new RegExp(`:1:1: ${RegExp.escape(shown)}$`));
   });
 
-  test('gives no suggestion made of what must not be shown', async () => {
+  test('gives no suggestion that contains a concealed value', async () => {
     expect(await reported('unknown', 'canary.example/32')).toMatch(/: unknown$/);
     expect(await reported('unknown', 'known')).toMatch(/: unknown; did you mean "known"\?$/);
   });

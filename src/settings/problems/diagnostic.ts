@@ -1,12 +1,12 @@
-/** Where something stands in the settings. Lines and columns count from 1. */
+/** A position in a settings file. Lines and columns count from 1. */
 export interface FilePlace {
-  /** Path as people would open it: the folder they named, then the file. */
+  /** The path that opens the file: the settings folder as the user named it, then the file. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** Something wrong (or doubtful) in the settings, at its place. */
+/** An error or warning about the settings, with its position. */
 export interface Diagnostic extends FilePlace {
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -15,7 +15,7 @@ export interface Diagnostic extends FilePlace {
 
 export type DiagnosticFormat = 'pretty' | 'json' | 'github';
 
-/** By place, each once: an anchor that several aliases use would tell its mistakes several times. */
+/** Sorts by position and removes duplicates: an anchor used by several aliases reports its errors once for each. */
 export function sortDiagnostics(diagnostics: Iterable<Diagnostic>): Diagnostic[] {
   const byText = new Map<string, Diagnostic>();
   for (const diagnostic of diagnostics) byText.set(describe(diagnostic), diagnostic);
@@ -48,7 +48,7 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], format: Di
   return diagnostics.map((one) => `${format === 'github' ? githubCommand(one) : describe(one)}\n`).join('');
 }
 
-/** Workflow command of GitHub Actions. Their escapes: `%`, CR, LF in the message; `:` and `,` too in properties. */
+/** A workflow command of GitHub Actions, which escapes `%`, CR and LF in the message, and also `:` and `,` in properties. */
 function githubCommand(diagnostic: Diagnostic): string {
   const { severity, file, line, column } = diagnostic;
   const message = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

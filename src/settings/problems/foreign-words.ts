@@ -1,9 +1,9 @@
-// Words of Portkey's and other gateways that have no place in the schema, and what says the same here: whoever moves a config
-// over has not misspelt anything, so no nearest key is what they meant.
+// Keys and values of Portkey and other gateways that the schema does not have, with their equivalent here. A migrated config
+// is not misspelt, so the nearest key would be a wrong suggestion.
 
 const CIRCUIT_BREAKER =
   'write `circuit_breaker: { failures, failure_rate, min_requests, cooldown, on_status_codes }`, at the top of the config or in a target';
-const GUARDRAIL = 'there are no guardrails in a gateway config; what checks requests is a plugin, named in `plugins`';
+const GUARDRAIL = 'a gateway config has no guardrails; plugins check requests: list them in `plugins`';
 const TIMEOUT = 'write `request_timeout` for a target with its retries, `deadline` for the whole request';
 const ENTRY = 'of an entry of catalog.yaml, which targets name by `provider: "@slug"`';
 const NO_SWITCH = 'there is no switch: leave the whole block out to turn it off';
@@ -23,7 +23,7 @@ const TARGET: Readonly<Record<string, string>> = {
   output_guardrails: GUARDRAIL,
 };
 
-/** By what the schema calls the place. */
+/** Advice by the `title` of the schema and by key. */
 const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatewayFile: TARGET,
   Target: TARGET,
@@ -33,7 +33,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     sticky_sessions: STICKY,
     else: 'write `default`',
     otherwise: 'write `default`',
-    weights: 'each target says its own `weight`',
+    weights: 'write `weight` in each target',
   },
   CircuitBreaker: {
     failure_threshold: 'write `failures`',
@@ -57,13 +57,13 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     max_retries: 'write `attempts`',
     num_retries: 'write `attempts`',
     delay: 'write `min_delay` for the first wait, `max_delay` for the longest',
-    backoff: 'waits always grow, from `min_delay` to `max_delay`',
-    retry_after: 'the upstream’s retry-after always counts, up to `max_delay`',
+    backoff: 'delays always grow, from `min_delay` to `max_delay`',
+    retry_after: 'the upstream’s retry-after is always honoured, up to `max_delay`',
   },
   Timeouts: { request: 'write `total`' },
 };
 
-/** What to write in the place of a key that is another gateway's. */
+/** Advice on what to write instead of another gateway's key. */
 export function adviceOnKey(title: unknown, key: string): string | undefined {
   const keys = typeof title === 'string' && Object.hasOwn(KEYS, title) ? KEYS[title] : undefined;
   return keys && Object.hasOwn(keys, key) ? keys[key] : undefined;
@@ -98,7 +98,7 @@ const VALUES: Readonly<Record<string, string>> = {
   timeout: 'timeout_first_byte',
 };
 
-/** The word that is allowed here and says what another gateway's word says. */
+/** The allowed value that is equivalent to another gateway's word. */
 export function meantBy(word: string, allowed: readonly string[]): string | undefined {
   const name = word.toLowerCase().replaceAll('-', '_');
   const meant = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;

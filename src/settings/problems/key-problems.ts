@@ -9,7 +9,7 @@ import { showName } from './show.ts';
 import type { Values } from '../read/values.ts';
 import { eitherKey, shortList } from './words.ts';
 
-/** What a mapping from an ajv error to a person's words has at hand. */
+/** The context in which an ajv error is turned into a message. */
 export interface ProblemContext {
   readonly path: JsonPath;
   readonly values: Pick<Values, 'json' | 'origins'>;
@@ -17,12 +17,12 @@ export interface ProblemContext {
   readonly root: readonly Schema[];
 }
 
-/** A problem that may turn out to be half of another one: a misspelt key leaves the right one missing. */
+/** A problem that may be merged with another: a misspelt key also leaves the right key missing. */
 export interface SchemaProblem extends Problem {
   readonly unknown?: string;
-  /** What to write in its place, as the message says. */
+  /** The advice in the message on what to write instead. */
   readonly advice?: string;
-  /** One of these would do. */
+  /** Keys of which one is missing. */
   readonly missing?: readonly string[];
 }
 
@@ -39,13 +39,13 @@ export function unknownKey(error: ErrorObject, place: ProblemContext): SchemaPro
     homeAround(key, place) ??
     homeOfTargets(key, properties);
   if (home !== undefined) return { ...found, message: `unknown key ${name}: it belongs ${home}` };
-  // A key that is there already was not meant.
+  // A key that is already present cannot be the one intended.
   const free = Object.keys(properties).filter((property) => !Object.hasOwn(Object(error.data), property));
   const suggestion = nearest(key, free);
   return suggestion === undefined ? found : { ...found, suggestion };
 }
 
-/** The neighbours that have such a key inside: `attempts` is one of `retry:`. */
+/** The sibling keys whose object has this key: `attempts` belongs under `retry:`. */
 function homeInside(key: string, properties: Schema, { tree }: ProblemContext): string | undefined {
   const inside = Object.entries(properties).filter(
     ([, property]) =>
@@ -54,7 +54,7 @@ function homeInside(key: string, properties: Schema, { tree }: ProblemContext): 
   return inside.length === 0 ? undefined : `under ${eitherKey(inside.map(([name]) => `${name}:`))}`;
 }
 
-/** Another branch of a tagged union has such a key: `api_key` is one of `provider: anthropic`. */
+/** The tags of other branches of a union that have this key: `api_key` belongs to `provider: anthropic`. */
 function homeInBranch(key: string, { path, ...place }: ProblemContext): string | undefined {
   const branches = schemasAt(path, place, { anyTag: true }).filter((schema) =>
     Object.hasOwn(propertiesOf(schema), key),
@@ -68,7 +68,7 @@ function homeInBranch(key: string, { path, ...place }: ProblemContext): string |
   return tags.length === 0 ? undefined : `to ${eitherKey(tags)}`;
 }
 
-/** The key around this place beside which such a key may stand. */
+/** The enclosing key whose siblings include this key. */
 function homeAround(key: string, { path, ...place }: ProblemContext): string | undefined {
   for (let depth = path.length - 1; depth >= 0; depth -= 1) {
     const schemas = schemasAt(path.slice(0, depth), place);
@@ -78,7 +78,7 @@ function homeAround(key: string, { path, ...place }: ProblemContext): string | u
   return undefined;
 }
 
-/** @param anyTag with the branches of a tagged union that the place's tag rules out */
+/** @param anyTag include the branches of a tagged union that the tag in the file rules out */
 function schemasAt(
   path: JsonPath,
   { tree, root, values }: Omit<ProblemContext, 'path'>,
@@ -90,7 +90,7 @@ function schemasAt(
   }, root);
 }
 
-/** Fields of requests that people look for beside `provider`, where other gateways have them. */
+/** Request fields that other gateways have beside `provider`. */
 const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'labels',
   'max_completion_tokens',
@@ -108,7 +108,7 @@ const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'top_p',
 ]);
 
-/** What a gateway config says of a request has a place of its own, and what it would say of an upstream is in another file. */
+/** Request fields belong under `override_params`, settings of an upstream in catalog.yaml. */
 function homeOfTargets(key: string, properties: Schema): string | undefined {
   if (!Object.hasOwn(properties, 'override_params')) return undefined;
   if (REQUEST_FIELDS.has(key)) return 'under `override_params:`';
@@ -124,15 +124,15 @@ export function missingKey(error: ErrorObject, { path, tree }: ProblemContext): 
   const tags = tagsOf(branches, missing);
   if (tags.length === 0)
     return { path, message: `\`${missing}\` is missing${reason(error, missing)}`, missing: [missing] };
-  // Without its tag no branch of a union was looked at, so nobody has told the key that may be the tag, misspelt.
+  // Without its tag ajv validates no branch of a union, so an unknown key that may be the misspelt tag is not reported yet.
   const known = branches.flatMap((branch) => Object.keys(propertiesOf(branch)));
-  const strangers = Object.keys(Object(error.data)).filter((key) => !known.includes(key));
-  const misspelt = strangers.find((key) => nearest(key, [missing]) !== undefined);
+  const unknown = Object.keys(Object(error.data)).filter((key) => !known.includes(key));
+  const misspelt = unknown.find((key) => nearest(key, [missing]) !== undefined);
   if (misspelt !== undefined) return misspeltKey([...path, misspelt], missing);
   return { path, message: `\`${missing}\` is missing (${shortList(tags)})`, missing: [missing] };
 }
 
-/** The values that tell the branches of a union apart. */
+/** The tag values of the branches of a union. */
 export function tagsOf(branches: readonly Schema[], tag: string): string[] {
   return branches
     .map((branch) => valueAt(branch, ['properties', tag, 'const']))
@@ -155,7 +155,7 @@ function misspeltKey(path: JsonPath, meant: string): SchemaProblem {
   };
 }
 
-/** One mistake, one message: the unknown key that is nearest to a missing one is that one, misspelt. */
+/** One mistake, one message: an unknown key that is nearest to a missing one counts as its misspelling. */
 export function mergeMisspelt(findings: readonly SchemaProblem[]): SchemaProblem[] {
   const explained = new Set<SchemaProblem>();
   const merged = findings.map((finding) => {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts';
 
-/** The settings cannot be used; `diagnostics` says why, each with its place. */
+/** The settings cannot be used; `diagnostics` holds the reasons and their positions. */
 export class SettingsRefused extends Error {
   override readonly name = 'SettingsRefused';
   readonly diagnostics: readonly Diagnostic[];

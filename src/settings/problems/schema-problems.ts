@@ -14,7 +14,7 @@ import { showValue } from './show.ts';
 import { settleUnions } from './union-problems.ts';
 import { alternatives, eitherKey, examplesOf, shortList } from './words.ts';
 
-/** Validation errors as problems at their places: one for each mistake, in words people use. */
+/** Turns validation errors into problems: one for each mistake, with a readable message. */
 export function schemaProblems(
   errors: readonly ErrorObject[],
   values: ProblemContext['values'],
@@ -27,7 +27,7 @@ export function schemaProblems(
   return mergeMisspelt(findings).filter(({ path }) => !values.origins.get(toPointer(path))?.unresolved);
 }
 
-/** What is none of the words a key may have needs no second message about its type. */
+/** A value outside an `enum` needs no second message about its type. */
 function settleTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath));
   return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath));
@@ -35,7 +35,7 @@ function settleTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
 
 type Mapping = (error: ErrorObject, place: ProblemContext) => SchemaProblem | readonly SchemaProblem[];
 
-/** By ajv keyword. What is not here is told in ajv's own words. */
+/** By ajv keyword. Other keywords keep ajv's own message. */
 const MAPPINGS: Readonly<Record<string, Mapping>> = {
   additionalProperties: unknownKey,
   required: missingKey,
@@ -44,17 +44,19 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
   },
   requireOnlyOne({ params, data }, { path }) {
     const names: string[] = params['names'];
-    // At the later of those that are given: one of them has to go.
+    // Reported at the later of the keys present: one of them must be removed.
     const given = Object.keys(Object(data)).findLast((key) => names.includes(key));
     return { path: [...path, given ?? ''], on: 'key', message: `give either ${eitherKey(names)}, not both` };
   },
   enum: ({ params, data }, place) => mustBe(params['allowedValues'].map(String), data, place),
   const: ({ params, data, parentSchema }, place) => {
     const problem = mustBe([String(params['allowedValue'])], data, place);
-    // Of what only another gateway can turn off, the schema says how it is here.
-    const how =
+    // The description of a deprecated key, a switch of another gateway, ends with the behaviour here.
+    const behaviour =
       parentSchema?.['deprecated'] === true ? /\. (.+)\.$/.exec(String(parentSchema['description']))?.[1] : undefined;
-    return how === undefined ? problem : { ...problem, message: `${problem.message}: ${how.replace(/^H/, 'h')}` };
+    return behaviour === undefined
+      ? problem
+      : { ...problem, message: `${problem.message}: ${behaviour.replace(/^H/, 'h')}` };
   },
   discriminator: wrongTag,
   type: wrongType,
@@ -90,7 +92,7 @@ function explain(error: ErrorObject, place: ProblemContext): readonly SchemaProb
 const shown = (data: unknown, { path, values }: ProblemContext): string =>
   showValue(data, values.origins.get(toPointer(path)));
 
-/** Where the schema says `writeOnly`, what stands there by mistake is likely a key itself: it may look like anything. */
+/** Hides a value that breaks a `writeOnly` schema: it is likely a key itself, in any form. */
 function shownOf({ data, parentSchema }: ErrorObject, place: ProblemContext): string {
   const text = shown(data, place);
   return parentSchema?.['writeOnly'] === true && text === JSON.stringify(data)
@@ -116,7 +118,7 @@ function mustBe(allowed: readonly string[], data: unknown, place: ProblemContext
 function wrongTag(error: ErrorObject, place: ProblemContext): readonly SchemaProblem[] {
   const tag = String(error.params['tag']);
   const data = valueAt(error.data, [tag]);
-  // `required` tells that one.
+  // `required` reports a missing tag.
   if (data === undefined) return [];
   const path: JsonPath = [...place.path, tag];
   return [mustBe(tagsOf(place.tree.alternatives(error.parentSchema ?? {}), tag), data, { ...place, path })];
@@ -127,11 +129,11 @@ function wrongForm(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const wanted = examplesOf(error.parentSchema) ?? FORMS[String(error.params['format'])];
   const given = shownOf(error, place);
   if (wanted !== undefined) return { path, message: `${nameOf(path)} must look like ${wanted}, not ${given}` };
-  // Plugins may leave out examples.
+  // A plugin's schema may have no examples.
   return { path, message: `${nameOf(path)} ${error.message ?? 'has another form'}, which ${given} does not` };
 }
 
-/** For plugins that leave out examples. */
+/** Examples for plugin schemas that have none. */
 const FORMS: Readonly<Record<string, string>> = {
   'date-time': '"2027-01-01T00:00:00Z"',
   uri: '"https://example.com/path"',
@@ -153,7 +155,7 @@ function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const types = [error.params['type']].flat().filter((type): type is string => type !== 'null');
   const name = nameOf(path);
   if (error.data === null) return { path, message: `${name} is empty; give it a value or remove it` };
-  // Times and sizes take a number or text: an example says more than the two types.
+  // Times and sizes take a number or text: an example is clearer than the two types.
   const isEither = types.length > 1 && types.every((type) => SCALARS.has(type));
   const example = isEither ? examplesOf(error.parentSchema) : undefined;
   const wanted = example

@@ -1,19 +1,20 @@
 import { nameOf } from '../read/pointer.ts';
 
-/** What is known of a scalar besides its value. */
+/** The origin of a scalar value. */
 export interface ValueOrigin {
   readonly secret: boolean;
-  /** `env:NAME`, `file:path`; empty for text that stands in the YAML. */
+  /** `env:NAME`, `file:path`; empty for text written in the YAML. */
   readonly sources: readonly string[];
-  /** What these stand for. */
+  /** The text behind each source. */
   readonly contents: readonly string[];
-  /** The reference could not be resolved: nothing more is to be said about this value. */
+  /** The reference could not be resolved: no further problem is reported for this value. */
   readonly unresolved: boolean;
 }
 
 /**
- * Shapes of keys and tokens people paste by mistake: OpenAI and Anthropic keys, our own, Google's, JWTs, PEM keys and files that
- * hold one, passwords in URLs, or before a host without one. A message must not repeat them, wherever they stand. `sk-` inside a word (risk-assessment) is none.
+ * Shapes of keys and tokens that are pasted by mistake: keys of OpenAI, Anthropic, Google and this gateway, JWTs, PEM keys and
+ * files that hold one, passwords in URLs and before a bare host. A message must not repeat them. `sk-` inside a word
+ * (risk-assessment) is not one.
  */
 export const SECRET_SHAPE =
   /(?<![A-Za-z0-9])sk-[\w-]{8,}|gatehouse_[a-z0-9]+_[\w-]{8,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|eyJ[\w-]{10,}\.[\w.-]*|-----BEGIN[^]*|"private_key"\s*:[^]*|:\/\/[^/\s@]*:[^/\s@]*@|\b[\w.-]+:[^/\s@"'`]+@(?=[\w[])/;
@@ -24,7 +25,7 @@ export function looksSecret(text: string): boolean {
   return SECRET_SHAPE.test(text);
 }
 
-/** A value for a message; what came by reference or may be secret is named, never shown. */
+/** A value for a message. A referenced value is shown as its reference; a value that may be secret is not shown. */
 export function showValue(value: unknown, origin: ValueOrigin | undefined): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';

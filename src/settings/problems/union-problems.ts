@@ -2,8 +2,8 @@ import type { ErrorObject } from 'ajv';
 import { isSchema } from '../read/schema-tree.ts';
 
 /**
- * `oneOf` and `anyOf` report every branch that failed and then themselves. A person made one mistake: keep the errors of the branch
- * that was meant, or say in one what all branches ask for.
+ * `oneOf` and `anyOf` report the errors of every failed branch and then their own, for one mistake. Keeps the errors of the
+ * intended branch, or merges all branches into one error.
  */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const settled = errors
@@ -17,7 +17,7 @@ export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
 
 const DEPENDENT = /\/dependencies\/([^/]+)\//;
 
-/** What a key asks for besides itself is beside the point where another problem says that the key may have to go. */
+/** A `dependencies` error of a key is superfluous where `requireOnlyOne` says that the key may have to be removed. */
 function isOfSurplus({ keyword, instancePath, schemaPath }: ErrorObject, errors: readonly ErrorObject[]): boolean {
   const key = DEPENDENT.exec(schemaPath)?.[1];
   if (key === undefined || keyword === 'requireOnlyOne') return false;
@@ -48,14 +48,14 @@ function settleRequired(union: ErrorObject, errors: readonly ErrorObject[]): Err
     error.keyword === 'required' &&
     error.instancePath === union.instancePath &&
     error.schemaPath.startsWith(`${union.schemaPath}/`);
-  // What is no object lacks no keys: that it is none is the one mistake.
+  // For a value that is not an object only the type error counts, not its missing keys.
   const isObject = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
   return errors
     .filter((error) => !isBranch(error) && (isObject || error !== union))
     .map((error) => (error === union ? reported : error));
 }
 
-/** Branches of other types than the value's were not meant. When none fits, one error names all the types. */
+/** Drops the branches for other types than the value's. When no branch fits, one error names all the types. */
 function settleBranches(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] {
   const before = errors.slice(0, errors.indexOf(union));
   const isType = (error: ErrorObject) => error.keyword === 'type' && error.instancePath === union.instancePath;

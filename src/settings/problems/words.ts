@@ -6,16 +6,16 @@ export function alternatives(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** Keys as messages write them. */
+/** Alternatives as keys in backticks. */
 export const eitherKey = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
 
 const MOST_LISTED = 8;
 
-/** A long list would hide what is wrong. */
+/** Alternatives, cut off after the first few: a long list would hide the problem. */
 export const shortList = (words: readonly string[]): string =>
   alternatives(words.length > MOST_LISTED ? [...words.slice(0, MOST_LISTED), '…'] : words);
 
-/** The examples of a schema: they say more than its pattern. */
+/** The examples of a schema, which are clearer than its pattern. */
 export function examplesOf(schema: unknown): string | undefined {
   const given = valueAt(schema, ['examples']);
   if (!Array.isArray(given) || given.length === 0) return undefined;

@@ -10,8 +10,8 @@ const leaf = ({ field, operator, found, holds }: ComparisonAnswer) => ({ field, 
 const ask = (query: Query, json: Query = {}) =>
   explainQuery(query)(createExchange({ json, metadata: { tier: 'gold' } }));
 
-describe('what a query comes to', () => {
-  it('is told comparison by comparison, with what was found', () => {
+describe('explainQuery', () => {
+  it('returns each comparison with the value found', () => {
     const query = { 'metadata.tier': 'gold', 'params.n': { $gt: 3, $lt: 9 }, model: { $exists: true } };
     expect(ask(query, { n: 5 }).map(leaf)).toEqual([
       { field: 'metadata.tier', operator: '$eq', found: 'gold', holds: true },
@@ -21,7 +21,7 @@ describe('what a query comes to', () => {
     ]);
   });
 
-  it('names the place of each comparison in the query', () => {
+  it('returns the path of each comparison in the query', () => {
     const query = { $or: [{ model: 'a' }, { $not: { 'params.n': { $gt: 1 } } }, { model: 'b', path: '/x' }] };
     const paths = (answers: readonly ComparisonAnswer[]): unknown[] =>
       answers.map(({ path, inner }) => (inner ? [path.join('/'), paths(inner)] : path.join('/')));
@@ -30,7 +30,7 @@ describe('what a query comes to', () => {
     ]);
   });
 
-  it('says of a text that is too long for a pattern that it cannot be asked, and of the others what they say', () => {
+  it('leaves a comparison undefined whose text is too long for its pattern, and evaluates the others', () => {
     const query = { 'params.x': { $regex: 'b' }, 'params.n': 1 };
     const answers = ask(query, { x: 'a'.repeat(10_000_000), n: 1 });
     expect(answers.map(({ holds }) => holds)).toEqual([undefined, true]);
@@ -39,7 +39,7 @@ describe('what a query comes to', () => {
     expect(ask({ $or: [{ 'params.n': 1 }, query] }, { x: 'a'.repeat(10_000_000), n: 1 })[0]?.holds).toBe(true);
   });
 
-  it('does not count towards what the patterns of the request may cost', () => {
+  it('does not add to the pattern cost of the request', () => {
     const exchange = createExchange({ json: { x: 'a'.repeat(400_000) } });
     const query = { 'params.x': { $regex: 'b' } };
     for (let time = 0; time < 10; time += 1) explainQuery(query)(exchange);
@@ -78,8 +78,8 @@ const anyRequest = fc.record({
   headers: fc.record({ 'x-a': fc.constantFrom('a', '1') }, { requiredKeys: [] }),
 });
 
-describe('whatever is asked of whatever request', () => {
-  it('is explained as it is answered', () => {
+describe('any query with any request', () => {
+  it('has the same result explained and evaluated', () => {
     const seen = new Set<boolean>();
     fc.assert(
       fc.property(anyQuery, anyRequest, (query, parts) => {

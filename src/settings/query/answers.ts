@@ -5,24 +5,24 @@ import type { Field } from './fields.ts';
 
 /** One comparison of a query with a request, or several under `$and`, `$or`, `$not`. */
 export interface ComparisonAnswer {
-  /** Within the query. */
+  /** The path within the query. */
   readonly path: JsonPath;
   /** `metadata.tier`, or `$and`. */
   readonly field: string;
   readonly operator: string | undefined;
   readonly wanted: unknown;
-  /** Undefined where the request does not have it. */
+  /** Undefined where the request does not have the field. */
   readonly found: unknown;
-  /** Undefined: the text is too long for the pattern; a request that comes to it is refused. */
+  /** Undefined: the text is too long for the pattern; a request that reaches this comparison is refused. */
   readonly holds: boolean | undefined;
-  /** Under `$and`, `$or`, `$not`. */
+  /** The comparisons under `$and`, `$or`, `$not`. */
   readonly inner: readonly ComparisonAnswer[] | undefined;
 }
 
-/** All of them hold, or the query does not. */
+/** The comparisons of a query, which holds when all of them do. */
 export type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
 
-/** What explain tells. Nothing is passed over: also what a request did not come to is compared. */
+/** Evaluates a query for explain, including comparisons that short-circuit evaluation would skip. */
 export const ANSWERS: QueryShape<ComparisonAnswers> = {
   level: (parts) => (exchange) => parts.flatMap((part) => part(exchange)),
   list: (key, queries, path) => (exchange) => {
@@ -38,11 +38,11 @@ export const ANSWERS: QueryShape<ComparisonAnswers> = {
 };
 
 function compare({ name }: Field, { operator, wanted, test, path }: Comparison, found: unknown): ComparisonAnswer {
-  return { path, field: name, operator, wanted, found, holds: ask(), inner: undefined };
+  return { path, field: name, operator, wanted, found, holds: evaluate(), inner: undefined };
 
-  function ask(): boolean | undefined {
+  function evaluate(): boolean | undefined {
     try {
-      // On an account of its own: the request has its own already, and nobody waits here.
+      // A separate account: explain must not add to the pattern cost of the request.
       return test(found, {});
     } catch (error) {
       if (error instanceof GatewayError) return undefined;
@@ -51,7 +51,7 @@ function compare({ name }: Field, { operator, wanted, test, path }: Comparison, 
   }
 }
 
-/** Of an object in a list: one answer, whatever stands in it. */
+/** Merges the answers of one query in a list into one. */
 function together(answers: readonly ComparisonAnswer[], path: JsonPath): ComparisonAnswer {
   const [first, ...others] = answers;
   return first && others.length === 0 ? first : logical('$and', path, answers);
@@ -66,7 +66,7 @@ function logical(
   return { path, field, operator: undefined, wanted: undefined, found: undefined, holds, inner };
 }
 
-/** As requests ask, in order: who decides first ends it, and so does a refusal. */
+/** Combines answers as short-circuit evaluation does: the first decisive answer, or the first refusal, is the result. */
 export const allHold = (answers: readonly ComparisonAnswer[]): boolean | undefined => decide(answers, false);
 
 const HOLDS = {

@@ -1,4 +1,4 @@
-/** Whether two JSON values say the same: lists in order, objects in any. No deeper and no longer than the shorter of the two. */
+/** Deep equality of two JSON values: lists in order, objects in any order. The smaller value bounds the work. */
 export function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

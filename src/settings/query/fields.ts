@@ -2,13 +2,13 @@ import { nearest, type ConditionInput, type Report, type RequestBody } from '../
 import { mayHoldCredential } from '../checks/forward-headers.ts';
 import { showName } from '../problems/show.ts';
 
-/** Something of a request that a query asks for. */
+/** A field of a request that a query compares. */
 export interface Field {
-  /** As the query writes it. */
+  /** The name in the query. */
   readonly name: string;
-  /** json: any value a body may hold. text: what headers carry, numbers among it. word: a name, never a number. */
+  /** json: any JSON value of a body. text: text of a header or of metadata, which may be a number. word: a name, never a number. */
   readonly kind: 'json' | 'text' | 'word';
-  /** Undefined where the request does not have it. */
+  /** Undefined where the request does not have the field. */
   readonly read: (request: ConditionInput) => unknown;
 }
 
@@ -18,7 +18,7 @@ const WORDS: ReadonlyMap<string, Field['read']> = new Map<string, Field['read']>
   ['path', ({ request }) => request.path],
 ]);
 
-/** Names of other gateways. */
+/** Field names of other gateways, and their equivalents. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['body', 'params'],
   ['request.model', 'model'],
@@ -26,7 +26,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['url.pathname', 'path'],
 ]);
 
-/** As JSONPath enters lists. */
+/** JSONPath's index into a list. */
 const IN_BRACKETS = /\[(\d+)\]/g;
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -43,18 +43,18 @@ export function readField(name: string, report: Report): Field | undefined {
   const mistake = (message: string, suggestion?: string): undefined => {
     report({ path: [], on: 'key', message, ...(suggestion !== undefined && { suggestion }) });
   };
-  if (WORDS.has(root)) return mistake(`\`${root}\` is one name, with nothing inside`, root);
+  if (WORDS.has(root)) return mistake(`\`${root}\` has no fields inside`, root);
   if (!ROOTS.includes(root)) {
     const meant = ELSEWHERE.get(name) ?? ELSEWHERE.get(root) ?? nearest(root, ROOTS);
     const whole = meant === undefined || WORDS.has(meant) ? meant : `${meant}.${rest || 'NAME'}`;
-    return mistake(`unknown field ${showName(name)}; a query asks for ${ALL}`, whole);
+    return mistake(`unknown field ${showName(name)}; the fields are ${ALL}`, whole);
   }
-  if (rest === '') return mistake(`\`${root}\` needs a name behind a dot: ${ALL}`);
+  if (rest === '') return mistake(`\`${root}\` needs a name after a dot: ${ALL}`);
   if (root === 'metadata') return { name, kind: 'text', read: ({ metadata }) => ownValue(metadata, rest) };
   if (root === 'params') return readParam(name, rest, mistake);
-  if (!HEADER_NAME.test(rest)) return mistake(`${showName(rest)} is no name of a header`);
+  if (!HEADER_NAME.test(rest)) return mistake(`${showName(rest)} is not a valid header name`);
   if (mayHoldCredential(rest.toLowerCase()))
-    return mistake(`\`${rest}\` may hold a credential, which no query is asked with`);
+    return mistake(`\`${rest}\` may hold a credential, and queries cannot read credentials`);
   return readHeader(name, rest.toLowerCase());
 }
 
@@ -73,10 +73,10 @@ function readParam(
 ): Field | undefined {
   const dotted = rest.replaceAll(IN_BRACKETS, '.$1');
   if (dotted !== rest) {
-    return mistake(`${showName(name)} has a place in a list in brackets; dots lead there`, `params.${dotted}`);
+    return mistake(`${showName(name)} has a list index in brackets; write it after a dot`, `params.${dotted}`);
   }
   const [key = '', ...inner] = rest.split('.');
-  if (key === '' || inner.includes('')) return mistake(`${showName(name)} has nothing between two dots, or at its end`);
+  if (key === '' || inner.includes('')) return mistake(`${showName(name)} has no name between two dots, or at its end`);
   const read: Field['read'] = ({ request: { body } }) => {
     let at = body && topLevel(body, key);
     for (const segment of inner) at = at === undefined ? undefined : inside(at, segment);
@@ -87,7 +87,7 @@ function readParam(
 
 const parsed = new WeakMap<RequestBody, Map<string, unknown>>();
 
-/** A large body is parsed only as far as queries ask, and no part of it twice: several conditions look at one field. */
+/** Parses only the fields of a large body that queries read, and each once: several conditions may read one field. */
 function topLevel(body: RequestBody, key: string): unknown {
   let values = parsed.get(body);
   if (!values) parsed.set(body, (values = new Map()));
@@ -99,7 +99,7 @@ function topLevel(body: RequestBody, key: string): unknown {
 
 const INDEX = /^(0|[1-9][0-9]*)$/;
 
-/** Only what the request itself says: not the length of a list, not what every object has. */
+/** Reads own fields only: not the length of a list, not inherited members of an object. */
 function inside(value: unknown, segment: string): unknown {
   if (Array.isArray(value)) return INDEX.test(segment) ? value[Number(segment)] : undefined;
   return typeof value === 'object' && value !== null ? ownValue(value, segment) : undefined;

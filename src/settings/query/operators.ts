@@ -7,15 +7,15 @@ import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';
 
 /**
- * Of a value that a field may have; undefined where the request does not have it.
- * @param account what patterns cost is added up under it: the exchange
+ * Tests the value of a field; undefined where the request does not have it.
+ * @param account the object under which the cost of patterns is added up: the exchange
  */
 export type Test = (value: unknown, account: object) => boolean;
 
-/** What is wrong with an operand, and where inside it. */
+/** A mistake in an operand, with its path inside the operand. */
 export interface OperandMistake {
   readonly path: readonly (string | number)[];
-  /** What the operand must be, or lacks; a whole sentence where that is said. */
+  /** A predicate for the operand, or a whole sentence if `sentence` is set. */
   readonly message: string;
   readonly sentence?: boolean;
   readonly suggestion?: string | undefined;
@@ -23,15 +23,15 @@ export interface OperandMistake {
 
 export interface Operator {
   mistake(operand: unknown, field: Field): OperandMistake | undefined;
-  /** The operand is one without a mistake, or what it makes is never used. */
+  /** Compiles the operand. For an operand with a mistake the result is never used. */
   test(operand: unknown, field: Field): Test;
 }
 
-/** What `operation` may be: those that ask a model. */
+/** The values of `operation`: operations that call a model. */
 const OPERATION_IDS: readonly string[] = operations.flatMap(({ id, task }) => (task ? id : [])).toSorted();
 
 const MAX_LIST = 1000;
-/** As JSON writes numbers: `007` and `1,5` are none. */
+/** A number in JSON notation: not `007` or `1,5`. */
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 const here = (message: string): OperandMistake => ({ path: [], message });
@@ -72,7 +72,7 @@ function ordered(holds: (value: number | string, operand: number | string) => bo
   return {
     mistake(operand, field) {
       if (typeof operand === 'number' || typeof operand === 'string') return scalarMistake(operand, field);
-      return here(`must be a number or text, not ${showValue(operand, undefined)}: nothing else has an order`);
+      return here(`must be a number or text, not ${showValue(operand, undefined)}: other values have no order`);
     },
     test(operand, field) {
       if (typeof operand !== 'number' && typeof operand !== 'string') return () => false;
@@ -129,7 +129,7 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ['$exists', exists],
 ]);
 
-/** How a field's value is seen by an operand: what is text on the wire is a number to numbers, where it is one. */
+/** Prepares a field's value for comparison: text in number notation becomes a number where the operand is a number. */
 function reader(operand: unknown, { kind }: Field): (value: unknown) => unknown {
   return kind === 'text' && typeof operand === 'number' ? numberIn : (value) => value;
 }
@@ -137,17 +137,17 @@ function reader(operand: unknown, { kind }: Field): (value: unknown) => unknown 
 const numberIn = (value: unknown): number | undefined =>
   typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
 
-/** What a field of text is compared with must be able to be equal to it. */
+/** Refuses an operand that could never equal the field's text. */
 function scalarMistake(operand: unknown, { name, kind }: Field): OperandMistake | undefined {
   if (typeof operand === 'string') return name === 'operation' ? operationMistake(operand) : undefined;
   if (kind === 'json') return undefined;
   if (kind === 'text' && typeof operand === 'number') return undefined;
-  if (operand === null) return sentence(`\`${name}\` is text; \`$exists: false\` asks whether it is missing`);
+  if (operand === null) return sentence(`\`${name}\` is text; use \`$exists: false\` to test whether it is missing`);
   const quotes = typeof operand === 'object' ? '' : ': put it in quotes';
-  return sentence(`\`${name}\` is text, which ${showValue(operand, undefined)} is not${quotes}`);
+  return sentence(`\`${name}\` is text, and ${showValue(operand, undefined)} is not${quotes}`);
 }
 
-/** A name that no operation has would never be met. */
+/** Refuses an unknown operation, which would never match. */
 function operationMistake(id: string): OperandMistake | undefined {
   if (OPERATION_IDS.includes(id)) return undefined;
   const suggestion = nearest(id.replaceAll('/', '.'), OPERATION_IDS);

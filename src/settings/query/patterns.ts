@@ -4,19 +4,19 @@ import { looksSecret } from '../problems/show.ts';
 import type { Field } from './fields.ts';
 
 const MAX_LENGTH = 1000;
-/** Characters and classes, with repeats written out. */
+/** The number of characters and classes, with repeats expanded. */
 const MAX_SIZE = 1000;
-/** Of the states that matching leaves behind, for each pattern: texts are foreign. */
+/** Bytes of matching states that each pattern may keep: callers control the texts. */
 const MAX_MEMORY = 256 * 1024;
 /**
- * What the patterns of one request may cost together, as characters × size of the pattern: the worst case of a linear-time
- * engine. At 15 ns each, the most that was measured, this is 150 ms; nearly always it is one step for each character.
+ * The cost that all patterns of one request may add up to, as characters × size of the pattern: the worst case of a
+ * linear-time engine. At 15 ns for a step, the maximum measured, this is 150 ms; nearly always a character takes one step.
  */
 const MAX_STEPS = 10_000_000;
 
 const spent = new WeakMap<object, number>();
 
-/** One `$regex`. It is compiled at the first request that gets so far: a config that came with one is not checked yet when it is built. */
+/** One `$regex`, compiled by the first request that reaches it: a config sent with a request is built before it is checked. */
 export class Pattern {
   readonly #source: string;
   readonly #field: Field;
@@ -28,8 +28,8 @@ export class Pattern {
   }
 
   /**
-   * Throws GatewayError where the text is too long: to look at a part of it could send the request to the wrong target.
-   * @param account what all that is asked with it may cost together: the exchange
+   * Throws GatewayError where the text is too long: matching only a part of it could send the request to the wrong target.
+   * @param account the object under which the cost of patterns is added up: the exchange
    */
   isIn(text: string, account: object): boolean {
     const set = (this.#compiled ??= compile(this.#source));
@@ -50,20 +50,20 @@ function compile(source: string): RE2Set {
 function tooLong({ name, kind }: Field): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `${name} is too long for the \`$regex\` of this gateway config: it was not asked, and the request sent nowhere.`,
+    `${name} is too long for the \`$regex\` of this gateway config. The pattern was not matched and the request was not sent.`,
     kind === 'json' ? { param: name.slice('params.'.length) } : {},
   );
 }
 
-/** What is wrong with a pattern. */
+/** The mistake in a pattern; undefined for a valid one. */
 export function patternMistake(source: string): string | undefined {
-  if (source === '') return '`$regex` must not be empty; `$exists: true` asks whether something is there';
+  if (source === '') return '`$regex` must not be empty; use `$exists: true` to test whether a field is present';
   if (source.length > MAX_LENGTH)
     return `\`$regex\` has ${source.length} characters; at most ${MAX_LENGTH} are allowed`;
-  // Compiling is what costs: `\\pL{1000}`, some hundred times, takes seconds.
+  // Compiling is expensive: `\\pL{1000}`, a few hundred times, takes seconds.
   const size = expandedSize(source);
   if (size > MAX_SIZE)
-    return `\`$regex\` is too costly: with its repeats written out it has ${size} parts, at most ${MAX_SIZE} are allowed`;
+    return `\`$regex\` is too large: with its repeats expanded it has ${size} parts, at most ${MAX_SIZE} are allowed`;
   try {
     compile(source);
     return undefined;
@@ -74,12 +74,12 @@ export function patternMistake(source: string): string | undefined {
 }
 
 const TOKEN = /\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:[a-z^]+:\]|[^\]\\])*\]|\{(\d+)(,\d*)?\}|[^]/gu;
-/** A class of Unicode has hundreds of ranges. */
+/** The size counted for a Unicode class, which has hundreds of ranges. */
 const CLASS_SIZE = 10;
 
-/** About what a pattern comes to when its repeats are written out: what compiling it will cost. */
+/** The approximate size of a pattern with its repeats expanded, which determines the cost of compiling it. */
 export function expandedSize(source: string): number {
-  /** Of the groups that are open, and of the last thing in each, which a repeat is of. */
+  /** The size of each open group, and of the last element in it, to which a repeat applies. */
   const open = [{ size: 0, last: 0 }];
   for (const [token, from, to = ''] of source.matchAll(TOKEN)) {
     const group = open.at(-1)!;
@@ -101,7 +101,7 @@ export function expandedSize(source: string): number {
   return open.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** What other engines have and one that takes linear time cannot. */
+/** Features of other engines that a linear-time engine cannot have. */
 const LACKING = [
   [/^\(\?[=!]/, 'RE2 has no lookahead'],
   [/^\(\?<[=!]/, 'RE2 has no lookbehind'],

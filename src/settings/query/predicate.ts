@@ -3,7 +3,7 @@ import type { QueryShape } from './shape.ts';
 
 export type Predicate = (request: ConditionInput) => boolean;
 
-/** What requests run. */
+/** Compiles a query to the predicate that requests run. */
 export const PREDICATE: QueryShape<Predicate> = {
   level: all,
   list: (key, queries) => (key === '$and' ? all(queries) : any(queries)),

@@ -8,7 +8,7 @@ import { readQuery, type Tally } from './read.ts';
 
 const empty = (): Tally => ({ operators: 0, patterns: 0 });
 
-/** Messages, each with where in the query it is told. */
+/** Messages, each with its path in the query. */
 function mistakesOf(query: unknown, tally = empty()): string[] {
   const reported: string[] = [];
   readQuery(query, { report: ({ path, message }) => reported.push(`${path.join('/')}: ${message}`), tally }, PREDICATE);
@@ -25,7 +25,7 @@ describe('the queries of a config', () => {
     ]);
   });
 
-  it('may have 32 patterns, and those beyond are not even compiled', () => {
+  it('may have 32 patterns; further ones are not compiled', () => {
     expect(mistakesOf(questions(32, { $regex: 'm' }))).toEqual([]);
     expect(mistakesOf(questions(40, { $regex: 'm' }))).toEqual([
       '$or/32/model/$regex: the queries of this config have more than 32 `$regex`',
@@ -35,14 +35,14 @@ describe('the queries of a config', () => {
     expect(mistakesOf({ model: { $regex: '(' } }, tally)).toEqual([]);
   });
 
-  it('are bounded all together', () => {
+  it('share their limits', () => {
     const tally = empty();
     expect(mistakesOf(questions(200, 'm'), tally)).toEqual([]);
     expect(mistakesOf(questions(200, 'm'), tally)).toHaveLength(1);
     expect(mistakesOf(questions(200, 'm'), tally)).toEqual([]);
   });
 
-  it('may list 1000 values behind one operator', () => {
+  it('may list 1000 values for one operator', () => {
     const values = Array.from({ length: 1001 }, (_, index) => `user-${index}`);
     expect(mistakesOf({ 'metadata.user': { $in: values.slice(1) } })).toEqual([]);
     expect(mistakesOf({ 'metadata.user': { $in: values } })).toEqual([
@@ -69,18 +69,18 @@ describe('the queries of a config', () => {
     ['x{0}', 1],
     ['a){2}', 3],
     ['(((a{2', 6],
-  ])('have patterns of a size that is told before they are compiled: %s', (source, size) => {
+  ])('have patterns whose size is estimated before they are compiled: %s', (source, size) => {
     expect(expandedSize(source)).toBe(size);
   });
 
   it('refuse patterns that would take seconds to compile', () => {
     for (const part of ['\\pL{1000}', '(?i)[^a]{1000}', '(((a?){10}){10}){10}']) {
       const source = part.repeat(Math.floor(1000 / part.length));
-      expect(mistakesOf({ model: { $regex: source } })).toEqual([expect.stringContaining('is too costly')]);
+      expect(mistakesOf({ model: { $regex: source } })).toEqual([expect.stringContaining('is too large')]);
     }
   });
 
-  it('are read however deep they nest, without a stack to lose', () => {
+  it('do not overflow the stack, however deep they nest', () => {
     let query: unknown = { model: 'm' };
     for (let depth = 0; depth < 100_000; depth += 1) query = { $not: query };
     expect(mistakesOf(query)).toEqual([expect.stringMatching(/: queries nest deeper than 8 levels$/)]);
@@ -95,7 +95,7 @@ describe('the queries of a config', () => {
   });
 });
 
-describe('whatever is written as a query', () => {
+describe('any value as a query', () => {
   const operators = ['$and', '$or', '$not', '$eq', '$in', '$gt', '$regex', '$exists', '$x', 'gt', ''];
   const fields = ['model', 'operation', 'path', 'metadata', 'metadata.a', 'headers.a', 'headers.cookie'];
   const word = fc.constantFrom(...operators, ...fields, 'params.a', 'params.a.0', 'params.', '__proto__', 'x.y');
@@ -109,7 +109,7 @@ describe('whatever is written as a query', () => {
   }));
   const anyQuery = fc.dictionary(word, json, { minKeys: 1, maxKeys: 3 });
 
-  it('is told as a mistake, or answers yes or no to every request', () => {
+  it('is reported as a mistake, or returns true or false for every request', () => {
     const sound = { yes: 0, no: 0 };
     fc.assert(
       fc.property(anyQuery, (query) => {

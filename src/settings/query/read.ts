@@ -5,14 +5,14 @@ import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';
 import type { Comparison, QueryShape } from './shape.ts';
 
-/** What the queries of one config have come to so far. */
+/** The operators and patterns counted so far in the queries of one config. */
 export interface Tally {
   operators: number;
   patterns: number;
 }
 
 export interface QueryReading {
-  /** Undefined for a query that is not to be checked, because it has been or will be: its patterns are not compiled then. */
+  /** Undefined for a query that is checked elsewhere: its patterns are not compiled then. */
   readonly report: Report | undefined;
   readonly tally: Tally;
 }
@@ -21,8 +21,8 @@ const MAX_DEPTH = 8;
 const LOGICAL = ['$and', '$or', '$not'];
 
 /**
- * A query, as whatever `shape` makes of it. One reader serves the checks, the requests and explain, so that they cannot understand it
- * differently; what has a mistake is told and never holds.
+ * Reads a query and builds the result with `shape`. The checks, the requests and explain use this one reader, so that they
+ * cannot interpret a query differently. A mistake is reported, and its part of the query never holds.
  */
 export function readQuery<T>(query: unknown, reading: QueryReading, shape: QueryShape<T>): T {
   return readLevel(query, { ...reading, shape, path: [], depth: 1 });
@@ -58,7 +58,7 @@ function readLevel<T>(query: unknown, level: Level<T>): T {
     return mistake(level, `a query must be an object of fields, not ${showValue(query, undefined)}`);
   if (level.depth > MAX_DEPTH) return mistake(level, `queries nest deeper than ${MAX_DEPTH} levels`);
   const entries = Object.entries(query);
-  if (entries.length === 0) return mistake(level, 'an empty query holds of every request: leave it out');
+  if (entries.length === 0) return mistake(level, 'an empty query matches every request: leave it out');
   return level.shape.level(entries.map(([key, value]) => readEntry(key, value, within(level, key))));
 }
 
@@ -83,18 +83,18 @@ function readList<T>(key: '$and' | '$or', value: unknown, level: Level<T>): T {
 
 function misplaced<T>(key: string, level: Level<T>): T {
   if (OPERATORS.has(key))
-    return mistake(level, `\`${key}\` asks about a field: \`params.max_tokens: { ${key}: … }\``, 'key');
+    return mistake(level, `\`${key}\` applies to a field: \`params.max_tokens: { ${key}: … }\``, 'key');
   const suggestion = nearest(key, [...LOGICAL, ...OPERATORS.keys()]);
   return mistake(level, `unknown operator ${showName(key)}`, 'key', suggestion);
 }
 
-/** A bare value, or operators that hold together. */
+/** Reads a bare value, or operators that must all hold. */
 function readTests(value: unknown, field: Field, level: QueryPlace): readonly Comparison[] {
   const keys = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || !keys.some((key) => key.startsWith('$'))) {
     const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
     if (forgotten !== undefined && field.kind !== 'json') {
-      reportAt(within(level, forgotten), `${showName(forgotten)} is no operator`, 'key', `$${forgotten}`);
+      reportAt(within(level, forgotten), `${showName(forgotten)} is not an operator`, 'key', `$${forgotten}`);
       return [{ operator: '$eq', wanted: value, test: noTest, path: level.path }];
     }
     if (forgotten !== undefined) adviseOnObject(forgotten, level);
@@ -112,9 +112,9 @@ function readTests(value: unknown, field: Field, level: QueryPlace): readonly Co
   });
 }
 
-/** A list or object without operators is compared whole. */
+/** Warns that an object without operators is compared as a whole. */
 function adviseOnObject(forgotten: string, level: QueryPlace): void {
-  const message = `an object with \`${forgotten}\` is asked for as it stands; to ask for just that write it under \`$eq\``;
+  const message = `an object with the key \`${forgotten}\` is compared as a whole; if that is intended, write it under \`$eq\``;
   level.report?.({
     path: [...level.path, forgotten],
     on: 'key',
@@ -124,16 +124,16 @@ function adviseOnObject(forgotten: string, level: QueryPlace): void {
   });
 }
 
-interface Asked {
+interface OperatorPlace {
   readonly field: Field;
   readonly level: QueryPlace;
-  /** The operator is not written, so a mistake is the value's. */
+  /** No operator is written, so a mistake is reported for the field. */
   readonly bare: boolean;
 }
 
 const noTest: Test = () => false;
 
-function readOperator(name: string, operand: unknown, { field, level, bare }: Asked): Test {
+function readOperator(name: string, operand: unknown, { field, level, bare }: OperatorPlace): Test {
   const operator = OPERATORS.get(name);
   if (!operator) {
     notAnOperator(name, field, level);
@@ -152,13 +152,13 @@ function readOperator(name: string, operand: unknown, { field, level, bare }: As
   return noTest;
 }
 
-/** As JavaScript writes patterns, with flags behind them. */
+/** A pattern in JavaScript notation, with flags. */
 const IN_SLASHES = /^\/(.+)\/[gimsuy]+$/;
 
 function adviseOnSlashes(pattern: unknown, { path, report }: QueryPlace): void {
   const [, inner] = (typeof pattern === 'string' && IN_SLASHES.exec(pattern)) || [];
   if (inner === undefined) return;
-  const message = 'slashes and flags are part of the pattern here: write `(?i)` before it for any case';
+  const message = 'slashes and flags are part of the pattern here: prefix it with `(?i)` to ignore case';
   report?.({ path, severity: 'warning', message });
 }
 
@@ -166,7 +166,7 @@ function notAnOperator(name: string, { name: field }: Field, level: QueryPlace):
   if (LOGICAL.includes(name)) {
     reportAt(
       level,
-      `\`${name}\` stands around whole queries: \`${name}: ${name === '$not' ? '' : '['}{ ${field}: … }${name === '$not' ? '' : ']'}\``,
+      `\`${name}\` applies to whole queries: \`${name}: ${name === '$not' ? '' : '['}{ ${field}: … }${name === '$not' ? '' : ']'}\``,
       'key',
     );
     return;
@@ -175,13 +175,13 @@ function notAnOperator(name: string, { name: field }: Field, level: QueryPlace):
     reportAt(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
     return;
   }
-  reportAt(level, `${showName(name)} stands among operators and is none`, 'key', nearest(`$${name}`, OPERATORS.keys()));
+  reportAt(level, `${showName(name)} is beside operators and is not one`, 'key', nearest(`$${name}`, OPERATORS.keys()));
 }
 
 const MAX_OPERATORS = 256;
 const MAX_PATTERNS = 32;
 
-/** Told once, where it is one too many. */
+/** Counts an operator, and reports the limit once, at the first operator beyond it. */
 function count<P extends QueryPlace>(level: P, pattern = false): P {
   const { tally } = level;
   tally.operators += 1;

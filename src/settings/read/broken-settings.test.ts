@@ -6,7 +6,7 @@ import { describe } from '../problems/diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings, type LoadResult } from './load.ts';
 
-/** Files not named by a case are these; they have no mistakes. */
+/** The default content of files that a case does not name, without mistakes. */
 const SOUND = {
   'catalog.yaml': `providers:
   - { slug: sim, provider: simulator }
@@ -52,7 +52,7 @@ async function load(files: Readonly<Record<string, string>>): Promise<LoadResult
 const problemsOf = async (files: Readonly<Record<string, string>>): Promise<string> =>
   (await load(files)).diagnostics.map(describe).join('\n');
 
-test('a mistake in a key keeps no other pass from telling its own', async () => {
+test('a mistake in keys.yaml does not stop other passes from reporting theirs', async () => {
   const loaded = await load({
     'keys.yaml': 'keys:\n  - { id: a, key: "${env:KEY}", networks: [10.0.0.1/33] }\n',
     'gateway/a.yaml': 'plugins: [no-such-plugin]\nprovider: "@sim"\n',
@@ -70,7 +70,7 @@ test('the files all cases build on have no mistakes', async () => {
 
 for (const name of readdirSync(FOLDER)) {
   const cases = readCases(readFileSync(join(FOLDER, name), 'utf8'));
-  group(`mistakes of ${name.replace('.txt', '')} are told at their places`, () => {
+  group(`mistakes of ${name.replace('.txt', '')} are reported at their positions`, () => {
     test.each(cases)('$title', async ({ files, expected }) => {
       const problems = await problemsOf(files);
       expect(problems).toBe(expected);
@@ -80,17 +80,17 @@ for (const name of readdirSync(FOLDER)) {
   });
 }
 
-test.each([1_000, 20_000])('nesting %i deep is a mistake like any other', async (depth) => {
+test.each([1_000, 20_000])('nesting %i levels deep is an ordinary diagnostic', async (depth) => {
   const problems = await problemsOf({
     'gateway/a.yaml': `plugins: ${'['.repeat(depth)}\n`,
     'gateway/b.yaml': 'nmae: b\n',
   });
-  // Where the stack ends is the engine's matter: what it can still read is told as the brackets they are.
+  // The depth at which the stack overflows depends on the engine; below it the parser reports the open brackets.
   expect(problems).toMatch(/^configs\/gateway\/a\.yaml:.*(?:nested too deeply|a bracket that is not closed)$/m);
   expect(problems).toContain('configs/gateway/b.yaml:1:1: unknown key `nmae`; did you mean "name"?');
 });
 
-group('the form of a file', () => {
+group('the encoding of a file', () => {
   const text = 'name: Röhre\nstratgey:\n  mode: fallback\n';
   const expected = 'configs/gateway/a.yaml:2:1: unknown key `stratgey`; did you mean "strategy"?';
 
@@ -99,17 +99,15 @@ group('the form of a file', () => {
     ['carriage returns and line feeds', text.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\uFEFF${text}`],
     ['no end of its last line', text.trimEnd()],
-  ])('makes no difference to places: %s', async (_form, written) => {
+  ])('does not change positions: %s', async (_form, written) => {
     expect(await problemsOf({ 'gateway/a.yaml': written })).toBe(expected);
   });
 
   test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])(
-    'may be empty where nothing is required: %j',
+    'may have no content where nothing is required: %j',
     async (written) => {
       expect(await problemsOf({ 'server.yaml': written })).toBe('');
-      expect(await problemsOf({ 'gateway/a.yaml': written })).toMatch(
-        /^[^\n]*: warning: this config says nothing[^\n]*$/,
-      );
+      expect(await problemsOf({ 'gateway/a.yaml': written })).toMatch(/^[^\n]*: warning: this config is empty[^\n]*$/);
     },
   );
 });

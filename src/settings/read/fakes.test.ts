@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Secret } from '../../plugin/index.ts';
-import { describe as tell } from '../problems/diagnostic.ts';
+import { describe as describeDiagnostic } from '../problems/diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings, type LoadOptions } from './load.ts';
 
@@ -19,9 +19,9 @@ const FILES = {
 const load = (options: Partial<LoadOptions> = {}, files: Record<string, string> = FILES) =>
   loadSettings('c', { env: {}, files: memoryFiles(files), now: 0, fakeMissing: true, ...options });
 
-test('settings without any of their secrets are sound with stand-ins, which are told by name, each once', async () => {
+test('settings without their secrets are valid with fakes, whose references are listed once each', async () => {
   const { diagnostics, fakedNames, ok } = await load();
-  expect([diagnostics.map(tell), ok]).toEqual([[], true]);
+  expect([diagnostics.map(describeDiagnostic), ok]).toEqual([[], true]);
   expect(fakedNames).toEqual([
     'env:TOKEN',
     'env:CLAUDE',
@@ -34,13 +34,13 @@ test('settings without any of their secrets are sound with stand-ins, which are 
   ]);
 });
 
-test('a secret that is there is itself', async () => {
+test('a secret that is available is not faked', async () => {
   const { settings, fakedNames } = await load({ env: { KEY_A: 'canary-key' } });
   expect(settings!.keys.keys.map(({ key }) => key!.reveal() === 'canary-key')).toEqual([true, false]);
   expect(fakedNames).not.toContain('env:KEY_A');
 });
 
-test('a stand-in is a secret as ever, and the same each time; two are never the same', async () => {
+test('a fake is wrapped as a secret, stays the same for one reference and differs between references', async () => {
   const keys = async () => (await load()).settings!.keys.keys.map(({ key }) => key!);
   const [once, again] = [await keys(), await keys()];
   expect(once.every((key) => key instanceof Secret)).toBe(true);
@@ -48,7 +48,7 @@ test('a stand-in is a secret as ever, and the same each time; two are never the 
   expect(new Set(once.map((key) => key.reveal())).size).toBe(2);
 });
 
-test('Google’s credentials are stood in for by a service account with a key of the right kind', async () => {
+test('the fake of a Google credential is a service account with an RSA key', async () => {
   const { settings } = await load();
   const [, , account, json] = settings!.catalog.providers;
   if (account?.provider !== 'vertex-ai' || json?.provider !== 'vertex-ai') throw new Error('unexpected order');
@@ -59,14 +59,16 @@ test('Google’s credentials are stood in for by a service account with a key of
   }
 });
 
-test('what is no secret is an error as ever', async () => {
+test('a missing reference outside a secret field is still an error', async () => {
   const catalog = 'providers: [{ slug: gpt, provider: openai, base_url: "${env:URL}", api_key: "${env:GPT}" }]\n';
   const { diagnostics, fakedNames } = await load({}, { ...FILES, 'c/catalog.yaml': catalog });
-  expect(diagnostics.map(tell)).toEqual(['c/catalog.yaml:1:55: the environment variable `URL` is not set']);
+  expect(diagnostics.map(describeDiagnostic)).toEqual([
+    'c/catalog.yaml:1:55: the environment variable `URL` is not set',
+  ]);
   expect(fakedNames).toContain('env:GPT');
 });
 
-test('nothing is stood in for unless asked', async () => {
+test('nothing is faked without `fakeMissing`', async () => {
   const { ok, fakedNames } = await load({ fakeMissing: false });
   expect([ok, fakedNames]).toEqual([false, []]);
 });

@@ -3,18 +3,18 @@ import type { ReferenceLookup } from './resolve-references.ts';
 import type { Reference } from './references.ts';
 
 /**
- * Secrets in the place of those that this machine does not have, for commands that read settings and send nothing: in CI nobody has
- * the credentials. A stand-in passes every check its secret would, and is the same whenever the same reference is read.
+ * Fakes for secrets that this machine does not have, for commands that read settings and send nothing: CI has no credentials.
+ * A fake passes every check that its secret would, and is the same each time the same reference is read.
  */
 export class Fakes {
   readonly #names = new Set<string>();
 
-  /** Which secrets are stood in for: `env:NAME`, `file:PATH`. */
+  /** The references of the faked secrets: `env:NAME`, `file:PATH`. */
   get names(): readonly string[] {
     return [...this.#names];
   }
 
-  /** @param field the key of the secret; some secrets are no simple text */
+  /** @param field the key of the secret in the settings; some secrets need a certain form */
   around(lookup: ReferenceLookup, field: string | number | undefined): ReferenceLookup {
     return {
       paths: lookup.paths,
@@ -30,7 +30,7 @@ export class Fakes {
 
 const sourceOf = ({ kind, name }: Reference): string => `${kind}:${name}`;
 
-/** Two secrets must not be the same: keys are told apart by what they are. */
+/** Fakes of different references differ: equal gateway keys would be reported as duplicates. */
 function fakeFor(reference: Reference, field: string | number | undefined): string {
   const digest = createHash('sha256').update(sourceOf(reference)).digest('hex').slice(0, 16);
   if (field === 'private_key') return privateKey();
@@ -43,12 +43,12 @@ function fakeFor(reference: Reference, field: string | number | undefined): stri
   });
 }
 
-/** Seen in URLs, so it says what it is. */
+/** A descriptive name, because explanations show it in URLs. */
 const PROJECT = 'project-of-the-credentials';
 
 let pem: string | undefined;
 
-/** Short, because making a long one takes longer than all the rest; it signs nothing. */
+/** A short key, because generating a long one takes longer than the rest of the command; it signs nothing. */
 const privateKey = (): string =>
   (pem ??= generateKeyPairSync('rsa', {
     modulusLength: 1024,

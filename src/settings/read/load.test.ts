@@ -35,7 +35,7 @@ async function settingsOf(files: Record<string, string>, options: Partial<LoadOp
   return result.settings!;
 }
 
-test('a sound folder gives typed settings, gateway configs by the name of their file', async () => {
+test('a valid folder loads as typed settings, with gateway configs by file name', async () => {
   const settings = await settingsOf(FILES);
   expect(settings.server).toEqual({ default_config: 'prod' });
   expect([...settings.gateway]).toEqual([['prod', { name: 'Production', provider: '@vertex' }]]);
@@ -60,13 +60,13 @@ test('server.yaml and the gateway folder may be left out; the other two may not'
   ]);
 });
 
-test('a folder that does not exist is told as such', async () => {
+test('a folder that does not exist is reported', async () => {
   const result = await load({});
   expect(result.folderExists).toBe(false);
-  expect(result.diagnostics.map(describe)).toEqual(['c:1:1: there is no such folder; --configs DIR names another']);
+  expect(result.diagnostics.map(describe)).toEqual(['c:1:1: there is no such folder; --configs DIR selects another']);
 });
 
-test('secrets are wrapped, know where they come from, and are in no printed form', async () => {
+test('secrets are wrapped, know their source and never appear in printed settings', async () => {
   const settings = await settingsOf(FILES);
   const [vertex, claude] = settings.catalog.providers;
   const key = settings.keys.keys[0]?.key;
@@ -97,20 +97,20 @@ test('the private key of an inline service account is wrapped, the rest of it is
 
 test.each([
   [
-    'a whole reference becomes the number the schema wants',
+    'a whole reference becomes the number that the schema expects',
     'limits: { json_depth: "${env:V}" }',
     '12',
     { limits: { json_depth: 12 } },
   ],
   ['a time without a unit is a number', 'timeouts: { idle: "${env:V}" }', '1500', { timeouts: { idle: 1500 } }],
   ['a time with a unit stays text', 'timeouts: { idle: "${env:V}" }', '30s', { timeouts: { idle: '30s' } }],
-  ['text stays text where text is wanted', 'listen: { host: "${env:V}" }', '127', { listen: { host: '127' } }],
+  ['text stays text where the schema expects text', 'listen: { host: "${env:V}" }', '127', { listen: { host: '127' } }],
   ['a reference may stand inside text', 'listen: { host: "${env:V}.example" }', 'a', { listen: { host: 'a.example' } }],
   ['an escape is a plain ${', 'listen: { host: "$${env:V}$" }', 'a', { listen: { host: '${env:V}$' } }],
-  ['a default stands in for an empty variable', 'listen: { host: "${env:V:-b:-c}" }', '', { listen: { host: 'b:-c' } }],
+  ['a default replaces an empty variable', 'listen: { host: "${env:V:-b:-c}" }', '', { listen: { host: 'b:-c' } }],
   ['a default may be empty', 'listen: { host: "x${env:W:-}" }', '', { listen: { host: 'x' } }],
   [
-    'an alias stands for what its anchor names',
+    'an alias has the value of its anchor',
     'listen: &l { port: 0 }\nstatus: *l',
     '',
     { listen: { port: 0 }, status: { port: 0 } },
@@ -120,7 +120,7 @@ test.each([
   expect(server).toEqual(expected);
 });
 
-test('where no schema speaks, an unquoted reference reads as YAML would read its text', async () => {
+test('without a schema, an unquoted reference reads as YAML would read its text', async () => {
   const yaml =
     'override_params:\n  n: ${env:N}\n  quoted: "${env:N}"\n  on: ${env:B}\n  no: ${env:NO}\n  big: ${env:BIG}\n';
   const env = { ...ENV, N: '0.5', B: 'true', NO: 'no', BIG: '12345678901234567890' };
@@ -157,7 +157,7 @@ test('later passes report at places in the files', async () => {
   expect([result.ok, result.settings === undefined]).toEqual([false, false]);
 });
 
-test('a name like those of objects’ own members is an unknown key like any other', async () => {
+test('the name of a built-in object member is an unknown key like any other', async () => {
   const result = await load({ ...FILES, 'c/server.yaml': '__proto__: { port: 1 }\nconstructor: 1\n' });
   expect(result.diagnostics.map(describe)).toEqual([
     'c/server.yaml:1:1: unknown key `__proto__`',
@@ -165,7 +165,7 @@ test('a name like those of objects’ own members is an unknown key like any oth
   ]);
 });
 
-test('whatever stands in a file, loading ends in diagnostics with places inside it, and no secret in them', async () => {
+test('loading any text ends in diagnostics with positions inside the file and without secrets', async () => {
   const original = FILES['c/catalog.yaml'].replace('${env:ANTHROPIC}', 'sk-ant-canary-0123456789');
   const insertion = fc.constantFrom(
     '{',
@@ -202,7 +202,7 @@ test('whatever stands in a file, loading ends in diagnostics with places inside 
       for (const { file, line, column } of diagnostics) {
         expect([line >= 1, column >= 1, file !== 'c/catalog.yaml' || line <= lines + 1]).toEqual([true, true, true]);
       }
-      // What an edit has cut in two has not the shape of a key any more.
+      // A key that an edit has cut in two no longer has the shape of a key.
       const isWhole = /(?<![A-Za-z0-9])sk-ant-canary-0123456789/.test(text);
       if (isWhole) expect(diagnostics.map(describe).join()).not.toContain('canary-0123456789');
     }),

@@ -13,7 +13,7 @@ import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { packageSchemas } from './schemas.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 
-/** What the files say: validated, references resolved, secrets wrapped. Nothing is filled in or compiled yet. */
+/** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
 export interface Settings {
   readonly server: ServerFile;
   readonly catalog: CatalogFile;
@@ -21,11 +21,11 @@ export interface Settings {
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
   /**
-   * Tells two configurations apart in logs and metrics. Secrets are no part of it: a short one could be guessed from its hash.
-   * So equal hashes do not mean that nothing changed; a reload always reads everything.
+   * Identifies the settings in logs and metrics. It excludes secrets: a short secret could be guessed from its hash. So equal
+   * hashes do not mean equal settings; a reload always reads everything.
    */
   readonly hash: string;
-  /** Every path that was read, the files of `${file:…}` among them: what a watcher has to watch. */
+  /** Every path that was read, including the files of `${file:…}`: a watcher must watch them all. */
   readonly files: readonly string[];
 }
 
@@ -33,11 +33,11 @@ export interface LoadOptions {
   readonly env: Environment;
   /** Default: the disk. */
   readonly files?: SettingsFiles;
-  /** Milliseconds since 1970, for keys that have expired. Default: the system's clock. */
+  /** Milliseconds since 1970, to find expired keys. Default: the system's clock. */
   readonly now?: number;
   /**
-   * Secrets whose reference leads nowhere are stood in for, and told in `fakedNames`; for commands that send nothing. Default: false, they
-   * are errors.
+   * Replaces secrets whose reference cannot be resolved with fakes and lists them in `fakedNames`; for commands that send
+   * nothing. Default: false, they are errors.
    */
   readonly fakeMissing?: boolean;
 }
@@ -50,13 +50,13 @@ interface FolderReading {
 }
 
 export class LoadResult {
-  /** Undefined when a file is missing or breaks its schema; with mistakes of meaning they are there, for more passes to report on. */
+  /** Undefined when a file is missing or breaks its schema. Present with semantic errors, so that later passes can report more. */
   readonly settings: Settings | undefined;
-  /** False: nothing could be read at all, which is a matter of the command line rather than of the files. */
+  /** False when nothing could be read: the mistake is on the command line rather than in the files. */
   readonly folderExists: boolean;
-  /** As it was named. */
+  /** As the user named it. */
   readonly folder: string;
-  /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
+  /** References of missing secrets that were faked: `env:NAME`, `file:PATH`. */
   readonly fakedNames: readonly string[];
   readonly #files: ReadonlyMap<string, ReadFile>;
   readonly #diagnostics: Diagnostic[];
@@ -70,7 +70,7 @@ export class LoadResult {
     this.#diagnostics = [...read.diagnostics, ...read.files.flatMap((file) => file.diagnostics)];
   }
 
-  /** All problems, those that later passes have reported among them, in the order of the files. */
+  /** All problems, including those of later passes, sorted by file. */
   get diagnostics(): readonly Diagnostic[] {
     return sortDiagnostics(this.#diagnostics);
   }
@@ -79,29 +79,29 @@ export class LoadResult {
     return this.settings !== undefined && this.#diagnostics.every(({ severity }) => severity !== 'error');
   }
 
-  /** Where a setting stands, or the nearest thing around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
+  /** The position of a setting, or of the nearest node around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
   placeOf(name: string, path: JsonPath, on?: 'key' | 'value'): FilePlace {
     const { yaml, value } = this.#files.get(name) ?? NO_FILE;
     const position = yaml?.locate(asWritten(path, value), on) ?? { line: 1, column: 1 };
     return { file: yaml?.name ?? join(this.folder, name), ...position };
   }
 
-  /** Takes out of a text what the file has by reference, or as a secret. */
+  /** Replaces the file's secrets and referenced values in a text. */
   conceal(name: string, text: string): string {
     return (this.#files.get(name) ?? NO_FILE).conceal(text);
   }
 
-  /** All secrets of the files as they are, for whoever must take them out of something. */
+  /** All secrets of the files in clear, for code that removes them from output. */
   secrets(): readonly string[] {
     return [...new Set([...this.#files.values()].flatMap((file) => file.secrets))];
   }
 
-  /** What a pass has found in files of its own. */
+  /** Adds the diagnostics of a pass that reads files of its own. */
   add(diagnostics: readonly Diagnostic[]): void {
     this.#diagnostics.push(...diagnostics);
   }
 
-  /** How a pass that understands a file (`catalog.yaml`, `gateway/prod.yaml`) reports problems at their places in it. */
+  /** The reporter for problems in a file. @param name `catalog.yaml`, `gateway/prod.yaml` */
   reporter(name: string): Report {
     const { conceal } = this.#files.get(name) ?? NO_FILE;
     return ({ path, message, on, severity = 'error', suggestion }) => {
@@ -113,7 +113,7 @@ export class LoadResult {
 
 const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => text };
 
-/** Reads a folder of settings. Mistakes in it are diagnostics, all of them at once, never exceptions. */
+/** Reads a folder of settings. Mistakes become diagnostics, all of them at once, never exceptions. */
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
   const { env, files = diskFiles, now = Date.now(), fakeMissing = false } = options;
   const found = await findSettingsFiles(folder, files);
@@ -132,7 +132,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
 
 const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';
 
-/** As much as could be read: checks of meaning run on every file that is sound by itself. */
+/** The files that could be read: semantic checks run on every file that is valid by itself. */
 interface Pieces {
   readonly server: ServerFile | undefined;
   readonly catalog: CatalogFile | undefined;
@@ -173,7 +173,7 @@ const idsOf = (files: readonly FoundFile[]): string[] =>
 
 function hashOf(read: readonly ReadFile[]): string {
   const hash = createHash('sha256');
-  // Values, not text: a comment is no other configuration, a variable's new value is. Secrets write themselves as their source.
+  // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
   return hash.digest('hex').slice(0, 16);
 }

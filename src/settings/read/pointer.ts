@@ -28,7 +28,7 @@ export function valueAt(json: unknown, path: JsonPath): unknown {
   return at;
 }
 
-/** `on_status_codes[1]`: the nearest key and the indices after it, which is how people name a place. */
+/** A readable name for a path, such as `on_status_codes[1]`: the last key and the indices after it. */
 export function nameOf(path: JsonPath): string {
   const keyAt = path.findLastIndex((segment) => typeof segment === 'string');
   const key = path[keyAt];

@@ -43,7 +43,7 @@ test.each([
   ['${file: }', /not a reference/],
   ['${env:${env:A}}', /do not nest/],
   ['${env:A:-{"b":1}}', /cannot hold/],
-])('%j is a mistake that is told', (text, message) => {
+])('%j is reported as a mistake', (text, message) => {
   const found = parseReferences(text).flatMap((piece) =>
     typeof piece !== 'string' && piece.kind === 'bad' ? [piece.message] : [],
   );
@@ -53,7 +53,7 @@ test.each([
 const escape = (text: string): string => text.replaceAll('${', () => '$${');
 const part = fc.constantFrom('a', '$', '{', '}', '${', '$${', '${env:A}', '${env:A:-b}', '${file:c}', ':', ' ');
 
-test('nothing of a text is lost: what is written for each piece makes up the text again', () => {
+test('the raw pieces of a text, joined, are the text again', () => {
   fc.assert(
     fc.property(
       fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),
@@ -66,7 +66,7 @@ test('nothing of a text is lost: what is written for each piece makes up the tex
   );
 });
 
-test('text without `${` is itself, and escaped text is what was escaped', () => {
+test('escaping a text and parsing it gives the text back', () => {
   fc.assert(
     fc.property(
       fc.array(part).map((parts) => parts.join('')),

@@ -5,11 +5,11 @@ export interface Reference {
   /** Variable or path. */
   readonly name: string;
   readonly fallback: string | undefined;
-  /** As it stands in the text. */
+  /** As written in the text. */
   readonly raw: string;
 }
 
-/** What cannot be read as a reference. */
+/** Text that starts like a reference and is none. */
 export interface BadReference {
   readonly kind: 'bad';
   readonly message: string;
@@ -56,7 +56,7 @@ function parseReference(text: string, start: number): Reference | BadReference {
   const inner = raw.slice(2, -1);
   if (inner.includes('${')) return bad(raw, 'references do not nest');
   const [, variable, fallback] = ENV.exec(inner) ?? [];
-  // The first `}` ends a reference: what came after it would be taken for text, in silence.
+  // The first `}` ends a reference: the rest of the default would silently become text.
   if (fallback !== undefined && /[{}]/.test(fallback)) return bad(raw, 'a default cannot hold `{` or `}`');
   if (variable !== undefined) return { kind: 'env', name: variable, fallback, raw };
   const path = FILE.exec(inner)?.[1];

@@ -12,13 +12,13 @@ const compiled = (file: GatewayFile) =>
 describe('remote_media', () => {
   it('is off unless a config has it', () => expect(compiled({})).toEqual([undefined]));
 
-  it('has bounds of its own where it says none', () => {
+  it('has default bounds', () => {
     expect(compiled({ remote_media: { hosts: ['*.a.example'] } })).toEqual([
       { hosts: ['*.a.example'], maxBytes: 20 * 1024 * 1024, maxItems: 10, timeoutMs: 10_000, allowInsecure: false },
     ]);
   });
 
-  it('is inherited, and replaced whole: what one place allows widens no other', () => {
+  it('is inherited and replaced as a whole: the bounds of one target never widen another', () => {
     const around = { hosts: ['a.example'], allow_insecure: true, max_bytes: '1KiB', timeout: '2s', max_items: 3 };
     const set = { hosts: ['a.example'], allowInsecure: true, maxBytes: 1024, timeoutMs: 2000, maxItems: 3 };
     const targets = [{}, { remote_media: { hosts: ['b.example'] } }, { remote_media: { hosts: [] } }];
@@ -45,16 +45,16 @@ describe('remote_media', () => {
     ['user@a.example', false],
     ['', false],
     ['.a.example', false],
-  ])('takes the host %j: %s', (host, taken) => {
+  ])('accepts the host %j: %s', (host, accepted) => {
     const problems = packageSchemas().validate('gateway', { remote_media: { hosts: [host] } });
-    expect((problems ?? []).length === 0).toBe(taken);
+    expect((problems ?? []).length === 0).toBe(accepted);
   });
 
   it.each([
     ['at the top', { remote_media: { hosts: ['*'] } }],
     ['in a target', { strategy: { mode: 'single' }, targets: [{ remote_media: { hosts: ['*'] } }] }],
-  ])('cannot be brought by a request, %s', (_, config) => {
+  ])('is refused in a config sent with a request, %s', (_, config) => {
     const configs = new InlineConfigs({ limit: 10_000, server: {}, onWarnings: () => {} });
-    expect(() => configs.get(JSON.stringify(config), 'x-gateway-config')).toThrow(/cannot allow `remote_media`/);
+    expect(() => configs.get(JSON.stringify(config), 'x-gateway-config')).toThrow(/cannot set `remote_media`/);
   });
 });

@@ -6,18 +6,18 @@ import type { YamlFile } from '../source/yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Gives the text behind references; the files they name have been read before. */
+/** Resolves references; the files they name have already been read. */
 export interface ReferenceLookup {
   find(reference: Reference): { readonly text: string } | { readonly problem: string };
-  /** Every file that was named, whether it could be read or not. */
+  /** Every file that a reference names, readable or not. */
   readonly paths: readonly string[];
-  /** `${…}` is no reference here. */
+  /** `${…}` is plain text here. */
   readonly plain?: boolean;
 }
 
 export const PLAIN_TEXT: ReferenceLookup = { plain: true, paths: [], find: () => ({ problem: 'not a reference' }) };
 
-/** Reads all files a settings file refers to. Paths count from the file that names them. */
+/** Reads all files that a settings file refers to. Paths are relative to the file that names them. */
 export async function prepareReferences(
   file: YamlFile,
   env: Environment,
@@ -43,7 +43,7 @@ export async function prepareReferences(
   };
 }
 
-/** As in a shell, `:-` also serves for a variable that is set to nothing. */
+/** As in a shell, the default after `:-` also replaces an empty variable. */
 function fromEnvironment({ name, fallback }: Reference, env: Environment): { text: string } | { problem: string } {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (fallback !== undefined && (value === undefined || value === '')) return { text: fallback };
@@ -54,18 +54,18 @@ function fromFile(path: string, contents: ReadonlyMap<string, FileRead>): { text
   const content = contents.get(path);
   if (!content || 'missing' in content) return { problem: `there is no file ${path}` };
   if ('problem' in content) return { problem: `the file ${path} ${content.problem}` };
-  // Editors end files with a newline, which is no part of a key.
+  // Editors end files with a newline, which is not part of a secret.
   return { text: content.text.replace(/\r?\n$/, '') };
 }
 
 export interface Resolved {
   readonly text: string;
   readonly sources: readonly string[];
-  /** What the references stand for, in the same order. */
+  /** The text behind each source, in the same order. */
   readonly contents: readonly string[];
-  /** Defaults as they are written, used or not. */
+  /** All defaults in the text, used or not. */
   readonly fallbacks: readonly string[];
-  /** The scalar is one reference and nothing else. */
+  /** The scalar consists of exactly one reference. */
   readonly whole: boolean;
   readonly problems: readonly { readonly raw: string; readonly nth: number; readonly message: string }[];
 }
@@ -92,7 +92,7 @@ export function resolveText(value: string, lookup: ReferenceLookup): Resolved {
   return { text, sources, contents, fallbacks, whole: pieces.length === 1 && sources.length === 1, problems };
 }
 
-/** Where in the file the nth reference with this spelling stands, within a scalar. */
+/** The offset in the file of the nth reference with this spelling within a scalar. */
 export function offsetOf(file: YamlFile, node: unknown, { raw, nth }: { raw: string; nth: number }): number {
   if (!isScalar(node) || !node.range) return 0;
   const [start, end] = node.range;
@@ -103,6 +103,6 @@ export function offsetOf(file: YamlFile, node: unknown, { raw, nth }: { raw: str
     if (left === 0) return at;
     left -= 1;
   }
-  // An escape inside a double-quoted scalar can hide the spelling; the scalar itself is near enough.
+  // An escape inside a double-quoted scalar can hide the spelling; the position of the scalar is close enough.
   return start;
 }

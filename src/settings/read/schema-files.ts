@@ -7,16 +7,16 @@ export const SCHEMA_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys',
 /** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema of the package, its local `$ref`s made absolute so that a part can be read without knowing where it came from. */
+/** A schema of the package with absolute `$ref`s, so that a part of it can be read alone. */
 export function readSchema(name: SchemaName): Schema {
-  // Bytes become types here: the files are the package's own, and ajv refuses what is no schema.
+  // Bytes become types here: the files are the package's own, and ajv refuses an invalid schema.
   const schema = JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8')) as Schema;
   return absoluteRefs(schema, String(schema['$id']));
 }
 
 /** A schema whose local `$ref`s name its id, so that a part of it can be read alone. */
 export function absoluteRefs(schema: Schema, id: string): Schema {
-  // It keeps its shape.
+  // The copy keeps the schema's shape.
   return absolute(schema, id) as Schema;
 }
 

@@ -1,10 +1,10 @@
 import { valueAt } from './pointer.ts';
 import type { Schema } from './schema-files.ts';
 
-/** Tells a place in a file by a constant: the `provider` of a catalog entry. */
+/** The value in the file of a property that selects the branch of a union: the `provider` of a catalog entry. */
 export type TagOf = (property: string) => unknown;
 
-/** Schemas that are open to questions about a place in a file. Their `$ref`s are absolute. */
+/** Looks up the schemas that describe a path in a file. Their `$ref`s are absolute. */
 export class SchemaTree {
   readonly #byId: ReadonlyMap<string, Schema>;
 
@@ -15,7 +15,7 @@ export class SchemaTree {
   /** The schemas that may describe a member, given those that may describe its container. */
   child(containers: readonly Schema[], key: string | number, tagOf?: TagOf): readonly Schema[] {
     const fitting = containers.filter((schema) => fitsTag(schema, tagOf));
-    // A tag that fits no branch is a typo: better all of them than none, or a secret would not be known as one.
+    // A tag that fits no branch is a typo: all branches are used then, or a secret would not be recognized as one.
     const typo = !fitting.some((schema) => isSchema(schema['properties']));
     return (typo ? containers : fitting).flatMap((schema) => {
       const member =
@@ -34,7 +34,7 @@ export class SchemaTree {
     return [schema, ...branches.filter(isSchema).flatMap((branch) => this.alternatives(branch))];
   }
 
-  /** Nothing where a reference leads nowhere: ajv has refused such a schema, or it is a plugin's and names one we do not have. */
+  /** Empty for an unresolvable reference: ajv has refused such a schema, or a plugin's schema names an unknown one. */
   #resolve(ref: string): readonly Schema[] {
     const [id = '', fragment = ''] = ref.split('#');
     const found = valueAt(this.#byId.get(id), fragment.split('/').slice(1));
@@ -42,7 +42,7 @@ export class SchemaTree {
   }
 }
 
-/** A branch of a tagged union is ruled out when a constant of it differs from what the file says. */
+/** False for a branch of a tagged union whose constant differs from the file's value. */
 function fitsTag(schema: Schema, tagOf: TagOf | undefined): boolean {
   const properties = schema['properties'];
   if (!tagOf || !isSchema(properties)) return true;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readSchema, SCHEMA_NAMES, type Schema } from './schema-files.ts';
 import { createAjv, Schemas } from './schemas.ts';
 
-/** Compiled from top to bottom before anything is validated, and held to draft-07, as nobody does who uses them. */
+/** The schemas compiled whole and checked against draft-07, which production skips. */
 function whole() {
   const ajv = createAjv();
   for (const name of SCHEMA_NAMES) ajv.addSchema(readSchema(name), name);
@@ -10,7 +10,7 @@ function whole() {
 }
 
 describe('the schemas of the package', () => {
-  // Nobody checks them when they are used.
+  // Production does not check them.
   it.each(SCHEMA_NAMES)('are draft-07: %s', (name) => {
     const ajv = createAjv();
     expect([ajv.validateSchema(readSchema(name)), ajv.errors]).toEqual([true, null]);
@@ -20,16 +20,16 @@ describe('the schemas of the package', () => {
     expect(() => whole().getSchema(name)).not.toThrow();
   });
 
-  it('would be noticed if one were not', () => {
+  it('would fail these tests with a misspelt type or keyword', () => {
     expect(createAjv().validateSchema({ type: 'objct' })).toBe(false);
     expect(() => createAjv().compile({ type: 'object', proprties: {} })).toThrow('proprties');
   });
 
-  it('compile one by one, each when it is asked for, whatever it refers to', () => {
+  it('compile one by one, each on first use, with its references', () => {
     for (const name of SCHEMA_NAMES) expect(new Schemas().validate(name, 1)).toMatchObject([{ keyword: 'type' }]);
   });
 
-  it('compile part by part, each when a file first has something there', () => {
+  it('compile part by part, each when a file first has a value there', () => {
     const broken: Schema = {
       $id: 'test:broken',
       type: 'object',
@@ -60,7 +60,7 @@ describe('the schemas of the package', () => {
       { name: 1, retry: { attempts: 'x' }, cache: [], strategy: { mode: 1 }, targets: [{ targets: 1, weight: 'x' }] },
     ],
     ['test', { cases: [{ name: 1, request: 2, upstream: [{ status: 'x', nothing: 1 }] }] }],
-  ])('tell the same mistakes part by part as in one piece: %s', (name, wrong) => {
+  ])('report the same errors compiled part by part and as a whole: %s', (name, wrong) => {
     const validate = whole().getSchema(name)!;
     expect(validate(wrong)).toBe(false);
     const reported = new Schemas().validate(name, wrong);

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName } from './schema-files.ts';
 import { SchemaTree } from './schema-tree.ts';
 
-/** The settings schemas, compiled for validation and open to questions about a place in a file. */
+/** The settings schemas: compiled for validation, and as a tree to look up the schema of a path. */
 export class Schemas {
   readonly tree: SchemaTree;
   readonly #roots: ReadonlyMap<SchemaName, Schema>;
@@ -18,7 +18,7 @@ export class Schemas {
   }
 
   validate(name: SchemaName, json: unknown): readonly ErrorObject[] {
-    // Compiled when first asked for: a gateway that serves never reads tests.
+    // Compiled on first use: a serving gateway never reads test files.
     const validate = this.#ajv.getSchema(String(this.#roots.get(name)!['$id']))!;
     return validate(json) ? [] : (validate.errors ?? []);
   }
@@ -29,9 +29,9 @@ export class Schemas {
 }
 
 /**
- * A validator that tells everything, for people.
- * @param trusted the schemas are the package's own, their `$ref`s absolute. Tests hold them to draft-07 and compile them whole, so
- * that here each part is compiled when a file first has something there: both together were a third of a command's time.
+ * A validator that reports every error, for diagnostics.
+ * @param trusted the schemas are the package's own, with absolute `$ref`s. Tests check them against draft-07 and compile them
+ * whole, so here each part is compiled when a file first has a value there: both steps took a third of a command's time.
  */
 export function createAjv({ trusted = false } = {}): Ajv {
   const ajv = new Ajv({
@@ -42,9 +42,9 @@ export function createAjv({ trusted = false } = {}): Ajv {
     // `required` inside anyOf branches names properties that their parent defines.
     strictRequired: false,
     discriminator: true,
-    // Settings are read a few times in a process's life: optimizing takes longer than all of them (75 of 200 ms, measured).
+    // A process reads settings a few times: optimizing takes longer than all the validations (75 of 200 ms, measured).
     code: { optimize: false },
-    // What a discriminator refers to is read, not compiled, however long it is.
+    // With this the discriminator keyword reads its branches, of any length, instead of compiling them.
     ...(trusted && { validateSchema: false, meta: false, inlineRefs: Infinity }),
   });
   if (trusted) ajv.removeKeyword('$ref').addKeyword(lazyRef(ajv));
@@ -62,14 +62,14 @@ interface Validator {
   errors?: null | ErrorObject[] | undefined;
 }
 
-/** `$ref` that compiles what it leads to when it is first followed: of what settings may say, one folder says little. */
+/** A `$ref` that compiles its target when first followed: one folder uses a small part of the schemas. */
 function lazyRef(ajv: Ajv): CodeKeywordDefinition {
   const followed = new Map<string, Validator>();
   const follow = (ref: string): Validator => {
     let target: Validator | undefined;
     const validate: Validator = (data, context) => {
       target ??= ajv.getSchema(ref);
-      if (!target) throw new Error(`a schema refers to ${ref}, which is not there`);
+      if (!target) throw new Error(`a schema refers to ${ref}, which does not exist`);
       const valid = target(data, context);
       validate.errors = target.errors;
       return valid;

@@ -2,8 +2,8 @@ import type { GatewayFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import type { JsonPath } from './pointer.ts';
 
-// Portkey's gateway configs say the same things with other words here and there. Its spellings are in schemas/gateway.json,
-// marked `deprecated`; this file is the one place that knows what they mean, everything behind it sees one spelling.
+// Portkey's gateway configs use other spellings for some keys. schemas/gateway.json has them, marked `deprecated`. Only this
+// file translates them; all later code sees one spelling.
 
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['overrideParams', 'override_params'],
@@ -16,33 +16,34 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['virtualKey', 'provider'],
 ]);
 
-/** A wait that the upstream asks for always counts here. */
+/** Keys without effect: the gateway always honours the upstream's retry-after. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['use_retry_after_header', 'useRetryAfterHeader']);
 
-/** Keys whose value is an object with keys of ours; what is inside others (override_params) is the operator's own. */
+/** Keys whose value has keys of the schema; the content of other objects (override_params) is the operator's own. */
 const NESTED: ReadonlySet<string> = new Set(['strategy', 'retry', 'cache']);
 
 /**
- * A gateway config in our own spellings, with a note for every other one that it used. Its shape has been checked against the
- * schema; a setting that is given in both spellings is an error.
+ * Translates a gateway config to the schema's own spellings, with a warning for every Portkey spelling. The config has been
+ * validated. A setting in both spellings is an error.
  */
 export function inOurSpelling(file: unknown, report: Report): GatewayFile {
   // The schema has both spellings of each key, the type only ours.
-  return clientPaths(file, [], report) as GatewayFile;
+  return respell(file, [], report) as GatewayFile;
 }
 
-function clientPaths(value: unknown, path: JsonPath, report: Report): unknown {
+function respell(value: unknown, path: JsonPath, report: Report): unknown {
   if (!isObject(value)) return value;
   const respelt = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     const at = [...path, key];
     const ours = RENAMED.get(key);
     if (WITHOUT_EFFECT.has(key)) {
-      note(report, at, `\`${key}\` is Portkey's: here the upstream's retry-after always counts; remove it`);
+      note(report, at, `\`${key}\` is Portkey's; the upstream's retry-after is always honoured here: remove the key`);
       return [];
     }
     if (ours === undefined) return [[key, inside(key, inner, at, report)]];
     const slug = ours === 'provider';
-    if (Object.hasOwn(value, ours)) report({ path: at, on: 'key', message: `\`${key}\` and \`${ours}\` say the same` });
+    if (Object.hasOwn(value, ours))
+      report({ path: at, on: 'key', message: `\`${key}\` and \`${ours}\` are the same setting; keep one` });
     else
       note(report, at, `\`${key}\` is Portkey's spelling: write ${slug ? `\`provider: "@…"\`` : `\`${ours}\``} here`);
     return [[ours, slug ? `@${String(inner)}` : inner]];
@@ -52,22 +53,22 @@ function clientPaths(value: unknown, path: JsonPath, report: Report): unknown {
 
 function inside(key: string, value: unknown, path: JsonPath, report: Report): unknown {
   if (key === 'targets' && Array.isArray(value))
-    return value.map((target, index) => clientPaths(target, [...path, index], report));
+    return value.map((target, index) => respell(target, [...path, index], report));
   if (!NESTED.has(key)) return value;
   if (key === 'cache' && isObject(value) && value['mode'] === 'simple') {
     const at = [...path, 'mode'];
     report({ path: at, severity: 'warning', message: "`simple` is Portkey's word: write `exact` here" });
-    return clientPaths({ ...value, mode: 'exact' }, path, report);
+    return respell({ ...value, mode: 'exact' }, path, report);
   }
-  return clientPaths(value, path, report);
+  return respell(value, path, report);
 }
 
 const note = (report: Report, path: JsonPath, message: string): void =>
   report({ path, on: 'key', severity: 'warning', message });
 
 /**
- * The path as the file writes it: what was respelt must still be found where it stands.
- * @param written the file's own values, before they were respelt
+ * The path in the file's own spellings, to locate a respelt key.
+ * @param written the file's values before they were respelt
  */
 export function asWritten(path: JsonPath, written: unknown): JsonPath {
   const found: (string | number)[] = [];

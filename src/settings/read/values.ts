@@ -8,15 +8,15 @@ import type { Fakes } from './fakes.ts';
 import { looksSecret, type ValueOrigin } from '../problems/show.ts';
 import { keyText, type YamlFile } from '../source/yaml-file.ts';
 
-/** What a file says, as JSON with references resolved; secrets are still text here, because validation reads them. */
+/** The content of a file as JSON with references resolved. Secrets are still plain text, because validation reads them. */
 export interface Values {
   readonly json: unknown;
-  /** By JSON Pointer: what came by reference, and what is secret. */
+  /** By JSON Pointer: the origin of referenced and secret values. */
   readonly origins: ReadonlyMap<string, ValueOrigin>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Turns a syntax tree into values, guided by the schemas (what is secret, what a reference should become). */
+/** Turns a syntax tree into values. The schemas tell which fields are secret and to which type a reference is converted. */
 export function readValues(file: YamlFile, root: readonly Schema[], tools: ReadTools): Values {
   return new ValueReader(file, tools).read(root);
 }
@@ -24,7 +24,7 @@ export function readValues(file: YamlFile, root: readonly Schema[], tools: ReadT
 export interface ReadTools {
   readonly tree: SchemaTree;
   readonly lookup: ReferenceLookup;
-  /** For secrets that cannot be found. Default: they are errors, like all that cannot be found. */
+  /** Fakes for secrets that cannot be resolved. Default: they are errors, as every unresolved reference. */
   readonly fakeMissing?: Fakes | undefined;
 }
 
@@ -39,7 +39,7 @@ class ValueReader {
   readonly #fakeMissing: Fakes | undefined;
   readonly #origins = new Map<string, ValueOrigin>();
   readonly #diagnostics: Diagnostic[] = [];
-  /** Nodes being read, to notice an anchor that holds an alias of itself. */
+  /** Nodes being read, to detect an anchor that contains an alias of itself. */
   readonly #open = new Set<Node>();
 
   constructor(file: YamlFile, { tree, lookup, fakeMissing }: ReadTools) {
@@ -54,15 +54,18 @@ class ValueReader {
     return { json, origins: this.#origins, diagnostics: this.#diagnostics };
   }
 
-  /** Ten aliases of ten aliases of ten …: a small file that would fill the memory. The parser counts before anything is copied. */
+  /** Refuses nested aliases of aliases, by which a small file could fill the memory. The parser counts before anything is copied. */
   #aliasesAreBounded(): boolean {
     try {
       this.#file.document.toJS({ maxAliasCount: MAX_ALIAS_COPIES, mapAsMap: true });
       return true;
     } catch (error) {
-      // An alias without an anchor is told at its place by #node.
+      // #node reports an alias without an anchor, at its position.
       if (error instanceof ReferenceError && error.message.startsWith('Unresolved')) return true;
-      this.#report(firstAlias(this.#file), 'too many aliases: what they stand for would be copied more than 50 times');
+      this.#report(
+        firstAlias(this.#file),
+        'too many aliases: the values of their anchors would be copied more than 50 times',
+      );
       return false;
     }
   }
@@ -74,7 +77,7 @@ class ValueReader {
       this.#report(
         node.range?.[0],
         target
-          ? 'this alias stands inside what it stands for'
+          ? 'this alias is inside the value of its own anchor'
           : `no anchor \`&${node.source}\` comes before this alias`,
       );
       return this.#hole(path);
@@ -102,7 +105,7 @@ class ValueReader {
       }
       const offset = isScalar(pair.key) ? pair.key.range?.[0] : undefined;
       if (key.includes('${') && !this.#lookup.plain)
-        this.#report(offset, 'references stand in values only, not in keys');
+        this.#report(offset, 'references are allowed in values only, not in keys');
       if (looksSecret(key)) this.#report(offset, 'this key looks like a secret in clear text', 'warning');
       if (key === '<<') {
         this.#report(offset, 'merge keys (`<<`) are not supported');
@@ -138,10 +141,10 @@ class ValueReader {
   #warnOfClearText(node: Scalar, { value, secret }: { value: string; secret: boolean }): void {
     if (value === '' || !(secret || looksSecret(value))) return;
     const what = secret ? 'a secret in clear text' : 'this looks like a secret in clear text';
-    // As a shell would write it. Capitals only: any other text may be the secret itself, which is not repeated.
+    // A variable in shell notation. Capitals only: any other text may be the secret itself, which must not be repeated.
     const variable = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1] ?? 'NAME';
     const instead = this.#lookup.plain
-      ? 'a test needs none that works'
+      ? 'a test does not need a real one'
       : `write \`\${env:${variable}}\` or \`\${file:PATH}\` in its place`;
     this.#report(node.range?.[0], `${what}; ${instead}`, 'warning');
   }
@@ -171,11 +174,11 @@ function firstAlias(file: YamlFile): number | undefined {
   return offset;
 }
 
-/** Why a value that is no text cannot be passed on as it stands. */
+/** The reason why a value that is not text cannot be kept as it is. */
 function jsonProblem({ value, source = '' }: Scalar): string | undefined {
   if (value === null || typeof value === 'boolean') return undefined;
-  if (typeof value !== 'number' || !Number.isFinite(value)) return 'this value has no form in JSON';
-  // The parser rounds long numbers, such as ids, without a word.
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'this value cannot be represented in JSON';
+  // The parser silently rounds long numbers, such as ids.
   const isRounded = /^[-+]?[0-9]+$|^0[xo]/.test(source) && !Number.isSafeInteger(value);
   return isRounded ? 'this number is too long to be kept exactly; put it in quotes' : undefined;
 }
@@ -184,15 +187,15 @@ const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /**
- * A variable is always text; where the schema wants a number or a boolean it becomes one. Where no schema speaks (override_params),
- * it becomes what the same text would be in YAML, unless it stands in quotes.
+ * Converts the text of a reference to the number or boolean that the schema expects. Without a schema (override_params) the text
+ * becomes what YAML would make of it, unless the reference is in quotes.
  */
 function coerce(text: string, schemas: readonly Schema[], plain: boolean): unknown {
   const types = new Set(schemas.flatMap((schema) => schema['type'] ?? []));
-  const wants = (type: string) => (types.size === 0 ? plain : types.has(type));
+  const accepts = (type: string) => (types.size === 0 ? plain : types.has(type));
   if (INTEGER.test(text))
-    return (wants('integer') || wants('number')) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
-  if (wants('number') && NUMBER.test(text)) return Number(text);
-  if (wants('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+    return (accepts('integer') || accepts('number')) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+  if (accepts('number') && NUMBER.test(text)) return Number(text);
+  if (accepts('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

@@ -35,7 +35,7 @@ test.each([
   expect(await diskFiles.read(join(folder, name))).toEqual(expected);
 });
 
-test('devices and pipes are not read: they may never end', async () => {
+test('devices and pipes are not read, because they may never end', async () => {
   expect(await diskFiles.read('/dev/zero')).toEqual({ problem: 'is not a regular file' });
 });
 
@@ -57,7 +57,7 @@ test('a folder that cannot be listed is a diagnostic, not an exception', async (
   ]);
 });
 
-test('a file where the folder of gateway configs belongs is told', async () => {
+test('a file in place of the folder of gateway configs is a diagnostic', async () => {
   const dir = join(folder, 'configs');
   mkdirSync(dir);
   writeFileSync(join(dir, 'catalog.yaml'), 'providers: []\n');

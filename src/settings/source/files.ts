@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 
-/** Nobody writes a megabyte of settings; a bound keeps a wrong path (a log, a disk image) from filling the memory. */
+/** Settings are far smaller than a megabyte; the bound stops a wrong path (a log, a disk image) from filling the memory. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 export type FileRead = { readonly text: string } | Unread;
 export type FolderRead = { readonly names: readonly string[] } | Unread;
 type Unread = { readonly missing: true } | { readonly problem: string };
 
-/** Where settings come from: the disk, or text that another process has sent. */
+/** The source of settings files: the disk, or contents that another process has sent. */
 export interface SettingsFiles {
   read(path: string): Promise<FileRead>;
   /** Names in a folder. */
@@ -32,13 +32,13 @@ export const diskFiles: SettingsFiles = {
   },
 };
 
-/** What a load was answered, by path. */
+/** The files and folders that a load has read, by path. */
 export interface ReadPlaces {
   readonly files: Map<string, FileRead>;
   readonly folders: Map<string, FolderRead>;
 }
 
-/** The same answers again: a worker loads what the primary has loaded, whatever the disk says by now. */
+/** Serves recorded contents: a worker loads the same contents as the primary, even if the disk has changed since. */
 export function sentFiles(current: () => ReadPlaces): SettingsFiles {
   return {
     read: async (path) => current().files.get(path) ?? { missing: true },
@@ -58,7 +58,7 @@ export function memoryFiles(texts: Readonly<Record<string, string>>): SettingsFi
   };
 }
 
-/** Only regular files: opening a pipe could wait for ever, and a device never ends. */
+/** Reads regular files only: opening a pipe could block for ever, and a device never ends. */
 async function readBounded(path: string): Promise<FileRead> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -4,22 +4,22 @@ import type { Diagnostic } from '../problems/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from './files.ts';
 import type { SchemaName } from '../read/schema-files.ts';
 
-/** A file of the settings folder that is to be read. */
+/** A file of the settings folder to read. */
 export interface FoundFile {
   readonly kind: SchemaName;
   /** Name inside the folder: `catalog.yaml`, `gateway/prod.yaml`. */
   readonly name: string;
   readonly path: string;
-  /** Of a gateway config: its file name without `.yaml`; of tests: without `.test.yaml`. */
+  /** The file name without `.yaml`, or without `.test.yaml` for a test file. */
   readonly id: string;
 }
 
 const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml'];
-/** All of server.yaml has defaults. Who may call, and what may be called, has none. */
+/** Everything in server.yaml has defaults; the keys and the providers have none. */
 const REQUIRED = ['catalog.yaml', 'keys.yaml'];
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** `*.test.yaml` in the folder and beside the gateway configs. None where the folder is not there. */
+/** `*.test.yaml` in the folder and beside the gateway configs; empty where the folder does not exist. */
 export async function findTestFiles(folder: string, files: SettingsFiles): Promise<readonly FoundFile[]> {
   const inside = async (where: string, prefix: string): Promise<readonly FoundFile[]> => {
     const listed = await files.list(where);
@@ -32,7 +32,7 @@ export async function findTestFiles(folder: string, files: SettingsFiles): Promi
   return [...(await inside(folder, '')), ...(await inside(join(folder, 'gateway'), 'gateway/'))];
 }
 
-/** What serves never reads these: they say what it should do. */
+/** Test files, which only `gatehouse test` reads. */
 export const isTests = (name: string): boolean => name.endsWith(TESTS) && isYaml(name);
 
 export async function findSettingsFiles(
@@ -69,10 +69,9 @@ export async function findSettingsFiles(
 
 const BAD_ID = 'the file name is the id requests use: letters, digits, `.`, `_` and `-`, at most 64';
 const NOT_YAML = 'this file is ignored; gateway configs end in .yaml';
-const NOT_TESTS = 'this file is ignored; tests end in .test.yaml';
-/** `X.Test.yaml`: one person's tests, another's config. */
-const TEST_ID =
-  'the id of a gateway config does not end in `.test`; files of tests end in .test.yaml, in small letters';
+const NOT_TESTS = 'this file is ignored; test files end in .test.yaml';
+/** For `X.Test.yaml`, which could be meant as a test file or as a config. */
+const TEST_ID = 'the id of a gateway config must not end in `.test`; test files end in .test.yaml, in lower case';
 
 /** `gateway/x.test.yaml` is never the config `x.test`. */
 const isId = (id: string): boolean => ID.test(id) && !/\.test$/i.test(id);
@@ -98,14 +97,14 @@ function kindOf(name: string): SchemaName {
 
 function ignored(folder: string, name: string): Diagnostic {
   const suggestion = nearest(name, TOP_LEVEL);
-  const diagnostic = about(join(folder, name), 'this file is ignored; gateway configs stand in gateway/', 'warning');
+  const diagnostic = about(join(folder, name), 'this file is ignored; gateway configs belong in gateway/', 'warning');
   return suggestion === undefined ? diagnostic : { ...diagnostic, message: 'this file is ignored', suggestion };
 }
 
 function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
   return about(
     folder,
-    'problem' in read ? `this ${read.problem}` : 'there is no such folder; --configs DIR names another',
+    'problem' in read ? `this ${read.problem}` : 'there is no such folder; --configs DIR selects another',
   );
 }
 

@@ -7,7 +7,7 @@ const CATALOG = 'providers: [{ slug: sim, provider: simulator }]\n';
 const KEYS = 'keys: [{ id: a, key: "${file:/secrets/a}" }]\n';
 const GOOD = { 'c/server.yaml': '', 'c/catalog.yaml': CATALOG, 'c/keys.yaml': KEYS, '/secrets/a': 'secret-of-team-a' };
 
-/** The files as they are at each moment. */
+/** Files that follow later changes of `texts`. */
 const live = (texts: Record<string, string>): SettingsFiles => ({
   read: (path) => memoryFiles(texts).read(path),
   list: (folder) => memoryFiles(texts).list(folder),
@@ -18,8 +18,8 @@ function load(files: SettingsFiles, more: Partial<Parameters<typeof loadSettled>
   return { clock, result: loadSettled('c', { env: {}, clock, files, pauseMs: 500, ...more }) };
 }
 
-describe('loading one state of the files', () => {
-  it('waits for nothing when all is there and quiet', async () => {
+describe('loadSettled', () => {
+  it('does not wait when all files exist and none changes', async () => {
     const { clock, result } = load(memoryFiles(GOOD));
     const { loaded, files } = await result;
     expect([loaded.ok, clock.started]).toEqual([true, 0]);
@@ -27,10 +27,10 @@ describe('loading one state of the files', () => {
     expect(files.folders).toEqual(['c', 'c/gateway']);
   });
 
-  it('gives what another process needs for the same load, whatever has become of the files', async () => {
+  it('records contents from which another process loads the same settings, even if the files have changed', async () => {
     const { result } = load(memoryFiles(GOOD));
     const { loaded, files } = await result;
-    // As it comes out of the channel between processes.
+    // A structured clone, as the channel between processes makes it.
     const sent = structuredClone(files.contents);
     const elsewhere = await load(sentFiles(() => sent)).result;
     expect([elsewhere.loaded.ok, elsewhere.loaded.settings?.hash]).toEqual([true, loaded.settings!.hash]);
@@ -57,7 +57,7 @@ describe('loading one state of the files', () => {
     expect(loaded.settings?.keys.keys[0]?.key?.reveal()).toBe('secret-of-team-b');
   });
 
-  it('gives a missing file one more look, because it may be just being replaced', async () => {
+  it('retries once for a missing file, which may be in the middle of a replacement', async () => {
     const texts: Record<string, string> = { ...GOOD };
     delete texts['/secrets/a'];
     const { clock, result } = load(live(texts));
@@ -67,7 +67,7 @@ describe('loading one state of the files', () => {
     expect((await result).loaded.ok).toBe(true);
   });
 
-  it('does not believe what it saw of a file that came back while it looked', async () => {
+  it('discards a load during which a missing file came back', async () => {
     let accesses = 0;
     const texts: Record<string, string> = { ...GOOD };
     const { files: before } = await load(memoryFiles(GOOD)).result;
@@ -83,7 +83,7 @@ describe('loading one state of the files', () => {
     expect((await result).loaded.ok).toBe(true);
   });
 
-  it('believes that a file is missing when it is still missing then', async () => {
+  it('reports a file that is still missing after the retry', async () => {
     const texts: Record<string, string> = { ...GOOD };
     delete texts['/secrets/a'];
     const { clock, result } = load(memoryFiles(texts));
@@ -94,7 +94,7 @@ describe('loading one state of the files', () => {
   });
 
   it.each(['c/server.yaml', 'c/gateway/prod.yaml'])(
-    'does not take the gap of a rename for the removal of %s',
+    'does not treat the gap during a rename as the removal of %s',
     async (path) => {
       const texts: Record<string, string> = {
         ...GOOD,
@@ -112,7 +112,7 @@ describe('loading one state of the files', () => {
     },
   );
 
-  it('gives up on files that never stand still, and says so', async () => {
+  it('gives up on files that never stop changing, with a diagnostic', async () => {
     let reads = 0;
     const files: SettingsFiles = {
       list: (folder) => memoryFiles(GOOD).list(folder),
@@ -127,7 +127,7 @@ describe('loading one state of the files', () => {
     ]);
   });
 
-  it('tells which files have changed, appeared and gone', async () => {
+  it('lists the files that have changed, appeared or disappeared', async () => {
     const { files: before } = await load(memoryFiles({ ...GOOD, 'c/gateway/a.yaml': '' })).result;
     const { clock, result } = load(memoryFiles({ ...GOOD, 'c/gateway/b.yaml': '', '/secrets/a': 'another-secret' }), {
       before,

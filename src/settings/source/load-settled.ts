@@ -6,7 +6,7 @@ import type { Environment } from '../read/resolve-references.ts';
 
 export interface SettledLoad {
   readonly loaded: LoadResult;
-  /** What it read, those of a load that failed among them. */
+  /** The files that it read, also after a failed load. */
   readonly files: RecordedFiles;
 }
 
@@ -15,18 +15,18 @@ export interface SettledOptions {
   readonly clock: Clock;
   /** Default: the disk. */
   readonly files?: SettingsFiles;
-  /** The load whose settings serve now; what it found and is gone must be gone for longer than a rename takes. */
+  /** The load of the current settings. One of its files counts as removed only if it stays missing longer than a rename takes. */
   readonly before?: RecordedFiles;
-  /** How long to wait before another look. */
+  /** Pause before the files are read again. */
   readonly pauseMs: number;
 }
 
-/** So often files that change while they are read are read anew. */
+/** How often files are read that keep changing meanwhile. */
 const MAX_TRIES = 5;
 
 /**
- * Loads one state of the files: never half of a deployment, never the gap in which an editor or Kubernetes has taken the old
- * file away and not put the new one in its place.
+ * Loads one consistent state of the files: never half of a deployment, and never the gap in which an editor or Kubernetes has
+ * removed the old file and not yet put the new one in its place.
  */
 export async function loadSettled(folder: string, options: SettledOptions): Promise<SettledLoad> {
   const { env, clock, before, pauseMs } = options;
@@ -35,9 +35,9 @@ export async function loadSettled(folder: string, options: SettledOptions): Prom
     const files = new RecordedFiles(options.files ?? diskFiles);
     const loaded = await loadSettings(folder, { env, files, now: clock.wall() });
     const missing = await files.misses(before);
-    // The last look of all: what has come back since the load is a change.
+    // Checked last: a file that came back since the load is a change.
     const steady = await files.stillTrue();
-    // What is missing gets one more look; missing twice is missing.
+    // A missing file is looked for once more; missing twice, it counts as missing.
     if (steady && (missed || !missing)) return { loaded, files };
     missed = steady;
     if (tries === MAX_TRIES) {

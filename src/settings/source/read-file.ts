@@ -11,20 +11,20 @@ import { Fakes } from '../read/fakes.ts';
 import { readValues, type Values } from '../read/values.ts';
 import { YamlFile } from './yaml-file.ts';
 
-/** One file, read as far as it could be. */
+/** One settings file, read as far as possible. */
 export interface ReadFile {
   readonly found: FoundFile;
   readonly yaml: YamlFile | undefined;
   /** Undefined when it breaks its schema. */
   readonly value: unknown;
   readonly diagnostics: readonly Diagnostic[];
-  /** For messages about it that are written elsewhere. */
+  /** For messages of later passes about this file. */
   readonly conceal: Conceal;
-  /** As they are, for whoever must take them out of something. */
+  /** The secrets in clear, for code that removes them from output. */
   readonly secrets: readonly string[];
-  /** The file and those it refers to. */
+  /** The file and the files that it refers to. */
   readonly paths: readonly string[];
-  /** Secrets that are not there and were stood in for: `env:NAME`, `file:PATH`. */
+  /** References of missing secrets that were faked: `env:NAME`, `file:PATH`. */
   readonly fakedNames: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
     };
   }
 
-  // What a test says is what is sent and expected, to the letter.
+  // A test file is taken literally: its text is exactly what is sent and expected.
   const lookup = found.kind === 'test' ? PLAIN_TEXT : await prepareReferences(yaml, setup.env, setup.files);
   const { tree } = setup.schemas;
   const fakeMissing = setup.fakeMissing ? new Fakes() : undefined;
@@ -98,15 +98,15 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   };
 }
 
-/** Of a file that could not be read no values are known, only what secrets look like. */
+/** For a file that could not be read: its values are unknown, so only the shapes of secrets are concealed. */
 const concealShapes: Conceal = createConceal({ json: null, origins: new Map() });
 
-/** A file of nothing but comments says the same as one with all its keys left out. */
+/** An empty file, or one with comments only, counts as an object without keys. */
 function emptyIsObject(values: Values): Values {
   return values.json === null ? { ...values, json: {} } : values;
 }
 
-/** The values with every secret in its wrapper; from here on none can be printed by mistake. */
+/** The values with every secret wrapped, so that none can be printed by mistake. */
 function seal({ json, origins }: Values): unknown {
   const sealAt = (value: unknown, path: JsonPath): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => sealAt(item, [...path, index]));

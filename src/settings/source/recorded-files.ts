@@ -2,7 +2,7 @@ import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts
 import { isTests } from './find-files.ts';
 import { privateDigest } from '../compile/fingerprint.ts';
 
-/** What was read, to compare with what is there later. */
+/** A fingerprint of what was read, to compare with the disk later. */
 interface Seen {
   readonly kind: 'file' | 'folder';
   readonly digest: string;
@@ -10,16 +10,16 @@ interface Seen {
 }
 
 /**
- * Files that remember what they were asked for and what they answered: whether a load saw one state of the files, what a
- * watcher must watch, what has changed since, and what another process needs for the same load.
+ * Records every read and its result. From the record follow whether a load saw one consistent state of the files, which paths
+ * a watcher must watch, which files have changed since, and the contents that another process needs for the same load.
  */
 export class RecordedFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
-  /** Names in the folders that count: others may come and go. */
+  /** Selects the names in a folder that are relevant; other names may come and go. */
   readonly matters: (name: string) => boolean;
   readonly #seen = new Map<string, Seen>();
   readonly #read: ReadPlaces = { files: new Map(), folders: new Map() };
-  /** One file read twice within a load, with two answers. */
+  /** One path was read twice within a load, with different results. */
   #torn = false;
 
   constructor(files: SettingsFiles, matters: (name: string) => boolean = mayBeSettings) {
@@ -41,12 +41,12 @@ export class RecordedFiles implements SettingsFiles {
     return answer;
   }
 
-  /** The answers themselves, secrets among them: for processes of ours. */
+  /** The contents that were read, including secrets: for the gateway's own processes only. */
   get contents(): ReadPlaces {
     return this.#read;
   }
 
-  /** Every file that was asked for, whether it was there or not. */
+  /** Every file that was read, existing or not. */
   get paths(): readonly string[] {
     return this.#of('file');
   }
@@ -55,7 +55,7 @@ export class RecordedFiles implements SettingsFiles {
     return this.#of('folder');
   }
 
-  /** Everything is still as it was read: what was read is one state of the files. */
+  /** True when nothing has changed since it was read, so that the load saw one consistent state. */
   async stillTrue(): Promise<boolean> {
     if (this.#torn) return false;
     const compared = await Promise.all(
@@ -64,7 +64,7 @@ export class RecordedFiles implements SettingsFiles {
     return compared.every(Boolean);
   }
 
-  /** Something is named but not there, or was there in `before` and is no longer: gone for good, or just being replaced. */
+  /** True when a file is missing, or a path of `before` no longer exists: it was removed, or is in the middle of a replacement. */
   async misses(before: RecordedFiles | undefined): Promise<boolean> {
     for (const { kind, missing } of this.#seen.values()) if (missing && kind === 'file') return true;
     if (!before) return false;
@@ -74,7 +74,7 @@ export class RecordedFiles implements SettingsFiles {
     return false;
   }
 
-  /** Files with other content than in `before`, new ones and those that are gone. */
+  /** Files that have changed since `before`, appeared or disappeared. */
   changesSince(before: RecordedFiles): readonly string[] {
     const paths = new Set([...before.paths, ...this.paths]);
     return [...paths].filter((path) => this.#seen.get(path)?.digest !== before.#seen.get(path)?.digest);
@@ -101,15 +101,15 @@ function seenFile(answer: FileRead): Seen {
   return { kind: 'file', digest: privateDigest(JSON.stringify(answer)), missing: 'missing' in answer };
 }
 
-/** Only names that settings may have: an editor's swap file is no change. */
+/** Considers relevant names only: an editor's swap file is not a change. */
 function seenFolder(answer: FolderRead, matters: (name: string) => boolean): Seen {
   const kept = 'names' in answer ? answer.names.filter(matters).toSorted() : answer;
   return { kind: 'folder', digest: privateDigest(JSON.stringify(kept)), missing: 'missing' in answer };
 }
 
-/** Names in a settings folder that a load looks at. */
+/** Names in a settings folder that a load considers. */
 const mayBeSettings = (name: string): boolean => mayBeSettingsOrTests(name) && !isTests(name);
 
-/** And names that `gatehouse test` looks at. */
+/** Names that a load or `gatehouse test` considers. */
 export const mayBeSettingsOrTests = (name: string): boolean =>
   name === 'gateway' || (/\.ya?ml$/i.test(name) && !name.startsWith('.'));

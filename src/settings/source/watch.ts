@@ -3,58 +3,58 @@ import type { Clock } from '../../plugin/index.ts';
 import type { RecordedFiles } from './recorded-files.ts';
 import { watchedPlaces } from './watched-places.ts';
 
-/** Watches one folder. `onChange` is told the name of what changed in it, or null where the system does not say. May throw. */
+/** Watches one folder. `on.change` receives the name of the changed entry, or null where the system gives none. May throw. */
 export type WatchFolder = (
   folder: string,
   on: { readonly change: (name: string | null) => void; readonly error: (error: unknown) => void },
 ) => { close(): void };
 
-/** The system's own: inotify on Linux. Does not keep the process alive. */
+/** The system's file watcher: inotify on Linux. Does not keep the process alive. */
 export const watchFolder: WatchFolder = (folder, on) => {
   const watcher = watch(folder, { persistent: false }, (_event, name) => on.change(name));
   watcher.on('error', on.error);
   return watcher;
 };
 
-/** Files that are never quiet have their changes told after so many times the debounce, counted from the first one. */
+/** Files that keep changing are reported after this many debounce times, counted from the first change. */
 const MAX_DEBOUNCES = 10;
 
 export interface WatchSetup {
   readonly clock: Clock;
   readonly watchFolder: WatchFolder;
-  /** The files have changed and been quiet since, or have gone on changing for too long to wait. */
+  /** The files have changed and then stayed unchanged for the debounce time, or have kept changing for too long. */
   readonly onChange: () => void;
-  /** A folder cannot be watched; told once, until it can be again. */
+  /** A folder cannot be watched. Called once per folder until it can be watched again. */
   readonly onBlind: (folder: string, error: unknown) => void;
 }
 
-/** Watches the files of a load until it is told of the next one. */
+/** Watches the files of one load until `follow` is called for the next. */
 export class SettingsWatch {
   readonly #setup: WatchSetup;
   readonly #blind = new Set<string>();
   #watchers: { close(): void }[] = [];
   #debounceMs = 0;
   #stopWaiting: (() => void) | undefined;
-  /** When the first change came that has not been told. */
+  /** Time of the first change that has not been reported. */
   #pendingSince: number | undefined;
-  /** Goes up with every `follow` and `stop`: what an older one still has under way is void. */
+  /** Incremented by every `follow` and `stop`: pending work of an earlier round is void. */
   #round = 0;
 
   constructor(setup: WatchSetup) {
     this.#setup = setup;
   }
 
-  /** Watches what this load has read from now on, and nothing else. */
+  /** From now on watches the files of this load only. */
   async follow(files: RecordedFiles, debounceMs: number): Promise<void> {
     const round = (this.#round += 1);
     this.#debounceMs = debounceMs;
     const places = await watchedPlaces(files);
     if (round !== this.#round) return;
-    // The new ones before the old ones go: no moment in between goes unseen.
+    // New watchers open before the old ones close, so that no change in between is missed.
     const old = this.#watchers;
     this.#watchers = [...places].flatMap(([folder, matters]) => this.#open(folder, matters) ?? []);
     for (const watcher of old) watcher.close();
-    // What changed after it was read and before it was watched.
+    // A file may have changed after it was read and before it was watched.
     if (!(await files.stillTrue()) && round === this.#round) this.#changed();
   }
 
@@ -74,7 +74,7 @@ export class SettingsWatch {
         },
         error: (error) => {
           this.#cannotSee(folder, error);
-          // The load that follows watches anew: perhaps the folder was only put in place anew.
+          // The next load opens new watchers: the folder may only have been replaced.
           this.#changed();
         },
       });
@@ -92,7 +92,7 @@ export class SettingsWatch {
     this.#setup.onBlind(folder, error);
   }
 
-  /** Deployments come as many events: the last one counts, unless there is no end of them. */
+  /** A deployment causes many events: reports after the last one, or after MAX_DEBOUNCES if they do not end. */
   #changed(): void {
     const { clock } = this.#setup;
     this.#pendingSince ??= clock.now();

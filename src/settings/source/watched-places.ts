@@ -2,17 +2,17 @@ import { lstat, readlink } from 'node:fs/promises';
 import { basename, join, parse, resolve } from 'node:path';
 import type { RecordedFiles } from './recorded-files.ts';
 
-/** What to watch: real folders, and which names in each matter. */
+/** The real folders to watch, each with a filter for the relevant names in it. */
 export type WatchedPlaces = ReadonlyMap<string, (name: string) => boolean>;
 
-/** As many as Linux follows before it says ELOOP. */
+/** The number of links that Linux follows before it fails with ELOOP. */
 const MAX_LINKS = 40;
 
 /**
- * Every place where a change can give one of these files another content: the folder it really stands in, and the folder of
- * each symbolic link on the way there. So the swap of a ConfigMap (`server.yaml → ..data/server.yaml`, `..data → ..2026_…`) is
- * seen where it happens, at `..data`, and so is a release that is put in place by one link above all settings. Of what is not
- * there, the place where it would appear.
+ * Every folder in which a change can alter one of these files: the real folder of the file, and the folder of each symbolic
+ * link on the path. So the swap of a ConfigMap (`server.yaml → ..data/server.yaml`, `..data → ..2026_…`) is noticed where it
+ * happens, at `..data`, and so is a release that is switched by one link above all settings. For a missing file it is the
+ * folder in which the file would appear.
  */
 export async function watchedPlaces({ paths, folders, matters }: RecordedFiles): Promise<WatchedPlaces> {
   const names = new Map<string, Set<string>>();
@@ -27,7 +27,7 @@ export async function watchedPlaces({ paths, folders, matters }: RecordedFiles):
     const real = await follow(resolve(path), add);
     if (real === undefined) continue;
     listed.add(real);
-    // What befalls the folder itself is told under its own name.
+    // An event about the folder itself carries the folder's own name.
     add(real, basename(real));
   }
   return new Map(
@@ -35,7 +35,7 @@ export async function watchedPlaces({ paths, folders, matters }: RecordedFiles):
   );
 }
 
-/** Walks a path as the system does. Returns where it really leads; undefined when something on the way is not there. */
+/** Resolves a path as the system does. Returns the real path; undefined when a part of it does not exist. */
 async function follow(path: string, add: (folder: string, name: string) => void): Promise<string | undefined> {
   const { root } = parse(path);
   let at = root;
@@ -44,7 +44,7 @@ async function follow(path: string, add: (folder: string, name: string) => void)
     const [name = '', ...after] = rest;
     const here = join(at, name);
     const kind = await kindOf(here);
-    // Of plain folders on the way nothing is watched: only what they hold can be swapped.
+    // A plain folder on the way needs no watch of its own: a swap happens at a link or at the last segment.
     if (kind !== 'other' || after.length === 0) add(at, name);
     if (kind === 'missing') return undefined;
     if (kind === 'link') {

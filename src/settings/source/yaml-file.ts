@@ -14,7 +14,7 @@ import type { Diagnostic } from '../problems/diagnostic.ts';
 import type { JsonPath } from '../read/pointer.ts';
 import { syntaxMessage } from './syntax-messages.ts';
 
-/** More than these in one file follow from the first ones. */
+/** Further syntax errors in one file are consequences of the first ones. */
 const MAX_SYNTAX_ERRORS = 10;
 
 export interface Position {
@@ -24,9 +24,9 @@ export interface Position {
 
 const START: Position = { line: 1, column: 1 };
 
-/** A settings file with its syntax tree, which knows where everything stands. */
+/** A settings file with its syntax tree, which gives the position of every node. */
 export class YamlFile {
-  /** As diagnostics name it. */
+  /** The path in diagnostics. */
   readonly name: string;
   readonly text: string;
   readonly document: Document;
@@ -43,7 +43,7 @@ export class YamlFile {
 
   static parse(name: string, text: string): YamlFile {
     const lines = new LineCounter();
-    // Merge keys are a YAML 1.1 habit that editors and schemas read in different ways; 1.2 keeps `no` and `12:30` text.
+    // Merge keys are a feature of YAML 1.1 that editors and schemas interpret differently; 1.2 keeps `no` and `12:30` as text.
     const document = parseDocument(text, {
       lineCounter: lines,
       keepSourceTokens: true,
@@ -51,7 +51,7 @@ export class YamlFile {
       version: '1.2',
       merge: false,
       prettyErrors: false,
-      // Its warnings would go to the process; ours have a place.
+      // The parser would print warnings to the process; here they become diagnostics with a position.
       logLevel: 'error',
     });
     return new YamlFile(name, text, document, lines);
@@ -62,7 +62,7 @@ export class YamlFile {
     return { line, column: col };
   }
 
-  /** Where the value at `path`, or its key, stands. What is not there is told at the nearest thing around it. */
+  /** The position of the value at `path`, or of its key. A missing value has the position of the nearest node around it. */
   locate(path: JsonPath, on: 'key' | 'value' = 'value'): Position {
     let node = this.resolve(this.document.contents);
     let offset = node?.range?.[0];
@@ -76,7 +76,7 @@ export class YamlFile {
     return offset === undefined ? START : this.positionAt(offset);
   }
 
-  /** The node an alias stands for. */
+  /** The node itself, or the node that an alias refers to. */
   resolve(node: unknown): Node | undefined {
     if (isAlias(node)) return node.resolve(this.document);
     return isMap(node) || isSeq(node) || isScalar(node) ? node : undefined;
@@ -93,7 +93,7 @@ export class YamlFile {
     const found: Diagnostic[] = [];
     const report = (offset: number, message: string) => {
       const { line, column } = this.positionAt(offset);
-      // One slip makes the parser stumble several times on a line.
+      // One mistake can cause several parser errors on a line.
       if (found.every((other) => other.line !== line))
         found.push({ file: this.name, line, column, severity: 'error', message });
     };
@@ -106,7 +106,7 @@ export class YamlFile {
     return found.slice(0, MAX_SYNTAX_ERRORS);
   }
 
-  /** A quote that is never closed is noticed at the end of the file; the person wants to see where it opens. */
+  /** The parser reports an unclosed quote at the end of the file; the diagnostic belongs where the quote opens. */
   #openedBefore(offset: number): number {
     let opened = offset;
     visit(this.document, {
@@ -119,7 +119,7 @@ export class YamlFile {
   }
 }
 
-/** The text of a key as it stands in the file; undefined for a key that is no scalar. */
+/** The text of a key as written in the file; undefined for a key that is not a scalar. */
 export function keyText(pair: Pair): string | undefined {
   return isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined;
 }
