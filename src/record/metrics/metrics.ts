@@ -1,6 +1,7 @@
 /**
- * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name, `_total` on
- * counters only, the same labels always (`''` where one says nothing), no label that a client can write freely.
+ * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name,
+ * `_total` on counters only, always the same labels (`''` for an unknown value), no label that a client can write
+ * freely.
  *
  * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */
@@ -10,18 +11,21 @@ export interface MetricSpec {
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
-  /** How values of several processes become one; sums unless said. `primary`: only the primary's count, every worker does the same. */
+  /**
+   * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
+   * worker has the same.
+   */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
 }
 
-/** Fractions are rounded to what the binary power meant (0.01 · 2 ** 3 is 0.08); whole bounds are exact. */
+/** Rounds fractions to the exact decimal (0.01 · 2 ** 3 is 0.08); integers are exact. */
 const powers = (count: number, base: number, first: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => Number((first * base ** index).toPrecision(12)));
 
 /** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
 const DURATION_BUCKETS = powers(17, 2, 0.01);
 const OVERHEAD_BUCKETS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
-/** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two below for models that are faster than they knew. */
+/** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two smaller ones for faster models. */
 const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 /** OpenTelemetry's bounds of token counts, up to the million that long contexts reach. */
 const TOKEN_BUCKETS = powers(11, 4, 1);
@@ -34,35 +38,35 @@ export const METRICS = {
   buildInfo: {
     type: 'gauge',
     name: 'gatehouse_build_info',
-    help: 'What runs here; always 1.',
+    help: 'Version of the running gateway; always 1.',
     labels: ['version', 'node_version', 'revision'],
     aggregator: 'first',
   },
   configInfo: {
     type: 'gauge',
     name: 'gatehouse_config_info',
-    help: 'Hash of the settings that serve new requests; always 1. Two hashes at once in a fleet are a rollout or a drift.',
+    help: 'Hash of the settings that serve new requests; always 1. Two hashes at once in a fleet mean a rollout or a drift.',
     labels: ['config_hash'],
     aggregator: 'first',
   },
   configReloadSuccessful: {
     type: 'gauge',
     name: 'gatehouse_config_last_reload_successful',
-    help: '1 when the last load of the settings succeeded, 0 when it failed and the settings before it still serve.',
+    help: '1 when the last load of the settings succeeded, 0 when it failed and the previous settings are still in use.',
     labels: [],
     aggregator: 'min',
   },
   configReloadSuccessTime: {
     type: 'gauge',
     name: 'gatehouse_config_last_reload_success_timestamp_seconds',
-    help: 'When settings were last loaded with success, in seconds since 1970.',
+    help: 'Time of the last successful load of settings, in seconds since 1970.',
     labels: [],
     aggregator: 'min',
   },
   configReloads: {
     type: 'counter',
     name: 'gatehouse_config_reloads_total',
-    help: 'Loads of the settings, the one at start included, by result: success, failure.',
+    help: 'Loads of the settings, including the one at start, by result: success, failure.',
     labels: ['result'],
     aggregator: 'primary',
   },
@@ -76,41 +80,41 @@ export const METRICS = {
   workerExits: {
     type: 'counter',
     name: 'gatehouse_worker_exits_total',
-    help: 'Worker processes that ended while they were wanted, by reason: code (an error in it), signal (killed by the system, for example out of memory, or by the primary; see gatehouse_worker_kills_total). Only with --workers.',
+    help: 'Worker processes that ended unexpectedly, by reason: code (an error in it), signal (killed by the system, for example out of memory, or by the primary; see gatehouse_worker_kills_total). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
   },
   workersKilled: {
     type: 'counter',
     name: 'gatehouse_worker_kills_total',
-    help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not come to serve). Only with --workers.',
+    help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not begin to serve). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
   },
   workerRequestsCut: {
     type: 'counter',
     name: 'gatehouse_worker_requests_cut_total',
-    help: 'Requests under way in workers that were killed or crashed, as each worker last reported, up to 250 ms before its end. No other metric counts these requests. Only with --workers.',
+    help: 'Requests in flight in workers that were killed or crashed, as each worker last reported, up to 250 ms before its end. No other metric counts these requests. Only with --workers.',
     labels: [],
     aggregator: 'primary',
   },
   workerConnectionsCut: {
     type: 'counter',
     name: 'gatehouse_worker_connections_cut_total',
-    help: 'Connections of clients that closed with workers that were killed or crashed, idle ones among them, with the same accuracy as gatehouse_worker_requests_cut_total. Only with --workers.',
+    help: 'Connections of clients that closed with workers that were killed or crashed, including idle ones, with the same accuracy as gatehouse_worker_requests_cut_total. Only with --workers.',
     labels: [],
     aggregator: 'primary',
   },
   pluginFailures: {
     type: 'counter',
     name: 'gatehouse_plugin_failures_total',
-    help: 'Faults of plugins from outside, by the name of the plugin in the settings and kind: timeout (given up, limits.plugin_time or the deadline), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
+    help: 'Faults of external plugins, by the name of the plugin in the settings and kind: timeout (limits.plugin_time or the deadline passed), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
     labels: ['plugin', 'kind'],
   },
   requests: {
     type: 'counter',
     name: 'gatehouse_requests_total',
-    help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that left as 4xx (499). cache: what the cache did for the attempt that answered, as in gatehouse_cache_requests_total; empty where none is configured.',
+    help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
     labels: ['route', 'status_class', 'stream', 'cache'],
   },
   requestDuration: {
@@ -129,14 +133,14 @@ export const METRICS = {
   draining: {
     type: 'gauge',
     name: 'gatehouse_draining',
-    help: '1 from SIGTERM on: /readyz says no, and what is under way has its time to end.',
+    help: '1 from SIGTERM on: /readyz fails, and requests in flight have time to end.',
     labels: [],
     aggregator: 'max',
   },
   requestOverhead: {
     type: 'histogram',
     name: 'gatehouse_request_overhead_seconds',
-    help: 'Duration of a request less the time an upstream was waited for, backoff between tries included in the waiting. Not recorded for clients that left.',
+    help: 'Duration of a request without the time spent waiting for upstreams, which includes backoff between tries. Not recorded for clients that disconnected.',
     labels: ['route'],
     buckets: OVERHEAD_BUCKETS,
   },
@@ -150,45 +154,45 @@ export const METRICS = {
   responseBodyBytes: {
     type: 'histogram',
     name: 'gatehouse_response_body_bytes',
-    help: 'Bytes of reply bodies that left.',
+    help: 'Bytes of reply bodies that were sent.',
     labels: ['route'],
     buckets: BYTE_BUCKETS,
   },
   requestsRejected: {
     type: 'counter',
     name: 'gatehouse_requests_rejected_total',
-    help: 'Requests the gateway refused before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
+    help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload.',
     labels: ['route', 'reason'],
   },
   limitRefusals: {
     type: 'counter',
     name: 'gatehouse_limit_refusals_total',
-    help: 'Requests that found no room, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
+    help: 'Requests beyond a limit of load, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
   },
   largeBodiesWaiting: {
     type: 'gauge',
     name: 'gatehouse_large_bodies_waiting',
-    help: 'Steps (reading, checking, translation) of bodies over 1 MB that wait for their turn now. limits.large_bodies bounds them.',
+    help: 'Steps (reading, checking, translation) of bodies over 1 MB that currently wait for their turn. limits.large_bodies bounds them.',
     labels: [],
   },
   largeBodyWait: {
     type: 'histogram',
     name: 'gatehouse_large_body_wait_seconds',
-    help: 'Steps (reading, checking, translation) of bodies over 1 MB that waited for their turn: how long, whatever became of them. Steps that began at once are not counted.',
+    help: 'Waiting time of steps (reading, checking, translation) of bodies over 1 MB, whatever their outcome. Steps that began at once are not counted.',
     labels: [],
     buckets: DURATION_BUCKETS,
   },
   clientDisconnects: {
     type: 'counter',
     name: 'gatehouse_client_disconnects_total',
-    help: 'Clients that left before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing had left), streaming.',
+    help: 'Clients that disconnected before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing sent yet), streaming.',
     labels: ['route', 'stage'],
   },
   upstreamAttempts: {
     type: 'counter',
     name: 'gatehouse_upstream_attempts_total',
-    help: 'Attempts at a target, retries of it included, by outcome: success, error, aborted (the client left, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
+    help: 'Attempts at a target, each including its retries, by outcome: success, error, aborted (the client disconnected, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
     labels: [...MODEL_LABELS, 'outcome', 'error_type'],
   },
   upstreamDuration: {
@@ -215,14 +219,14 @@ export const METRICS = {
   poolWait: {
     type: 'histogram',
     name: 'gatehouse_upstream_pool_wait_seconds',
-    help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that found one free are not observed.',
+    help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that got one at once are not observed.',
     labels: ['provider'],
     buckets: DURATION_BUCKETS,
   },
   poolWaiting: {
     type: 'gauge',
     name: 'gatehouse_upstream_pool_waiting',
-    help: 'Requests that wait in line now, because all `connections` to their upstream are in use.',
+    help: 'Requests that currently wait because all `connections` to their upstream are in use.',
     labels: [],
   },
   upstreamRetries: {
@@ -240,57 +244,57 @@ export const METRICS = {
   targetHealthy: {
     type: 'gauge',
     name: 'gatehouse_upstream_target_healthy',
-    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it has answered again, else 1. provider: as the config writes it, without @; empty where the request says it.',
+    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it answers again, else 1. provider: as in the config, without @; empty when the request names it.',
     labels: ['config', 'target', 'provider'],
     aggregator: 'min',
   },
   breakerTransitions: {
     type: 'counter',
     name: 'gatehouse_circuit_breaker_transitions_total',
-    help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to try the target) or closed.',
+    help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to probe the target) or closed.',
     labels: ['config', 'target', 'to'],
   },
   tokens: {
     type: 'counter',
     name: 'gatehouse_tokens_total',
-    help: 'Tokens of the attempts that answered, as their upstreams report them; of a reply that broke, what was reported until then. Attempts that were lost count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+    help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
     labels: [...MODEL_LABELS, 'type'],
   },
   requestTokens: {
     type: 'histogram',
     name: 'gatehouse_request_tokens',
-    help: 'Tokens of one generation that was the answer, by type: input, output.',
+    help: 'Tokens of one generation whose reply was sent, by type: input, output.',
     labels: [...MODEL_LABELS, 'type'],
     buckets: TOKEN_BUCKETS,
   },
   paramsLost: {
     type: 'counter',
     name: 'gatehouse_params_lost_total',
-    help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by what was done: dropped, clamped, downgraded.',
+    help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by action: dropped, clamped, downgraded.',
     labels: ['provider', 'param', 'action'],
   },
   cacheRequests: {
     type: 'counter',
     name: 'gatehouse_cache_requests_total',
-    help: 'Attempts at targets with a cache, by result: hit, shared (waited for the same request, which was in the air), miss, refresh (the caller wanted a new answer), bypass (cannot be answered from a cache).',
+    help: 'Attempts at targets with a cache, by result: hit, shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
     labels: ['mode', 'result'],
   },
   cacheEntries: {
     type: 'gauge',
     name: 'gatehouse_cache_entries',
-    help: 'Replies in the cache, those among them that have expired and were not asked for since.',
+    help: 'Replies in the cache, including expired ones that were not looked up since.',
     labels: [],
   },
   cacheSize: {
     type: 'gauge',
     name: 'gatehouse_cache_size_bytes',
-    help: 'Memory the cache counts for its replies; cache.max_bytes bounds it.',
+    help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
     labels: [],
   },
   cacheEvictions: {
     type: 'counter',
     name: 'gatehouse_cache_evictions_total',
-    help: 'Replies that could still have been given again and had to make room for others.',
+    help: 'Unexpired replies that were evicted to make room for others.',
     labels: [],
   },
   tokenRefreshes: {
@@ -302,13 +306,13 @@ export const METRICS = {
   logLinesDropped: {
     type: 'counter',
     name: 'gatehouse_log_lines_dropped_total',
-    help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has gone), error. Requests are served all the same.',
+    help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has closed it), error. Requests are still served.',
     labels: ['reason'],
   },
   labelOverflow: {
     type: 'counter',
     name: 'gatehouse_metric_label_overflow_total',
-    help: 'Values recorded under __other__ (gauges: not recorded) because the metric has all the label sets it may have.',
+    help: 'Values recorded under __other__ (gauges: not recorded) because the metric has its maximum number of label sets.',
     labels: ['metric'],
   },
 } as const satisfies Record<string, MetricSpec>;

@@ -1,7 +1,8 @@
 import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
 import { METRICS, type MetricKey, type MetricSpec } from './metrics.ts';
 
-// Apart from the registry that prints them: what only counts, as explain, does not load prom-client.
+// Separate from the registry that prints them, so that code that only counts, such as explain, does not load
+// prom-client.
 
 type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 type FamilyOf<K extends MetricKey> = {
@@ -12,11 +13,11 @@ type FamilyOf<K extends MetricKey> = {
 /** All metrics of requests, by their key. */
 export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
 
-/** Route of requests that no operation serves: what clients type never becomes a label. */
+/** Route label of unknown paths: client input never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
 /**
- * All of them, with nothing recorded yet.
+ * Creates all families, empty.
  * @param now monotonic milliseconds. Default: time stands still, and every series stays
  */
 export function openFamilies(now?: () => number): Families {
@@ -27,7 +28,7 @@ export function openFamilies(now?: () => number): Families {
     if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow, now);
     return new HistogramFamily(spec, onOverflow, now);
   };
-  // Each family's labels are its spec's; fromEntries cannot say so.
+  // Each family has its spec's labels, which the type of fromEntries cannot express.
   const families = Object.fromEntries(
     Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
   ) as unknown as Families;

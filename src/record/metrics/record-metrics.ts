@@ -9,9 +9,9 @@ interface ModelLabels {
   readonly operation: string;
 }
 
-/** Which model names are labels. */
+/** The model names that are metric labels. */
 export interface LabelledModels {
-  /** The label of a name that an upstream has answered with a 2xx: it may take one now. */
+  /** Returns the label of a name that an upstream has answered with a 2xx, which may become a label now. */
   answered(model: string, keyId: string): string;
 }
 
@@ -44,7 +44,9 @@ export function recordRequest(families: Families, record: RequestRecord, models:
   }
 }
 
-/** The upstream has answered with a 2xx, whatever became of the rest of its reply; what a cache gives was such an answer. */
+/**
+ * Whether the upstream answered with a 2xx, even if the rest of its reply failed. A cached reply was such an answer.
+ */
 function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
   const status = tries.at(-1)?.status ?? 0;
   return answered && (cache === 'hit' || cache === 'shared' || (status >= 200 && status < 300));
@@ -56,7 +58,7 @@ export interface CounterLabels {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The counters that a record adds to: it is added to some that nobody reads. */
+/** The counters that a record adds to. It is recorded into separate families that are never scraped. */
 export function countersOf(record: RequestRecord, models: LabelledModels): readonly CounterLabels[] {
   const families = openFamilies();
   recordRequest(families, record, models);
@@ -71,7 +73,7 @@ function recordFallbacks(families: Families, attempts: readonly RecordedAttempt[
   for (const [index, attempt] of attempts.entries()) {
     const before = attempts[index - 1];
     if (!before) continue;
-    // Without a slug there is only what the request named as its provider, which anybody may type.
+    // Without a slug the provider is only the request's text, which a caller may choose freely.
     const [from_target, to_target] = [before.place?.provider ?? '', attempt.place?.provider ?? ''];
     families.fallbacks.add({ from_target, to_target, reason: before.errorType });
   }
@@ -101,7 +103,7 @@ function recordTries(families: Families, { tries }: RecordedAttempt, labels: Mod
     if (resent) families.upstreamRetries.add({ provider, reason: 'stale_connection' });
     const before = last.get(call);
     last.set(call, record);
-    // A call that another one's failure ended is sent again with it, and was no failure.
+    // A call that was cancelled by another call's failure is sent again with it, but did not fail itself.
     if (before && before.outcome !== 'aborted') families.upstreamRetries.add({ provider, reason: before.errorType });
   }
 }
@@ -116,7 +118,10 @@ function recordPace(families: Families, attempt: RecordedAttempt, labels: ModelL
   families.upstreamPerToken.observe(labels, (last.durationMs - firstContentMs) / 1000 / more);
 }
 
-/** Tokens are what callers are charged by: those of an attempt that was lost bought no answer. Its record still tells them. */
+/**
+ * Callers are charged by tokens, so only the attempt that answered counts. The record contains the tokens of all
+ * attempts.
+ */
 function recordTokens(families: Families, { usage, answered }: RecordedAttempt, labels: ModelLabels): void {
   if (!usage || !answered) return;
   const { input, output, cacheRead, cacheWrite, reasoning } = usage;
