@@ -37,47 +37,47 @@ const settings = {
 const explainer = createExplainer(settings);
 const withKey = { authorization: `Bearer ${KEY}` };
 
-/** What each plugin says, in the order they run; those that say nothing are left out. */
+/** Each plugin's description, in execution order, without those that have none. */
 async function words(parts: AskParts): Promise<readonly string[]> {
   const { steps } = await explainer.observe(questionOf({ ...parts, headers: { ...withKey, ...parts.headers } }));
   return steps.flatMap((step) => (step.words ? [`${step.place.plugin.name}: ${step.words.does}`] : []));
 }
 
-/** The word of one plugin; of the attempt chain at the first target. */
+/** The description of one plugin; in the attempt chain, at the first target. */
 async function word(plugin: string, parts: AskParts): Promise<string | undefined> {
   const prefix = `${plugin}: `;
   return (await words(parts)).find((one) => one.startsWith(prefix))?.slice(prefix.length);
 }
 
 describe('the built-in plugins', () => {
-  it('say what they do for a request', async () => {
+  it('describe their work on a request', async () => {
     const json = { model: 'm', seed: 1, temperature: 1, user: 'u' };
     const headers = { 'x-gateway-metadata': '{"team":"search","env":"prod"}' };
     expect(await words({ config: 'prod', json, headers })).toEqual([
-      'telemetry: records the request when its reply has left',
+      'telemetry: records the request when its reply has been sent',
       'auth: key team-search',
-      'body: 93 bytes, checked against chat.completions',
+      'body: 93 bytes, validated against the schema of chat.completions',
       'config: prod, by x-gateway-config',
       'metadata: 2 keys: team, env; 1 as a label',
       'route: config.targets[0] (first), then config.targets[1] (fallback)',
       'override: top_p by default, model set, max_tokens set, user removed',
-      'cache: asks for a reply of its key, up to 60 s old',
+      'cache: looks for a cached reply of its key, at most 60 s old',
       'transform: openai-chat, not translated',
       'retry: up to 2 more tries after 429, 503',
       'send: POST https://sim.example/v1/chat/completions',
       'override: max_tokens by default, model set',
-      'cache: asks for a reply of its key, up to 60 s old',
+      'cache: looks for a cached reply of its key, at most 60 s old',
       'transform: openai-chat → anthropic-messages, 1 parameter lost',
       'retry: up to 2 more tries after 429, 503',
       'send: POST https://api.anthropic.com/v1/messages',
     ]);
   });
 
-  it('say nothing where they do nothing', async () => {
+  it('have no description when they do nothing', async () => {
     expect(await words({ config: 'plain', json: { model: 'm' } })).toEqual([
-      'telemetry: records the request when its reply has left',
+      'telemetry: records the request when its reply has been sent',
       'auth: key team-search',
-      'body: 57 bytes, checked against chat.completions',
+      'body: 57 bytes, validated against the schema of chat.completions',
       'config: plain, by x-gateway-config',
       'route: config (only)',
       'transform: openai-chat, not translated',
@@ -88,45 +88,50 @@ describe('the built-in plugins', () => {
   const json = { model: 'm' };
   it.each<[string, string, AskParts, string | undefined]>([
     [
-      'a token beside the key',
+      'a token besides the key',
       'auth',
       { json, headers: { 'x-api-key': KEY, authorization: 'Bearer s3cret' } },
-      'key team-search, with a token of its own for the upstream',
+      'key team-search, with its own token for the upstream',
     ],
-    ['a key that is none', 'auth', { json, headers: { authorization: 'Bearer nobody' } }, undefined],
+    ['an invalid key', 'auth', { json, headers: { authorization: 'Bearer nobody' } }, undefined],
     [
       'a large body',
       'body',
       { json: { model: 'm', user: 'x'.repeat(70_000) } },
-      '70067 bytes, scanned: what reads it whole checks it',
+      '70067 bytes, scanned; validated when it is read whole',
     ],
     ['the default of the key', 'config', { json }, 'of-key, the default of key team-search'],
     ['the server’s default', 'config', { json, as: createCaller(), headers: {} }, "plain, the server's default"],
-    ['a config that came along', 'config', { json, config: '{"provider":"@sim"}' }, 'inline, by x-gateway-config'],
-    ['a config that is not there', 'config', { json, config: 'none' }, undefined],
+    ['an inline config', 'config', { json, config: '{"provider":"@sim"}' }, 'inline, by x-gateway-config'],
+    ['an unknown config', 'config', { json, config: 'none' }, undefined],
     ['metadata without labels', 'metadata', { json, headers: { 'x-gateway-metadata': '{"team":"a"}' } }, '1 key: team'],
     [
       'a list of models',
       'models',
       { method: 'GET', path: '/v1/models' },
-      'answers what key team-search may use; no upstream is asked',
+      'lists the models that key team-search may use; nothing is sent upstream',
     ],
-    ['a path that is not served', 'errors', { path: '/v1/none' }, 'answers not_found (404) as openai-chat says it'],
-    ['a refusal', 'errors', { json, config: 'none' }, 'answers unknown_config (400) as openai-chat says it'],
-    ['a failure that is only supposed', 'errors', { json }, undefined],
+    ['a path that is not served', 'errors', { path: '/v1/none' }, 'answers not_found (404) in the format openai-chat'],
+    ['a refusal', 'errors', { json, config: 'none' }, 'answers unknown_config (400) in the format openai-chat'],
+    ['an assumed failure', 'errors', { json }, undefined],
     [
-      'a new answer that is wanted',
+      'a forced refresh',
       'cache',
       { json, config: 'prod', headers: { 'x-gateway-cache-force-refresh': 'true' } },
-      'asks upstream, and keeps the answer for 60 s',
+      'asks the upstream and caches the reply for 60 s',
     ],
     [
-      'what no cache answers',
+      'a bypass of the cache',
       'cache',
       { json: { model: 'm', store: true }, config: 'prod' },
-      'left aside: the request asks for more than an answer',
+      'bypassed: the request makes the upstream store or create something',
     ],
-    ['what is refused before it is written', 'transform', { json, config: '{"provider":"@none"}' }, undefined],
+    [
+      'a request that is rejected before it is encoded',
+      'transform',
+      { json, config: '{"provider":"@none"}' },
+      undefined,
+    ],
     [
       'embeddings',
       'transform',
@@ -137,7 +142,7 @@ describe('the built-in plugins', () => {
     expect(await word(plugin, parts)).toBe(expected);
   });
 
-  it('keep every secret to themselves', async () => {
+  it('never reveal a secret', async () => {
     const headers = { 'x-api-key': KEY, authorization: 'Bearer s3cret-of-the-caller' };
     const { steps } = await explainer.observe(questionOf({ config: 'prod', json, headers }));
     const said = JSON.stringify(steps.map((step) => step.words));
@@ -145,7 +150,7 @@ describe('the built-in plugins', () => {
     for (const secret of [KEY, 's3cret-of-the-caller', 'upstream-secret-key']) expect(said).not.toContain(secret);
   });
 
-  it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))('have words: %s', (_, { explain }) => {
+  it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))('define explain: %s', (_, { explain }) => {
     expect(explain).toBeTypeOf('function');
   });
 });

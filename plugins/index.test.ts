@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkPlugin } from '../src/plugin/testing/index.ts';
 import { builtinPlugins } from './index.ts';
 
-/** The host gives each plugin what it asks for; making one calls none of it. */
+/** The host grants each plugin its `needs`; creating a plugin calls none of them. */
 const needs = {
   keys: {},
   configs: {},
@@ -21,19 +21,19 @@ const needs = {
 };
 
 describe('the built-in plugins', () => {
-  it('are the folders here, each by its name', () => {
+  it('are the folders here, by name', () => {
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(builtinPlugins.map(({ name }) => name).toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
   });
 
   it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))(
-    '%s keeps the rules of a plugin',
+    '%s follows the rules of a plugin',
     async (_, plugin) => {
       expect(await checkPlugin(plugin, { needs })).toEqual([]);
     },
   );
 
-  it('need nothing that no plugin before them in the default chains provides', () => {
+  it('require only what earlier plugins of the default chains provide', () => {
     const provided = new Set<string>();
     for (const { name, requires, provides } of builtinPlugins) {
       expect(

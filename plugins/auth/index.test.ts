@@ -25,9 +25,9 @@ describe('auth', () => {
   it.each([
     ['x-gateway-api-key', { 'x-gateway-api-key': 'key-a' }],
     ['Authorization: Bearer', { authorization: 'Bearer key-a' }],
-    ['Authorization: bearer, however it is written', { authorization: 'bEaReR   key-a ' }],
+    ['Authorization: bearer, in any case', { authorization: 'bEaReR   key-a ' }],
     ['Authorization without a scheme', { authorization: 'key-a' }],
-    ['its own header, beside a scheme without a token', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer' }],
+    ['its own header, besides a scheme without a token', { 'x-gateway-api-key': 'key-a', authorization: 'Bearer' }],
     ['x-api-key', { 'x-api-key': 'key-a' }],
   ])('finds the caller by %s, and leaves nothing for the upstream', async (_, headers) => {
     const { exchange, nextCalls } = await authenticate({ headers });
@@ -45,7 +45,7 @@ describe('auth', () => {
     expect(JSON.stringify(exchange.upstreamToken)).not.toContain('ya29');
   });
 
-  it('tries the next place when one holds no gateway key', async () => {
+  it('tries the next header when one contains no gateway key', async () => {
     const { exchange } = await authenticate({
       headers: { 'x-gateway-api-key': 'nonsense', authorization: 'Bearer key-b' },
     });
@@ -53,7 +53,7 @@ describe('auth', () => {
     expect(exchange.upstreamToken).toBeUndefined();
   });
 
-  it('never takes a second gateway key for an upstream token', async () => {
+  it('never uses a second gateway key as an upstream token', async () => {
     const { exchange } = await authenticate({
       headers: { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-b' },
     });
@@ -61,7 +61,7 @@ describe('auth', () => {
     expect(exchange.upstreamToken).toBeUndefined();
   });
 
-  // As `gatehouse keys create` makes them; this one is in no ring.
+  // In the format of `gatehouse keys create`, but in no key ring.
   const DEAD = 'gatehouse_abcdefghij12_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCdEfa1b2c3';
   const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
 
@@ -122,7 +122,7 @@ describe('auth', () => {
     }
   });
 
-  it('refuses a credential with more words than are looked up', async () => {
+  it('rejects a credential with more words than it looks up', async () => {
     const headers = { 'x-gateway-api-key': 'key-a', authorization: 'x '.repeat(7000) };
     const failure = await authenticate({ headers }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'invalid_api_key', status: 401 });
@@ -138,7 +138,7 @@ describe('auth', () => {
     expect(asked.length).toBeLessThan(40);
   });
 
-  it('asks for each key with the address it came from', async () => {
+  it('looks up each key with the client’s address', async () => {
     const { asked } = await authenticate({ headers: { authorization: 'key-a' }, remoteAddress: '10.1.2.3' });
     expect(asked).toEqual(['key-a from 10.1.2.3']);
   });
@@ -149,7 +149,7 @@ describe('auth', () => {
     ['with an unknown one', { authorization: 'Bearer sk-wrong' }, 'invalid_api_key'],
     ['with one that has expired', { authorization: 'Bearer key-old' }, 'expired_api_key'],
     [
-      'with an expired one beside a good one',
+      'with an expired one besides a valid one',
       { 'x-gateway-api-key': 'key-a', authorization: 'Bearer key-old' },
       'expired_api_key',
     ],

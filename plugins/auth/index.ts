@@ -9,7 +9,7 @@ import {
 } from '../../src/plugin/index.ts';
 import { bearer, MAX_WORDS, wordsOf } from './tokens.ts';
 
-/** Finds the caller by the gateway key, wherever the client's SDK put it. */
+/** Finds the caller by the gateway key, in any of the headers that SDKs use for it. */
 export default definePlugin({
   name: 'auth',
   level: 'entry',
@@ -18,7 +18,7 @@ export default definePlugin({
   provides: ['caller'],
   explain({ exchange: { caller, upstreamToken } }) {
     if (!caller) return undefined;
-    const own = upstreamToken ? ', with a token of its own for the upstream' : '';
+    const own = upstreamToken ? ', with its own token for the upstream' : '';
     return {
       does: `key ${caller.keyId}${own}`,
       details: { key: caller.keyId, upstreamToken: upstreamToken !== undefined },
@@ -29,8 +29,8 @@ export default definePlugin({
       const authorization = bearer(exchange.request.headers.authorization);
       const found = findCaller(host.keys, exchange, authorization);
       exchange.caller = found.caller;
-      // What is left in Authorization is the caller's own credential for the upstream.
-      if (authorization !== undefined && authorization !== found.key && mayTravel(host.keys, exchange, authorization))
+      // An Authorization that is not the gateway key is the caller's own credential for the upstream.
+      if (authorization !== undefined && authorization !== found.key && mayForward(host.keys, exchange, authorization))
         exchange.upstreamToken = new Secret(authorization, 'caller');
       return next();
     };
@@ -63,8 +63,8 @@ function findCaller(
 }
 
 /**
- * A word with the form of a gateway key that is no live one: revoked, cut or mistyped. It must not be taken for a credential of the
- * upstream, which would read it.
+ * Whether a credential contains a word in the format of a gateway key that is not a valid key: revoked, truncated or
+ * mistyped. It must not be forwarded as an upstream credential, because the upstream would read it.
  */
 function isDeadKey(keys: KeyRing, address: string, credential: string): boolean {
   const words = wordsOf(credential).filter(holdsKeyShape);
@@ -72,13 +72,17 @@ function isDeadKey(keys: KeyRing, address: string, credential: string): boolean 
 }
 
 const deadKey = (): GatewayError =>
-  new GatewayError('invalid_api_key', 'The request holds a gateway key that is not valid: it may be revoked or cut.');
+  new GatewayError(
+    'invalid_api_key',
+    'The request contains a gateway key that is not valid: it may be revoked or truncated.',
+  );
 
 /**
- * A second gateway key never travels, whatever its scheme. Keys that the operator chose have no form of their own, so each word is
- * looked up, and a credential with more words than that is refused.
+ * Whether the credential may be forwarded. A second gateway key is never forwarded, whatever its scheme. Keys that the
+ * operator chose have no recognizable format, so every word is looked up, and a credential with more than `MAX_WORDS`
+ * words is rejected.
  */
-function mayTravel(keys: KeyRing, { request }: Exchange, credential: string): boolean {
+function mayForward(keys: KeyRing, { request }: Exchange, credential: string): boolean {
   if (keys.find(credential, request.remoteAddress)) return false;
   const words = wordsOf(credential);
   if (words.length > MAX_WORDS)

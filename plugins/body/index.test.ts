@@ -10,21 +10,21 @@ import { createContext, createExchange, runPlugin } from '../../src/plugin/testi
 import body from './index.ts';
 
 interface Upload {
-  /** What the client sends, piece by piece. */
+  /** The pieces that the client sends. */
   readonly pieces: readonly (string | Buffer)[];
   readonly headers?: Record<string, string>;
   readonly fault?: BodyFault;
   readonly params?: PathParams;
   readonly fieldsInPath?: Operation['fieldsInPath'];
   readonly limits?: Partial<RequestLimits>;
-  /** The client leaves before the gateway reads, or in the middle. Default: it ends its body. */
+  /** The client disconnects before the gateway reads, or midway. Default: it completes its body. */
   readonly leave?: 'before' | 'after';
 }
 
 async function upload({ pieces, headers = {}, fault, limits, leave, params = {}, fieldsInPath }: Upload) {
   const validated: unknown[] = [];
   const validate: Operation['validate'] = (value) => (validated.push(value), fault);
-  // The plugin asks an operation for its method, its check and what its path says alone.
+  // The plugin reads only these fields of an operation.
   const operation = { method: 'POST', validate, ...(fieldsInPath && { fieldsInPath }) } as Operation;
   const exchange = createExchange({ headers, params, operation });
   exchange.request.body = undefined;
@@ -78,7 +78,7 @@ describe('body', () => {
     expect(request.bodyBytes).toBe(sent.length);
   });
 
-  it('checks a small body whole and says that it has', async () => {
+  it('validates a small body whole and marks it as validated', async () => {
     const { request, validated } = await upload({ pieces: [whole] });
     expect(validated).toEqual([{ model: 'm', messages: [] }]);
     expect(request.bodyValidated).toBe(true);
@@ -96,7 +96,7 @@ describe('body', () => {
     expect(failure).toMatchObject({ code, status: 400, param: fault.param, message: fault.message });
   });
 
-  it('only scans a large body, and leaves the whole check to who reads it whole', async () => {
+  it('only scans a large body, and leaves validation to the code that reads it whole', async () => {
     const { request, validated, failure } = await upload({ pieces: [large('"model":"m","stream":true,')] });
     expect(failure).toBeUndefined();
     expect(validated).toEqual([]);
@@ -106,8 +106,8 @@ describe('body', () => {
 
   it.each([
     ['no model', '', 'missing_required_parameter', 'model'],
-    ['a model that is no string', '"model":7,', 'invalid_request', 'model'],
-    ['a stream that is no flag', '"model":"m","stream":"yes",', 'invalid_request', 'stream'],
+    ['a model that is not a string', '"model":7,', 'invalid_request', 'model'],
+    ['a stream that is not a boolean', '"model":"m","stream":"yes",', 'invalid_request', 'stream'],
     ['a key twice', '"model":"m","model":"n",', 'duplicate_parameter', 'model'],
   ])('refuses a large body with %s', async (_, fields, code, param) => {
     expect((await upload({ pieces: [large(fields)] })).failure).toMatchObject({ code, param });
@@ -130,9 +130,9 @@ describe('body', () => {
   });
 
   it.each([
-    ['by its announcement, unread', { 'content-length': '101' }],
-    ['by what arrives, whatever is announced', { 'content-length': '3' }],
-    ['by what arrives, unannounced', {}],
+    ['by its content-length, unread', { 'content-length': '101' }],
+    ['by the received bytes, whatever the content-length', { 'content-length': '3' }],
+    ['by the received bytes, without content-length', {}],
   ])('refuses a body over the limit %s', async (_, headers) => {
     const { failure, context } = await upload({
       pieces: ['{"model":"', 'x'.repeat(100), '"}'],
@@ -149,8 +149,8 @@ describe('body', () => {
 
   it.each<[string, Record<string, string>, number[]]>([
     ['announces, at once', { 'content-length': '30' }, [30]],
-    ['sends unannounced, as it comes', {}, [0, 10, 10, 10]],
-    ['sends beyond what it announced', { 'content-length': '12' }, [12, 8, 10]],
+    ['sends without content-length, as it arrives', {}, [0, 10, 10, 10]],
+    ['sends beyond its content-length', { 'content-length': '12' }, [12, 8, 10]],
   ])('takes room for what a client %s', async (_, headers, taken) => {
     const asked: number[] = [];
     const reserve = (_exchange: unknown, bytes: number): undefined => (asked.push(bytes), undefined);
@@ -160,7 +160,7 @@ describe('body', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['by its announcement', { 'content-length': '30' }],
+    ['by its content-length', { 'content-length': '30' }],
     ['as it comes', {}],
   ])('refuses a body that finds no room %s, and listens no more', async (_, headers) => {
     const full = new GatewayError('busy', 'full', { retryAfterMs: 1000 });
@@ -170,7 +170,7 @@ describe('body', () => {
     expect(context.req.listenerCount('data')).toBe(0);
   });
 
-  it('reads nothing of a request that is refused already', async () => {
+  it('does not read the body of an already rejected request', async () => {
     const error = new GatewayError('busy', 'full');
     const exchange = createExchange({ error, operation: { method: 'POST' } as Operation });
     const reserve = (): undefined => {
@@ -183,11 +183,11 @@ describe('body', () => {
     await expect(running).rejects.toBe(error);
   });
 
-  it('takes a body of just the limit', async () => {
+  it('accepts a body of exactly the limit', async () => {
     expect((await upload({ pieces: [whole], limits: { body: whole.length } })).failure).toBeUndefined();
   });
 
-  it('ends with the reason it is cancelled for', async () => {
+  it('fails with the reason of the cancellation', async () => {
     const exchange = createExchange({ operation: { method: 'POST' } as Operation });
     const context = createContext(exchange);
     const needs = { limits: { body: 1000, json: { depth: 8, keys: 50, items: 50 }, reserve: () => undefined } };
@@ -198,7 +198,7 @@ describe('body', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'ends at once when the client leaves %s the first piece, and listens no more',
+    'ends at once when the client disconnects %s the first piece, and removes its listeners',
     async (leave) => {
       const { failure, context } = await upload({ pieces: ['{"mod'], leave });
       expect(failure).toMatchObject({ code: 'client_closed' });
@@ -226,7 +226,7 @@ describe('body', () => {
     });
   });
 
-  it('asks for no body where the operation takes none', async () => {
+  it('reads no body for an operation without one', async () => {
     const exchange = createExchange({ operation: { method: 'GET' } as Operation });
     exchange.request.body = undefined;
     const { nextCalls } = await runPlugin(body, {

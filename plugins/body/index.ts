@@ -11,8 +11,9 @@ import {
 import { readBody } from './read.ts';
 
 /**
- * Bodies up to this size are parsed and checked against the operation's whole schema here. Larger ones are scanned, which
- * costs a tenth of parsing; whoever must read one whole (translation, overrides) checks it whole then.
+ * Bodies up to this size are parsed and validated against the operation's whole schema here. Larger ones are only
+ * scanned, which costs a tenth of parsing. Code that reads a large body whole (translation, overrides) validates it
+ * first.
  */
 const WHOLE_CHECK_BYTES = 64 * 1024;
 
@@ -26,7 +27,9 @@ export default definePlugin({
   explain({ exchange: { operation, request } }) {
     const { bodyBytes, bodyValidated } = request;
     if (!operation || bodyBytes === 0) return undefined;
-    const does = bodyValidated ? `checked against ${operation.id}` : 'scanned: what reads it whole checks it';
+    const does = bodyValidated
+      ? `validated against the schema of ${operation.id}`
+      : 'scanned; validated when it is read whole';
     return { does: `${bodyBytes} bytes, ${does}`, details: { bytes: bodyBytes, checked: bodyValidated } };
   },
   create({ host }) {
@@ -43,7 +46,7 @@ export default definePlugin({
     return async function body(ctx, next) {
       const { exchange } = ctx;
       const { operation, request } = exchange;
-      // Refused before it was heard, where no plugin before this one has told it so.
+      // Rejects a request that already has an error, when no plugin before this one has.
       if (exchange.error) throw exchange.error;
       if (operation && operation.method === 'POST') {
         checkMediaType(request.headers);
@@ -95,7 +98,7 @@ function checkWhole(operation: Operation, body: RequestBody): void {
   });
 }
 
-/** The three keys that routing reads must have their types even where nobody reads the rest. */
+/** Checks the keys that routing reads: their types must be valid even if nothing else reads the body. */
 function checkOutline(body: RequestBody): void {
   const wrong = (param: string, wanted: string): GatewayError =>
     new GatewayError('invalid_request', `\`${param}\` must be ${wanted}.`, { param });

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Cancellation, type GatewayContext, type RequestLimits } from '../../src/plugin/index.ts';
 
-/** The bytes of a request's body: no more than one may have, nor than all requests may hold together. */
+/**
+ * Reads the bytes of a request's body, within the limits of one body and of all requests together. Throws GatewayError.
+ */
 export async function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
-  // Of what is announced room is taken at once; what is not announced takes it as it comes.
+  // The announced size is reserved at once; an unannounced size is reserved as the bytes arrive.
   let room = Number(req.headers['content-length'] ?? 0);
   if (room > limits.body) throw tooLarge(limits.body);
   const refused = limits.reserve(exchange, room);
   if (refused) throw refused;
-  // RFC 9110, section 10.1.1: a client with a large body may wait to hear that it is wanted.
+  // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
   if (req.headers.expect !== undefined) res.writeContinue();
   const bytes = await collect(req, exchange.cancellation, (size) => {
     if (size > limits.body) return tooLarge(limits.body);
@@ -20,7 +22,7 @@ export async function readBody({ req, res, exchange }: GatewayContext, limits: R
   return withoutMark(bytes);
 }
 
-/** @param refusal why a body of so many bytes may not go on */
+/** @param refusal returns the error for a body of this size, if it is not allowed */
 function collect(
   req: IncomingMessage,
   cancellation: Cancellation,
@@ -46,9 +48,9 @@ function collect(
     };
     const onEnd = (): void => settle(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
     const onGone = (): void =>
-      settle(() => reject(new GatewayError('client_closed', 'The client left while it sent its body.')));
+      settle(() => reject(new GatewayError('client_closed', 'The client disconnected while it sent its body.')));
     req.on('data', onData).on('end', onEnd).on('error', onGone);
-    // Calls at once for a client that has left already.
+    // Calls back at once when the client has already disconnected.
     stopListening = cancellation.onCancel((reason) => settle(() => reject(reason)));
   });
 }
@@ -58,5 +60,5 @@ function tooLarge(limit: number): GatewayError {
 }
 
 const MARK = Buffer.from('\ufeff');
-/** A byte order mark says nothing in UTF-8; RFC 8259, section 8.1, lets a parser pass over it. */
+/** A byte order mark has no meaning in UTF-8; RFC 8259, section 8.1, lets a parser ignore it. */
 const withoutMark = (bytes: Buffer): Buffer => (MARK.equals(bytes.subarray(0, 3)) ? bytes.subarray(3) : bytes);

@@ -39,11 +39,14 @@ export interface AskParts extends ExchangeParts {
 export interface Asked {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
-  /** Rejects with what the plugin throws. */
+  /** Rejects with the error of the plugin. */
   readonly done: Promise<void>;
 }
 
-/** One instance of the plugin over a real store, and requests through it. `next` stands for the upstream. */
+/**
+ * One instance of the plugin over a real store, and a function that sends requests through it. `next` plays the
+ * upstream.
+ */
 export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: number } = {}) {
   const clock = createFakeClock();
   const store = new ReplyStore({
@@ -74,14 +77,16 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
       ...(timeouts && { timeouts }),
     });
     const done = middleware(createContext(exchange, attempt), async () => next({ exchange, attempt }));
-    // Tests await it when they please.
+    // Prevents an unhandled rejection; tests may await `done` later.
     done.catch(() => undefined);
     return { exchange, attempt, done };
   }
   return { clock, store, ask };
 }
 
-/** What an upstream that answers leaves on the attempt: a complete reply unless `parts` says otherwise. */
+/**
+ * Sets the attempt's reply and signals as an answering upstream would: a complete reply unless `parts` overrides it.
+ */
 export function answers(attempt: Attempt, body: NonNullable<Attempt['reply']>['body'], parts: object = {}): void {
   attempt.signals = { ...createSignals(), ended: true, usage: { input: 3, output: 2, total: 5 } };
   const stream = attempt.body.value('stream') === true;
@@ -111,7 +116,7 @@ export const plainReply = (content: string): string =>
     usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
   });
 
-/** A whole stream, without a usage chunk: its client did not ask for one. */
+/** A complete stream without a usage chunk, as for a client that did not request one. */
 export const streamReply = (...texts: readonly string[]): string =>
   [{ role: 'assistant', content: '' }, ...texts.map((content) => ({ content })), {}]
     .map((delta, index) => ({

@@ -1,15 +1,15 @@
 import { GatewayError, type InboundRequest } from '../../src/plugin/index.ts';
 
-/** What a request says of the cache in its headers. */
+/** Cache options from the request's headers. */
 export interface CacheOptions {
   readonly refresh: boolean;
   readonly namespace: string | undefined;
 }
 
-/** Visible ASCII (RFC 9110, section 5.5, less spaces and obs-text). */
+/** Visible ASCII (RFC 9110, section 5.5, without spaces and obs-text). */
 const NAMESPACE = /^[\x21-\x7e]{1,128}$/;
 
-/** Throws GatewayError `invalid_header`: a wish that is not understood must not be answered from the wrong place. */
+/** Throws GatewayError `invalid_header`: ignoring an invalid option could answer from the wrong cache entry. */
 export function readCacheOptions(request: InboundRequest): CacheOptions {
   const refresh = request.header('cache-force-refresh');
   if (refresh !== undefined && refresh !== 'true' && refresh !== 'false')

@@ -1,29 +1,32 @@
 import { UpstreamError, type Attempt, type CachedReply, type Clock } from '../../src/plugin/index.ts';
 
 /**
- * What a follower is told. A reply: the leader's, to be given as its own. `lead`: the leader's client left, this one asks in
- * its place. `alone`: the leader failed, or its reply cannot be shared; each asks for itself, for waiting in turn on an upstream
- * that fails would add up all its failures.
+ * Result of a flight for a follower. A reply: the leader's reply, shared. `lead`: the leader's client disconnected, and
+ * this follower sends the request instead. `alone`: the leader failed, or its reply cannot be shared; each follower
+ * sends its own request, because waiting for each other in turn would add up the delays of a failing upstream.
  */
-export type Landing = CachedReply | 'lead' | 'alone';
+export type FlightResult = CachedReply | 'lead' | 'alone';
 
-/** Identical requests of which one is at the upstream and the others wait for its answer. Bounded by the requests in the air. */
+/**
+ * Single-flight for identical requests: one (the leader) is at the upstream, the others (followers) wait for its reply.
+ * Bounded by the number of requests in flight.
+ */
 export class Flights {
   readonly #clock: Clock;
-  readonly #inAir = new Map<string, Flight>();
+  readonly #inFlight = new Map<string, Flight>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   find(key: string): Flight | undefined {
-    return this.#inAir.get(key);
+    return this.#inFlight.get(key);
   }
 
-  /** Begins one; the caller leads it and must end it. */
+  /** Starts a flight. The caller leads it and must end it. */
   begin(key: string): Flight {
-    const flight = new Flight(this.#clock, () => this.#inAir.delete(key));
-    this.#inAir.set(key, flight);
+    const flight = new Flight(this.#clock, () => this.#inFlight.delete(key));
+    this.#inFlight.set(key, flight);
     return flight;
   }
 }
@@ -31,16 +34,19 @@ export class Flights {
 export class Flight {
   readonly #clock: Clock;
   readonly #onOver: () => void;
-  /** In the order they came: who has waited longest, and so has the least time left, leads next. */
-  readonly #followers = new Set<(landing: Landing) => void>();
+  /** In order of arrival: the follower that has waited longest has the least time left and leads next. */
+  readonly #followers = new Set<(result: FlightResult) => void>();
 
   constructor(clock: Clock, onOver: () => void) {
     this.#clock = clock;
     this.#onOver = onOver;
   }
 
-  /** Waits as long as the attempt may. Rejects when its own client leaves or its own time is up, whatever the others do. */
-  wait(attempt: Attempt): Promise<Landing> {
+  /**
+   * Waits for the leader's result until the attempt's deadline. Rejects when the follower's own client disconnects or
+   * its own time is up.
+   */
+  wait(attempt: Attempt): Promise<FlightResult> {
     const { cancellation, deadline } = attempt;
     cancellation.throwIfCancelled();
     return new Promise((resolve, reject) => {
@@ -49,11 +55,11 @@ export class Flight {
         stopTimer();
         stopListening();
       };
-      const follower = (landing: Landing): void => {
+      const follower = (result: FlightResult): void => {
         settle();
-        resolve(landing);
+        resolve(result);
       };
-      // In place of the one that its own try would have; it has none.
+      // A waiting attempt has no try whose timer would end it.
       const stopTimer = this.#clock.after(Math.max(0, deadline - this.#clock.now()), () => {
         settle();
         reject(outOfTime(attempt));
@@ -66,21 +72,21 @@ export class Flight {
     });
   }
 
-  end(landing: Landing): void {
+  end(result: FlightResult): void {
     const [first] = this.#followers;
-    if (landing === 'lead' && first) return first('lead');
+    if (result === 'lead' && first) return first('lead');
     this.#onOver();
-    for (const follower of this.#followers) follower(landing);
+    for (const follower of this.#followers) follower(result);
   }
 }
 
-/** The wait for another request's answer was in vain, and there is no time left to ask. */
+/** The error of a follower that waited without result and has no time left for its own request. */
 export function outOfTime({ timeouts, startedAt, deadline, resolved }: Attempt): UpstreamError {
   const isTotal = deadline >= startedAt + timeouts.total;
   const limit = isTotal ? `within ${timeouts.total / 1000}s (timeouts.total)` : "before the request's deadline";
   return new UpstreamError(
     isTotal ? 'timeout_total' : 'timeout_request',
-    `No answer ${limit}, waiting for the same request's answer.`,
+    `No answer ${limit}, while waiting for the reply to an identical request.`,
     resolved && { provider: resolved.slug },
   );
 }

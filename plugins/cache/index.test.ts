@@ -8,7 +8,7 @@ const HELLO = plainReply('hello');
 const gone = new GatewayError('client_closed', 'The client left.');
 const textOf = ({ reply }: Attempt): Promise<string> => readBody(reply!.body);
 
-/** Asks, with an upstream that counts and answers with its count. */
+/** Sends a request to a fake upstream that counts its requests and answers with the count. */
 async function createCounted(limits: { maxBytes?: number; maxEntryBytes?: number } = {}) {
   const bench = await createBench(limits);
   let calls = 0;
@@ -28,7 +28,7 @@ async function createCounted(limits: { maxBytes?: number; maxEntryBytes?: number
 }
 
 describe('a target without a cache', () => {
-  it('is asked every time, and nobody looks at headers, catalog or body', async () => {
+  it('gets every request; headers, catalog and body are not read', async () => {
     const { attempt, done, exchange } = await (async () => {
       const bench = await createBench();
       return bench.ask(({ attempt }) => answers(attempt, Buffer.from(HELLO)), {
@@ -40,14 +40,14 @@ describe('a target without a cache', () => {
     expect([attempt.cache, attempt.resolved, exchange.attempts.length]).toEqual([undefined, undefined, 1]);
   });
 
-  it('needs no cache of its host beyond that', async () => {
+  it('needs no cache capability', async () => {
     const run = await runPlugin(cache, { needs: { cache: {}, targets: {} } });
     expect(run.nextCalls).toBe(1);
   });
 });
 
-describe('a kept reply', () => {
-  it('answers the same request, says how old it is, and asks nobody', async () => {
+describe('a cached reply', () => {
+  it('answers an identical request with its age, without asking the upstream', async () => {
     const { get, calls, clock } = await createCounted();
     const first = await get();
     expect(first.cache).toBe('miss');
@@ -57,12 +57,12 @@ describe('a kept reply', () => {
     expect([second.cache, second.tries.length, second.signals]).toEqual(['hit', 0, undefined]);
     expect(second.resolved).toMatchObject({ slug: 'openai', model: 'm' });
     expect(second.reply).toMatchObject({ status: 200, stream: false });
-    // Nothing of the one call that made it: its id, its rate limits.
+    // No headers of the call that made it: its id, its rate limits.
     expect(second.reply!.headers).toEqual({ 'content-type': 'application/json', age: '12' });
     expect(await textOf(second)).toBe(await textOf(first));
   });
 
-  it('is given until its age is `max_age`, and not at it', async () => {
+  it('is used while its age is below `max_age`', async () => {
     const { get, clock } = await createCounted();
     await get();
     await clock.advance(59_999);
@@ -71,7 +71,7 @@ describe('a kept reply', () => {
     expect((await get()).cache).toBe('miss');
   });
 
-  it('is not older than the `max_age` of the config that asks, whatever the one that kept it said', async () => {
+  it('obeys the `max_age` of the current config, not of the config that stored it', async () => {
     const { get, clock } = await createCounted();
     await get();
     await clock.advance(5000);
@@ -79,7 +79,7 @@ describe('a kept reply', () => {
     expect((await get({ target: { cache: { maxAgeMs: 5001, scope: 'key' } } })).cache).toBe('hit');
   });
 
-  it('tells again what the target could not express', async () => {
+  it('reports its losses again', async () => {
     const { ask } = await createBench();
     const seed = { param: 'seed', action: 'dropped', reason: 'none' } as const;
     await ask(({ attempt }) => {
@@ -113,7 +113,7 @@ describe('a kept reply', () => {
     expect((await get(parts)).cache).toBe('hit');
   });
 
-  it('is for every key of the config where the operator says so, and of no other config', async () => {
+  it('is shared by every key of the config under `scope: config`, and by no other config', async () => {
     const { get } = await createCounted();
     const shared = { cache: { maxAgeMs: 60_000, scope: 'config' } } as const;
     const of = (keyId: string, id: string): AskParts => ({
@@ -127,8 +127,8 @@ describe('a kept reply', () => {
   });
 });
 
-describe('what a request may say in headers', () => {
-  it('force-refresh asks the upstream and replaces what was kept', async () => {
+describe('cache headers of a request', () => {
+  it('force-refresh asks the upstream and replaces the cached reply', async () => {
     const { get, calls } = await createCounted();
     await get();
     const fresh = await get({ headers: { 'x-gateway-cache-force-refresh': 'true' } });
@@ -154,8 +154,8 @@ describe('what a request may say in headers', () => {
   });
 });
 
-describe('what is not kept', () => {
-  it('a completion the upstream is to store is asked for every time', async () => {
+describe('not cached is', () => {
+  it('a completion that the upstream stores', async () => {
     const { get, calls } = await createCounted();
     expect((await get({ json: { store: true } })).cache).toBe('bypass');
     expect((await get({ json: { store: true } })).cache).toBe('bypass');
@@ -196,7 +196,7 @@ describe('what is not kept', () => {
     expect([second.attempt.cache, store.size.entries]).toEqual(['miss', 0]);
   });
 
-  it('a failure, which goes up as it came', async () => {
+  it('a failure, which is thrown unchanged', async () => {
     const { ask, store } = await createBench();
     const failure = new UpstreamError('overloaded', 'busy');
     await expect(
@@ -223,7 +223,7 @@ describe('a stream', () => {
     return { ...bench, source, attempt, got };
   }
 
-  it('leaves as it comes and is kept once it is complete', async () => {
+  it('is forwarded as it arrives and cached once it is complete', async () => {
     const { source, got, store, ask } = await running();
     for (const piece of pieces) {
       source.push(piece);
@@ -241,7 +241,7 @@ describe('a stream', () => {
     expect(await textOf(second.attempt)).toBe(pieces.join(''));
   });
 
-  it('hands on pause, resume and cancel', async () => {
+  it('forwards pause, resume and cancel', async () => {
     const { source, attempt } = await running();
     const { body } = attempt.reply!;
     if (Buffer.isBuffer(body)) expect.unreachable();
@@ -253,7 +253,7 @@ describe('a stream', () => {
     expect(source.calls).toEqual(['open', 'pause', 'resume', 'cancel']);
   });
 
-  it('is not kept when its client leaves', async () => {
+  it('is not cached when its client disconnects', async () => {
     const { source, attempt, store } = await running();
     source.push(pieces[0]!);
     if (!Buffer.isBuffer(attempt.reply!.body)) attempt.reply!.body.cancel(gone);
@@ -261,7 +261,7 @@ describe('a stream', () => {
     expect(store.size.entries).toBe(0);
   });
 
-  it('is not kept when it is cut, and the cut goes on', async () => {
+  it('is not cached when it is interrupted, and passes the failure on', async () => {
     const { source, got, store } = await running();
     source.push(pieces[0]!);
     const cut = new UpstreamError('stream_interrupted', 'cut');
@@ -270,7 +270,7 @@ describe('a stream', () => {
     expect(store.size.entries).toBe(0);
   });
 
-  it('is not kept when its upstream told of a failure in it', async () => {
+  it('is not cached when its upstream reported a failure in it', async () => {
     const { source, attempt, got, store } = await running();
     source.push(pieces[0]!);
     attempt.signals!.failure = { status: 500, message: 'broken' };
@@ -279,7 +279,7 @@ describe('a stream', () => {
     expect(store.size.entries).toBe(0);
   });
 
-  it('is not kept when it outgrows an entry, and reaches its client all the same', async () => {
+  it('is not cached when it is too large, but still reaches its client', async () => {
     const { source, got, store } = await running(pieces.join('').length - 1);
     for (const piece of pieces) source.push(piece);
     source.end();
@@ -287,13 +287,13 @@ describe('a stream', () => {
     expect(store.size.entries).toBe(0);
   });
 
-  it('that came all at once is kept too', async () => {
+  it('that arrived at once is cached too', async () => {
     const { get } = await createCounted();
     await get({ json });
     expect((await get({ json })).cache).toBe('hit');
   });
 
-  it('answers a plain request, with the usage that its client had not asked for', async () => {
+  it('answers a plain request, including the usage that the streaming client had not requested', async () => {
     const { get } = await createCounted();
     await get({ json });
     const plain = await get();
@@ -305,7 +305,7 @@ describe('a stream', () => {
     expect(JSON.parse(await textOf(plain))).toMatchObject(JSON.parse(plainReply('answer 1')) as object);
   });
 
-  it('is made of a plain reply, and has a usage chunk where the client asks for one', async () => {
+  it('is rendered from a cached plain reply, with a usage chunk when the client requests one', async () => {
     const { get } = await createCounted();
     await get();
     const without = await get({ json });
@@ -323,7 +323,7 @@ describe('a stream', () => {
     expect(await textOf(withUsage)).toContain('"prompt_tokens":3');
   });
 
-  it('that was kept without a usage chunk gets one for a client that asks', async () => {
+  it('that was cached without a usage chunk gets one for a client that requests it', async () => {
     const { get } = await createCounted();
     await get({ json });
     const withUsage = await get({ json: { stream: true, stream_options: { include_usage: true } } });
@@ -332,7 +332,7 @@ describe('a stream', () => {
     expect(await textOf(await get({ json }))).not.toContain('"prompt_tokens"');
   });
 
-  it('is asked for anew where a plain reply cannot be told as one', async () => {
+  it('is requested again when a cached plain reply cannot be rendered as one', async () => {
     const { ask } = await createBench();
     await ask(({ attempt }) => answers(attempt, Buffer.from('{"not":"a completion"}'))).done;
     const second = ask(({ attempt }) => answers(attempt, Buffer.from(streamReply('x'))), { json });
@@ -341,7 +341,7 @@ describe('a stream', () => {
   });
 });
 
-/** An upstream that answers when the test says so. */
+/** A fake upstream that answers when the test tells it to. */
 async function createSlow(limits: { maxEntryBytes?: number } = {}) {
   const bench = await createBench(limits);
   const waiting: { attempt: Attempt; answer(text?: string): void; fail(error: Error): void }[] = [];
@@ -365,8 +365,8 @@ async function createSlow(limits: { maxEntryBytes?: number } = {}) {
   return { ...bench, waiting, ask };
 }
 
-describe('the same plain request several times at once', () => {
-  it('is asked once, and its answer is for all of them', async () => {
+describe('identical concurrent plain requests', () => {
+  it('are sent once, and all get the reply', async () => {
     const { ask, waiting, clock } = await createSlow();
     const all = Array.from({ length: 50 }, () => ask());
     await clock.advance(1500);
@@ -380,7 +380,7 @@ describe('the same plain request several times at once', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('gives each of them a reply of its own to change', async () => {
+  it('get a separate, mutable reply each', async () => {
     const { ask, waiting, clock } = await createSlow();
     const [one, other] = [ask(), ask(), ask()].slice(1);
     await clock.advance(0);
@@ -404,7 +404,7 @@ describe('the same plain request several times at once', () => {
     await Promise.all(both.map(({ done }) => done));
   });
 
-  it('is asked by each for itself when the first fails, all at the same time', async () => {
+  it('are each sent at once when the first fails', async () => {
     const { ask, waiting, clock } = await createSlow();
     const all = [ask(), ask(), ask()];
     await clock.advance(0);
@@ -420,7 +420,7 @@ describe('the same plain request several times at once', () => {
     expect(all.slice(1).map(({ attempt }) => attempt.cache)).toEqual(['miss', 'miss']);
   });
 
-  it('is asked by each for itself when the answer is too large to keep', async () => {
+  it('are each sent when the reply is too large to cache', async () => {
     const { ask, waiting, clock } = await createSlow({ maxEntryBytes: 10 });
     const all = [ask(), ask(), ask()];
     await clock.advance(0);
@@ -431,7 +431,7 @@ describe('the same plain request several times at once', () => {
     await Promise.all(all.map(({ done }) => done));
   });
 
-  it('goes on for the others when the client that asked leaves: one of them asks in its place', async () => {
+  it('continue when the leader’s client disconnects: a follower sends the request instead', async () => {
     const { ask, waiting, clock } = await createSlow();
     const all = [ask(), ask(), ask(), ask()];
     await clock.advance(0);
@@ -449,7 +449,7 @@ describe('the same plain request several times at once', () => {
     expect([all[2]!.attempt.cache, all[3]!.attempt.cache, late.attempt.cache]).toEqual(['miss', 'shared', 'shared']);
   });
 
-  it('ends for a client that leaves while it waits, and for nobody else', async () => {
+  it('end only for a follower whose client disconnects', async () => {
     const { ask, waiting, clock } = await createSlow();
     const all = [ask(), ask(), ask()];
     await clock.advance(10);
@@ -461,7 +461,7 @@ describe('the same plain request several times at once', () => {
     expect(waiting).toHaveLength(1);
   });
 
-  it('goes on when its first ends: a follower without time left does not ask, another one does', async () => {
+  it('continue when the leader ends: a follower without time left passes the lead to another', async () => {
     const { ask, waiting, clock } = await createSlow();
     const [first, second] = [ask(), ask()] as const;
     await clock.advance(599_001);
@@ -480,7 +480,7 @@ describe('the same plain request several times at once', () => {
     expect(waiting).toHaveLength(2);
   });
 
-  it('is waited for as long as the one that waits may take, not longer', async () => {
+  it('wait at most for their own total timeout', async () => {
     const { ask, waiting, clock } = await createSlow();
     const first = ask();
     await clock.advance(0);
@@ -491,7 +491,7 @@ describe('the same plain request several times at once', () => {
     await first.done;
   });
 
-  it('is waited for no longer than the whole request may take, and says which of the two ended it', async () => {
+  it('wait at most until the request’s deadline, and the error names which limit ended the wait', async () => {
     const { ask, waiting, clock } = await createSlow();
     const first = ask();
     await clock.advance(0);
@@ -502,7 +502,7 @@ describe('the same plain request several times at once', () => {
     await first.done;
   });
 
-  it('leaves nothing behind', async () => {
+  it('leave no state behind', async () => {
     const { ask, waiting, clock } = await createSlow();
     const first = ask({ headers: { 'x-gateway-cache-namespace': 'n' } });
     await clock.advance(0);

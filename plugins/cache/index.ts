@@ -9,12 +9,12 @@ import {
   type ModelTask,
   type RequestBody,
 } from '../../src/plugin/index.ts';
-import { Flights, outOfTime, type Flight, type Landing } from './flights.ts';
+import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';
 import { readCacheOptions } from './client-options.ts';
 
-/** Gives a kept reply again to the same request, and asks once for what several ask at the same time. */
+/** Answers identical requests from the cache, and sends only one of several identical concurrent requests upstream. */
 export default definePlugin({
   name: 'cache',
   level: 'attempt',
@@ -37,7 +37,8 @@ export default definePlugin({
         attempt.cache = 'bypass';
         return next();
       }
-      // Before any look-up: who may not use the entry or the model gets its 403, whoever else has asked before.
+      // Before any look-up: a caller that may not use the catalog entry or the model gets its 403 even when the reply
+      // is cached.
       const findKey = (): string => {
         const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
         attempt.resolved = resolved;
@@ -51,7 +52,7 @@ export default definePlugin({
         return;
       }
       const kept = host.cache.find(key);
-      // Kept under another config's `max_age`, perhaps: the nearer one holds.
+      // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
       attempt.cache = 'miss';
       await (attempt.body.value('stream') === true ? ask(job) : askTogether(job, flights));
@@ -64,11 +65,11 @@ export default definePlugin({
 });
 
 const WORDS: Readonly<Record<CacheStatus, (seconds: number, scope: string) => string>> = {
-  hit: () => 'answers with a kept reply',
-  shared: () => "answers with another request's answer",
-  miss: (seconds, scope) => `asks for a reply of its ${scope}, up to ${seconds} s old`,
-  refresh: (seconds) => `asks upstream, and keeps the answer for ${seconds} s`,
-  bypass: () => 'left aside: the request asks for more than an answer',
+  hit: () => 'answers from the cache',
+  shared: () => 'answers with the reply to an identical request in flight',
+  miss: (seconds, scope) => `looks for a cached reply of its ${scope}, at most ${seconds} s old`,
+  refresh: (seconds) => `asks the upstream and caches the reply for ${seconds} s`,
+  bypass: () => 'bypassed: the request makes the upstream store or create something',
 };
 
 interface Job extends Keeping {
@@ -77,51 +78,57 @@ interface Job extends Keeping {
 }
 
 /**
- * Operations that only ask something. What makes something at the upstream (a batch, a file, a stored completion) is done
- * again for everyone who asks for it.
+ * Tasks without side effects at the upstream. An operation that creates something there (a batch, a file, a stored
+ * completion) must run for every caller.
  */
-const QUESTIONS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>(['generate', 'embeddings']);
+const CACHEABLE_TASKS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>(['generate', 'embeddings']);
 
 const isCacheable = ({ operation }: Exchange, body: RequestBody): boolean =>
-  QUESTIONS.has(operation?.task) && body.value('store') !== true;
+  CACHEABLE_TASKS.has(operation?.task) && body.value('store') !== true;
 
 async function ask(job: Job): Promise<CachedReply | undefined> {
   try {
     await job.next();
   } catch (error) {
-    // Refused before anybody was asked: neither found nor missed.
+    // Rejected before anything was sent: neither a hit nor a miss.
     if (job.attempt.tries.length === 0) job.attempt.cache = undefined;
     throw error;
   }
   return keepReply(job);
 }
 
-/** One of several same plain requests asks, the others wait for its answer. Streams do not wait: their first word is what counts. */
+/**
+ * Sends one of several identical plain requests; the others wait for its reply. Streams do not wait, because their time
+ * to first content matters.
+ */
 async function askTogether(job: Job, flights: Flights): Promise<void> {
   const { attempt } = job;
-  // Who would give up at another time does not wait for the other's limits.
+  // Requests with different timeouts do not share a flight.
   const key = `${job.key} ${Object.values(attempt.timeouts).join(' ')}`;
   const flight = flights.find(key);
   if (!flight) return lead(job, flights.begin(key));
-  const landing = await follow(job, flight);
-  if (isNoReply(landing) && !hasTimeToAsk(job)) {
+  const result = await follow(job, flight);
+  if (isNoReply(result) && !hasTimeToAsk(job)) {
     // Another waiting request may have more time: let it lead.
-    if (landing === 'lead') flight.end('lead');
+    if (result === 'lead') flight.end('lead');
     throw outOfTime(attempt);
   }
-  if (landing === 'lead') return lead(job, flight);
-  if (landing === 'alone' || !answer(job, landing, 'shared')) await ask(job);
+  if (result === 'lead') return lead(job, flight);
+  if (result === 'alone' || !answer(job, result, 'shared')) await ask(job);
 }
 
-const isNoReply = (landing: Landing): boolean => landing === 'lead' || landing === 'alone';
+const isNoReply = (result: FlightResult): boolean => result === 'lead' || result === 'alone';
 
-/** What it has waited counts like any wait: a try that begins just before its deadline asks in vain. */
+/**
+ * Whether the attempt still has time for its own request after the wait: a try that begins just before its deadline is
+ * useless.
+ */
 function hasTimeToAsk({ attempt, clock }: Job): boolean {
   const waitedMs = clock.now() - (attempt.wait?.from ?? clock.now());
   return leavesTime(waitedMs, waitedMs + attempt.deadline - clock.now());
 }
 
-async function follow({ attempt, clock }: Job, flight: Flight): Promise<Landing> {
+async function follow({ attempt, clock }: Job, flight: Flight): Promise<FlightResult> {
   const wait: NonNullable<typeof attempt.wait> = { from: clock.now(), to: undefined };
   attempt.wait = wait;
   try {
@@ -135,18 +142,19 @@ async function lead(job: Job, flight: Flight): Promise<void> {
   try {
     flight.end((await ask(job)) ?? 'alone');
   } catch (error) {
-    // Its client left, or another attempt was quicker: no fault of the upstream, so one of the others asks in its place.
+    // The leader was cancelled (its client disconnected, or another attempt won). That is no fault of the upstream, so
+    // a follower sends the request instead.
     flight.end(job.attempt.cancellation.reason ? 'lead' : 'alone');
     throw error;
   }
 }
 
-/** Puts the kept reply in place of an upstream's. False where it cannot be told in the form that is asked for. */
+/** Answers with the cached reply. Returns false when it cannot be rendered in the requested form. */
 function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'shared'): boolean {
   const { attempt, exchange } = ctx;
   const reply = cache.render(kept, exchange, attempt);
   if (!reply) return false;
-  // RFC 9111, section 5.1. A shared reply is as new as any.
+  // RFC 9111, section 5.1. A shared reply is fresh and needs no `age`.
   if (status === 'hit') reply.headers['age'] = String(Math.floor((clock.now() - kept.storedAt) / 1000));
   attempt.reply = reply;
   attempt.cache = status;

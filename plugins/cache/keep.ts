@@ -17,8 +17,8 @@ export interface Keeping {
 }
 
 /**
- * Keeps the attempt's reply under its key if it is a whole 2xx that an upstream has declared complete. One that is all there is
- * given back, for those who wait for it; one that still flows is kept when its end has left.
+ * Stores the attempt's reply under its key if it is a complete 2xx reply that the upstream finished. Returns a buffered
+ * reply, for the followers that wait for it; stores a streamed one when its end has been sent.
  */
 export function keepReply(keeping: Keeping): CachedReply | undefined {
   const { attempt, cache } = keeping;
@@ -42,13 +42,13 @@ function store({ cache, key, settings }: Keeping, kept: CachedReply): void {
   cache.store(key, kept, settings.maxAgeMs);
 }
 
-/** What is known of the reply now; its body, which is let go soon, is not asked again when the end has come. */
+/** Captures the facts of the reply now, because the request body is released before the reply ends. */
 function describer({ attempt, clock }: Keeping): (bytes: Buffer) => CachedReply | undefined {
   const { status, headers, stream } = attempt.reply!;
   const includeUsage = wantsUsage(attempt.body.value('stream_options'));
   return (bytes) => {
     const { signals } = attempt;
-    // A reply that no upstream made has no signals: whatever made it can make it again.
+    // A reply that a plugin made has no signals and is not stored: the plugin can make it again.
     if (!signals?.ended || signals.failure) return undefined;
     const contentType = headers['content-type'] ?? 'application/json';
     const { usage } = signals;

@@ -6,7 +6,7 @@ import { createAttempt, createCaller, createConfig, createExchange } from '../..
 import { resolvedTarget } from './bench.testkit.ts';
 import { cacheKey } from './key.ts';
 
-/** Everything a key is made of. */
+/** All inputs of a key. */
 interface Facts {
   readonly body: string;
   readonly keyId: string;
@@ -96,7 +96,7 @@ function keyOf(parts: Partial<Facts> = {}): string {
   });
 }
 
-describe('the key of a kept reply', () => {
+describe('the key of a cached reply', () => {
   it.each<[string, Partial<Facts>]>([
     ['the key', { keyId: 'b' }],
     ['the scope', { scope: 'config' }],
@@ -107,52 +107,52 @@ describe('the key of a kept reply', () => {
     ['the host', { origin: 'https://b.example' }],
     ['the path', { path: '/v2' }],
     ['the model', { model: 'n' }],
-    ['the headers of the place', { headers: { 'anthropic-beta': 'x' } }],
+    ['the headers of the target', { headers: { 'anthropic-beta': 'x' } }],
     ['compliance', { strict: false }],
     ['compliance by the target', { targetStrict: false }],
     ['losses as errors', { strictParams: true }],
-    ['what is said beside the body', { spoken: ['x'] }],
+    ['request values outside the body', { spoken: ['x'] }],
     ['a forwarded header', { forwarded: { 'x-tenant': 't' } }],
     ['the body', { body: '{"model":"m","messages":[],"seed":1}' }],
-  ])('is another when %s is another', (_, parts) => {
+  ])('changes with %s', (_, parts) => {
     expect(keyOf(parts)).not.toBe(keyOf());
   });
 
   it.each<[string, Partial<Facts>, Partial<Facts>]>([
     [
-      'streamed or not',
+      'whether the request is streamed',
       { body: '{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}' },
       {},
     ],
     ['the order of the body’s keys', { body: '{"messages":[],"model":"m"}' }, {}],
-    ['the default of compliance, said or not', { strict: true }, {}],
-    ['compliance by header or by target', { strict: false }, { targetStrict: false }],
-    ['the header against the target', { strict: true, targetStrict: false }, {}],
-    ['which config a key comes by, in its own scope', { configId: 'other', configHash: 'i' }, {}],
-    ['who asks, in the scope of a config', { scope: 'config', keyId: 'b' }, { scope: 'config' }],
-  ])('is the same whatever %s', (_, one, other) => {
+    ['whether the default of compliance is explicit', { strict: true }, {}],
+    ['whether header or target set compliance', { strict: false }, { targetStrict: false }],
+    ['the target’s compliance when the header sets it', { strict: true, targetStrict: false }, {}],
+    ['the config, in the scope of a key', { configId: 'other', configHash: 'i' }, {}],
+    ['the caller, in the scope of a config', { scope: 'config', keyId: 'b' }, { scope: 'config' }],
+  ])('does not depend on %s', (_, one, other) => {
     expect(keyOf(one)).toBe(keyOf(other));
   });
 
-  it('keeps keys apart under a config that came with the request, which anybody could write', () => {
+  it('separates keys under a config sent with the request, which any caller could write', () => {
     const inline = { scope: 'config', configId: 'inline' } as const;
     expect(keyOf({ ...inline, keyId: 'a' })).not.toBe(keyOf({ ...inline, keyId: 'b' }));
-    // And is never that of a file which says the same.
+    // Nor does it equal the key under a config file of the same content.
     expect(keyOf(inline)).not.toBe(keyOf({ scope: 'config' }));
   });
 
   it.each<[string, Partial<Facts>, string]>([
     ['a plain request', {}, 'CNY7tYEFRSkALOZ5vChkiZygdwuZxt1xc6VyMM0LRZY'],
-    ['all that can be said', EVERYTHING, '3HK2CDz4fJj3kRKfqGIHVNdZxURYh98Ea8vFrUESgCA'],
-  ])('stays as it is, or a new release would ask for all again: %s', (_, parts, digest) => {
+    ['a request with every input', EVERYTHING, '3HK2CDz4fJj3kRKfqGIHVNdZxURYh98Ea8vFrUESgCA'],
+  ])('does not change between releases, which would empty every cache: %s', (_, parts, digest) => {
     expect(keyOf(parts)).toBe(digest);
   });
 
-  it('tells nothing of the credential', () => {
+  it('reveals nothing of the credential', () => {
     expect(keyOf({ token: 'secret-token' })).toMatch(/^[\w-]{43}$/);
   });
 
-  /** Few words, so that they meet in one place and in another: the ways two questions could be taken for each other. */
+  /** Few words, so that the same word occurs in several places: finds requests that could be confused. */
   const word = fc.constantFrom('a', 'b', 'ab', '"', '","', 'null', '{}');
   const optional = fc.option(word);
   const facts: fc.Arbitrary<Facts> = fc.record({
@@ -178,7 +178,7 @@ describe('the key of a kept reply', () => {
     spoken: fc.tuple(fc.option(word, { nil: undefined })),
   });
 
-  /** The same facts as the answer sees them. */
+  /** The facts in the form that decides the answer. */
   function meaning({
     strict,
     targetStrict,
@@ -199,7 +199,7 @@ describe('the key of a kept reply', () => {
     });
   }
 
-  it('is the same for requests that mean the same, and for no others', () => {
+  it('is equal exactly for equivalent requests', () => {
     const changes = fc.subarray(Object.keys(BASE) as (keyof Facts)[], { maxLength: 3 });
     fc.assert(
       fc.property(facts, facts, changes, (one, source, changed) => {

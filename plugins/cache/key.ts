@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Attempt, CacheSettings, Exchange, ResolvedTarget } from '../../src/plugin/index.ts';
 
-/** How the reply travels, not what it says: the kept one is told either way. */
-const NOT_OF_THE_ANSWER: ReadonlySet<string> = new Set(['stream', 'stream_options']);
+/** These keys decide the transport of the reply, not its content: a cached reply can be rendered either way. */
+const TRANSPORT_KEYS: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 
 export interface CacheQuestion {
   readonly exchange: Exchange;
@@ -15,24 +15,24 @@ export interface CacheQuestion {
 }
 
 /**
- * What a kept reply is found by: everything that decides what the answer is and who may see it. One JSON array of a fixed
- * shape and the body's fingerprint behind it, so that no two questions are written alike.
+ * The key of a cached reply: a digest of everything that decides the reply's content and who may see it. The input is
+ * one JSON array of fixed shape followed by the body's fingerprint, so that different requests never have equal inputs.
  */
 export function cacheKey(question: CacheQuestion): string {
   const hash = createHash('sha256');
   hash.update(JSON.stringify(Object.values(partsOf(question))));
-  question.attempt.body.fingerprint(hash, NOT_OF_THE_ANSWER);
+  question.attempt.body.fingerprint(hash, TRANSPORT_KEYS);
   return hash.digest('base64url');
 }
 
-/** Everything but the body. The digest is of the values in this order. */
+/** All parts except the body. The digest covers the values in this order. */
 function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: CacheQuestion) {
   const { operation, upstreamToken, request, strict, strictParams } = exchange;
   const { target } = attempt;
   const { slug, provider, origin, path, model, format, headers } = resolved;
   return {
     scope: scopeOf(exchange, settings),
-    // Only the digest of all this is kept. What one credential may see, another may not.
+    // Only the digest is stored. A reply that one credential may see is not shared with another.
     token: upstreamToken?.reveal(),
     namespace,
     operation: operation?.id,
@@ -45,15 +45,15 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: C
 }
 
 /**
- * The same for people: what is told of a key must not tell what only those who have it may know. The body stands as a digest, and
- * is of two requests the same where their bodies are for the cache.
+ * The parts of the key for `gatehouse explain`, without secrets. The body appears as a digest; two requests have the
+ * same one when the cache takes their bodies as equal.
  */
 export function describeKey(question: CacheQuestion): Readonly<Record<string, unknown>> {
   const { scope, token, target, forwarded, ...rest } = partsOf(question);
   const [slug, provider, origin, path, model, format, headers] = target;
   const [sharedBy, ...of] = scope;
   const body = createHash('sha256');
-  question.attempt.body.fingerprint(body, NOT_OF_THE_ANSWER);
+  question.attempt.body.fingerprint(body, TRANSPORT_KEYS);
   const parts = {
     scope: [sharedBy, ...of].join(' '),
     upstreamToken: token === undefined ? undefined : '[secret]',
@@ -63,15 +63,15 @@ export function describeKey(question: CacheQuestion): Readonly<Record<string, un
     forwarded: Object.fromEntries(forwarded),
     body: body.digest('base64url'),
   };
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => !saysNothing(value)));
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => !isEmpty(value)));
 }
 
-const saysNothing = (value: unknown): boolean =>
+const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 /**
- * Whether keys share replies is for the operator to say. A config that came with a request is the caller's own word: with it
- * anybody could choose to be in somebody else's scope.
+ * Only the operator decides whether keys share replies. A config sent with a request is the caller's own: it could
+ * otherwise place any caller in the scope of others.
  */
 function scopeOf({ config, caller }: Exchange, { scope }: CacheSettings): readonly unknown[] {
   if (scope === 'config' && config && config.id !== 'inline') return ['config', config.id, config.hash];

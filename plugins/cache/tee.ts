@@ -1,8 +1,8 @@
 import type { GatewayError, Sink, Source } from '../../src/plugin/index.ts';
 
 /**
- * Passes a body on as it comes and remembers it, up to `limit` bytes. `onComplete` is given all of it when it has ended well;
- * what was cut, cancelled or too large is forgotten.
+ * Forwards a body unchanged and buffers up to `limit` bytes. Calls `onComplete` with all bytes after a successful end;
+ * discards an interrupted, cancelled or too large body.
  */
 export class Tee implements Source, Sink {
   readonly #source: Source;

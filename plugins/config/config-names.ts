@@ -8,8 +8,8 @@ import {
 } from '../../src/plugin/index.ts';
 
 /**
- * The fields that configs set, take out or ask for. They are checked before any target is tried, so that a body is refused or not
- * whichever target it would reach.
+ * The fields that configs set, delete or read in conditions. They are checked before any target is tried, so that the
+ * result does not depend on the target.
  */
 export class ConfigNames {
   readonly #known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();

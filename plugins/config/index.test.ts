@@ -10,14 +10,14 @@ interface Setup {
   readonly headers?: Record<string, string>;
   readonly caller?: Partial<Caller>;
   readonly fallbackId?: string;
-  /** Of the config that is chosen. */
+  /** Deadline of the chosen config. */
   readonly deadlineMs?: number;
 }
 
 async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Setup) {
   const exchange = createExchange({
     headers,
-    // The server's: 900 s.
+    // The server's deadline: 900 s.
     startedAt: 1000,
     deadline: 901_000,
     caller: createCaller({ keyId: 'k', ...caller }),
@@ -48,14 +48,14 @@ describe('config', () => {
     ],
     ['then the key’s default', { caller: { defaultConfig: 'of-key' }, fallbackId: 'of-server' }, 'of-key'],
     ['then the server’s', { fallbackId: 'of-server' }, 'of-server'],
-    ['else what the request itself says', {}, ''],
+    ['else the request’s own target', {}, ''],
     ['a choice the key is allowed', { headers: { 'x-gateway-config': 'prod' }, caller: { configs: ['prod'] } }, 'prod'],
   ])('takes %s', async (_, setup, id) => {
     expect((await resolve(setup)).exchange.config?.id).toBe(id);
   });
 
   it.each<[string, Setup, string, number]>([
-    ['a config there is not', { headers: { 'x-gateway-config': 'prdo' } }, 'unknown_config', 400],
+    ['an unknown config', { headers: { 'x-gateway-config': 'prdo' } }, 'unknown_config', 400],
     [
       'a config the key may not use',
       { headers: { 'x-gateway-config': 'prod' }, caller: { configs: ['of-key'] } },
@@ -63,7 +63,7 @@ describe('config', () => {
       403,
     ],
     [
-      'a config the key may not use, the same whether it exists or not',
+      'a config the key may not use, with the same error whether it exists or not',
       { headers: { 'x-gateway-config': 'prdo' }, caller: { configs: ['of-key'] } },
       'config_not_allowed',
       403,
@@ -71,18 +71,18 @@ describe('config', () => {
     ['a path', { headers: { 'x-gateway-config': '../keys' } }, 'invalid_header', 400],
     ['nothing', { headers: { 'x-gateway-config': '' } }, 'invalid_header', 400],
     [
-      'a config of its own from a key that may not send one',
+      'an inline config from a key that may not send one',
       { headers: { 'x-gateway-config': '{"provider":"@a"}' }, caller: { inlineConfigs: false } },
       'config_not_allowed',
       403,
     ],
     [
-      'a strictness that is no flag',
+      'a compliance flag that is not a boolean',
       { headers: { 'x-gateway-strict-open-ai-compliance': '1' } },
       'invalid_header',
       400,
     ],
-    ['a flag that is none', { headers: { 'x-gateway-strict-params': 'yes' } }, 'invalid_header', 400],
+    ['a flag that is not a boolean', { headers: { 'x-gateway-strict-params': 'yes' } }, 'invalid_header', 400],
   ])('refuses %s', async (_, setup, code, status) => {
     await expect(resolve(setup)).rejects.toMatchObject({ code, status });
   });
@@ -96,18 +96,15 @@ describe('config', () => {
     expect((await resolve({ headers })).exchange).toMatchObject({ strict, strictParams });
   });
 
-  it.each([['{"provider":"@a"}'], [' {"provider":"@a"}']])(
-    'reads %j as a config of the request’s own',
-    async (json) => {
-      // Keys that are held to certain stored configs may still be given this.
-      const caller = { inlineConfigs: true, configs: ['of-key'] };
-      const { exchange, steps } = await resolve({ headers: { 'x-gateway-config': json }, caller });
-      expect(exchange.config).toMatchObject({ id: 'inline', name: `x-gateway-config: ${json}` });
-      expect(steps).toEqual(['run inline as inline', 'next']);
-    },
-  );
+  it.each([['{"provider":"@a"}'], [' {"provider":"@a"}']])('reads %j as an inline config', async (json) => {
+    // Keys restricted to certain stored configs may still have `inline_configs`.
+    const caller = { inlineConfigs: true, configs: ['of-key'] };
+    const { exchange, steps } = await resolve({ headers: { 'x-gateway-config': json }, caller });
+    expect(exchange.config).toMatchObject({ id: 'inline', name: `x-gateway-config: ${json}` });
+    expect(steps).toEqual(['run inline as inline', 'next']);
+  });
 
-  describe('gives a request its time', () => {
+  describe('sets the deadline of a request:', () => {
     const asks = (ms: string): Record<string, string> => ({ 'x-gateway-request-timeout': ms });
     const inline = { caller: { inlineConfigs: true }, headers: { 'x-gateway-config': '{}' } };
 
@@ -119,11 +116,7 @@ describe('config', () => {
       ['and than the config’s', { headers: asks('250'), deadlineMs: 60_000 }, 250],
       ['not the caller’s, where that is longer', { headers: asks('60001'), deadlineMs: 60_000 }, 60_000],
       ['an inline config’s, where that is shorter', { ...inline, deadlineMs: 500 }, 500],
-      [
-        'not an inline config’s, where that is longer: it is the caller’s own word',
-        { ...inline, deadlineMs: 1e6 },
-        900_000,
-      ],
+      ['not an inline config’s, where that is longer: the caller wrote it', { ...inline, deadlineMs: 1e6 }, 900_000],
     ])('%s, from its arrival on', async (_, setup, ms) => {
       expect((await resolve(setup)).exchange.deadline).toBe(1000 + ms);
     });
@@ -137,7 +130,7 @@ describe('config', () => {
     });
   });
 
-  it('runs the chosen config’s own chain, then goes on', async () => {
+  it('runs the chosen config’s chain, then continues', async () => {
     const { steps } = await resolve({ headers: { 'x-gateway-config': 'prod' } });
     expect(steps).toEqual(['run prod as prod', 'next']);
   });

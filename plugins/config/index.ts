@@ -21,10 +21,10 @@ export default definePlugin({
   explain({ exchange }) {
     const { config, strict, strictParams, startedAt, deadline } = exchange;
     if (!config) return undefined;
-    // The difference of two fractions of milliseconds.
+    // Rounded: both times have fractions of milliseconds.
     const deadlineMs = Math.round(deadline - startedAt);
     const details = { config: config.id, hash: config.hash, strict, strictParams, deadlineMs };
-    return { does: wayTo(config, exchange), details };
+    return { does: describeSource(config, exchange), details };
   },
   create({ host }) {
     const { configs, turns } = host;
@@ -44,41 +44,45 @@ export default definePlugin({
   },
 });
 
-/** A stored config's own time stands in the server's place; what the caller says can only make it less. */
+/** A stored config's deadline replaces the server's. The caller (by header or inline config) can only shorten it. */
 function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: GatewayConfig): number {
   const own = deadlineMs === undefined ? deadline : startedAt + deadlineMs;
   const allowed = isInline(request.header('config')) ? Math.min(own, deadline) : own;
-  const asked = request.header('request-timeout');
-  if (asked === undefined) return allowed;
-  if (!/^[1-9]\d{0,9}$/.test(asked))
+  const requested = request.header('request-timeout');
+  if (requested === undefined) return allowed;
+  if (!/^[1-9]\d{0,9}$/.test(requested))
     throw new GatewayError(
       'invalid_header',
       `${request.headerName('request-timeout')} must be a whole number of milliseconds, at least 1.`,
     );
-  return Math.min(allowed, startedAt + Number(asked));
+  return Math.min(allowed, startedAt + Number(requested));
 }
 
-/** The request's own choice, the key's default, the server's default; without any, the request itself tells its target. */
+/**
+ * The config that the request names, else the key's default, else the server's default. Without any, the request itself
+ * names its target.
+ */
 function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
-  const asked = exchange.request.header('config');
-  if (asked !== undefined) return isInline(asked) ? inline(asked, exchange, configs) : named(asked, exchange, configs);
+  const requested = exchange.request.header('config');
+  if (requested !== undefined)
+    return isInline(requested) ? inline(requested, exchange, configs) : named(requested, exchange, configs);
   const id = exchange.caller?.defaultConfig ?? configs.fallbackId;
   return (id !== undefined && configs.get(id)) || configs.direct;
 }
 
-function wayTo({ id }: GatewayConfig, { request, caller }: Exchange): string {
-  if (id === '') return 'none: the request itself says where it goes';
+function describeSource({ id }: GatewayConfig, { request, caller }: Exchange): string {
+  if (id === '') return 'none: the request itself names its target';
   if (request.header('config') !== undefined) return `${id}, by ${request.headerName('config')}`;
   return id === caller?.defaultConfig ? `${id}, the default of key ${caller.keyId}` : `${id}, the server's default`;
 }
 
 /** No id begins with a brace. */
-const isInline = (asked: string | undefined): boolean => asked?.trimStart().startsWith('{') ?? false;
+const isInline = (requested: string | undefined): boolean => requested?.trimStart().startsWith('{') ?? false;
 
 function inline(json: string, { caller, request }: Exchange, configs: ConfigDirectory): GatewayConfig {
   const header = request.headerName('config');
   if (!caller?.inlineConfigs)
-    throw new GatewayError('config_not_allowed', `This key may not send a gateway config of its own in ${header}.`);
+    throw new GatewayError('config_not_allowed', `This key may not send its own gateway config in ${header}.`);
   return configs.inline(json, header);
 }
 
@@ -90,7 +94,7 @@ function named(id: string, { caller, request }: Exchange, configs: ConfigDirecto
     );
   }
   const config = configs.get(id);
-  // A key that is held to certain configs learns nothing of the others, not even whether they exist.
+  // A key restricted to certain configs cannot find out whether others exist.
   if (!allows(caller, id))
     throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
   if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);

@@ -43,7 +43,7 @@ async function fail(thrown: unknown, parts: ExchangeParts = {}, tries: readonly 
 }
 
 describe('errors', () => {
-  it('does nothing where nothing fails', async () => {
+  it('does nothing without a failure', async () => {
     const exchange = createExchange();
     const reply = createReply('{}');
     await runPlugin(errors, {
@@ -55,7 +55,7 @@ describe('errors', () => {
   });
 
   it('renders a failure in the format of the operation', async () => {
-    // The plugin asks an operation for its format alone.
+    // The plugin reads only the format of an operation.
     const operation = { format: shape('messages') } as Operation;
     const { exchange, reply, json, length } = await fail(new GatewayError('invalid_request', 'No.', { param: 'n' }), {
       operation,
@@ -78,19 +78,19 @@ describe('errors', () => {
     expect(exchange.error).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('renders it in the default format where no operation says otherwise', async () => {
+  it('renders it in the default format without an operation', async () => {
     expect((await fail(new GatewayError('not_found', 'No such route.'))).json).toMatchObject({
       api: 'default',
       status: 404,
     });
   });
 
-  it('answers with the status the format gives the failure', async () => {
+  it('answers with the format’s status for the failure', async () => {
     const { reply, json } = await fail(new UpstreamError('overloaded', 'busy'));
     expect([reply.status, json['status']]).toEqual([529, 503]);
   });
 
-  it('renders an error the exchange came with, and asks nobody else', async () => {
+  it('renders the initial error of an exchange without running the chain', async () => {
     const exchange = createExchange({ error: new GatewayError('method_not_allowed', 'GET it.') });
     const { nextCalls } = await runPlugin(errors, { exchange, needs: { defaultFormat: shape('default') } });
     expect(nextCalls).toBe(0);
@@ -108,11 +108,11 @@ describe('errors', () => {
     expect(log).toMatchObject([{ level: 50, request_id: 'r-9' }]);
   });
 
-  it('logs nothing of a failure that has its own code: the access line tells it', async () => {
+  it('does not log a failure with a code of its own, which the access line reports', async () => {
     expect((await fail(new UpstreamError('overloaded', 'busy'))).log).toEqual([]);
   });
 
-  it('lets go of the reply that the failure replaces', async () => {
+  it('cancels the reply that the failure replaces', async () => {
     const source = createSource();
     await fail(new Error('after next()'), { reply: createReply(source) });
     expect(source.calls).toEqual(['cancel']);
@@ -132,7 +132,7 @@ describe('errors', () => {
     ['one attempt of one try', [1], undefined],
     ['an attempt that was retried', [2], 'false'],
     ['a fallback', [1, 1], 'false'],
-    ['a fallback that could not be asked', [1, 0], undefined],
+    ['a fallback to which nothing was sent', [1, 0], undefined],
   ])('after %s tells SDKs %s', async (_, tries, expected) => {
     const { reply } = await fail(new UpstreamError('overloaded', 'busy'), {}, tries);
     expect(reply.headers['x-should-retry']).toBe(expected);
@@ -143,13 +143,13 @@ describe('errors', () => {
     ['a refusal of the gateway’s own', new GatewayError('missing_api_key', 'no'), 'false'],
     ['the gateway’s key, refused by the upstream', new UpstreamError('upstream_credentials_refused', 'no'), 'false'],
     [
-      'the gateway’s key, refused by an upstream that would be asked again',
+      'the gateway’s key, refused by an upstream that advises a retry',
       new UpstreamError('upstream_credentials_refused', 'no', { shouldRetry: true }),
       'false',
     ],
     ['a refusal of the upstream’s', new UpstreamError('upstream_permission', 'no'), undefined],
     ['a caller’s own token, refused', new UpstreamError('invalid_api_key', 'no', { toCallersToken: true }), undefined],
-    ['a request that is wrong', new GatewayError('invalid_request', 'no'), undefined],
+    ['an invalid request', new GatewayError('invalid_request', 'no'), undefined],
   ])('after %s tells SDKs whether to try again', async (_, error, expected) => {
     expect((await fail(error, {}, [1])).reply.headers['x-should-retry']).toBe(expected);
   });
@@ -164,7 +164,7 @@ describe('errors', () => {
     expect(reply.headers['x-should-retry']).toBe(expected);
   });
 
-  it('does not take the calls of one batch for retries', async () => {
+  it('does not count the calls of one batch as retries', async () => {
     const exchange = createExchange();
     createAttempt(exchange, { tries: [aTry, { ...aTry, call: 1 }] });
     await runPlugin(errors, {
@@ -177,7 +177,7 @@ describe('errors', () => {
     expect(exchange.reply?.headers).not.toHaveProperty('x-should-retry');
   });
 
-  it('does not keep SDKs from another gateway when this one stops', async () => {
+  it('lets SDKs retry at another gateway when this one stops', async () => {
     const stopping = new GatewayError('shutting_down', 'over', { retryAfterMs: 1000 });
     const { reply } = await fail(stopping, {}, [1, 1]);
     expect(reply.headers).not.toHaveProperty('x-should-retry');

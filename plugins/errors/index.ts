@@ -18,21 +18,22 @@ export default definePlugin({
   needs: ['defaultFormat'],
   provides: ['errors'],
   explain({ exchange: { error, operation, clientFormat } }) {
-    // An upstream's failure is another time's: nobody has been asked yet.
+    // Explain sends nothing, so an upstream failure here is only assumed and not described.
     if (!error || error instanceof UpstreamError) return undefined;
     const format = operation?.format ?? clientFormat;
-    return { does: `answers ${error.code} (${error.clientStatus})${format ? ` as ${format.name} says it` : ''}` };
+    return { does: `answers ${error.code} (${error.clientStatus})${format ? ` in the format ${format.name}` : ''}` };
   },
   create({ host }) {
     return async function errors(ctx, next) {
       const { exchange } = ctx;
       try {
-        // A path or method the gateway does not serve has its error from the start: no key, no body is asked for.
+        // A path or method that the gateway does not serve has its error from the start: neither key nor body is
+        // needed.
         if (exchange.error) throw exchange.error;
         await next();
       } catch (thrown) {
         const error = toGatewayError(thrown);
-        // The chain has already logged faults of outside plugins, under the plugin's name.
+        // The chain has already logged faults of external plugins, under the plugin's name.
         if (error.code === 'internal_error' && error.plugin === undefined)
           host.log.error({ err: thrown, request_id: exchange.id }, 'request failed inside the gateway');
         exchange.error = error;
@@ -45,7 +46,7 @@ export default definePlugin({
   },
 });
 
-/** What a client should know before it tries again. */
+/** Headers that guide the client's retries. */
 function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) {
@@ -57,12 +58,13 @@ function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, s
   return headers;
 }
 
-/** undefined: the gateway says nothing, and SDKs go by the status. */
+/** Undefined: no header; SDKs decide by the status. */
 function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined {
-  // A request that comes again while this gateway stops reaches another one.
+  // While this gateway stops, a retry reaches another one.
   if (error.code === 'shutting_down') return error.shouldRetry;
-  // The SDKs of OpenAI and Anthropic retry 408, 409, 429 and 5xx by themselves: after retries of the gateway that would multiply them.
-  if (hasTriedAgain(exchange)) return false;
+  // The SDKs of OpenAI and Anthropic retry 408, 409, 429 and 5xx themselves, which would multiply the gateway's own
+  // retries.
+  if (hasRetried(exchange)) return false;
   return isFinal(error) ? false : error.shouldRetry;
 }
 
@@ -70,22 +72,22 @@ function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined 
 const isFinal = (error: GatewayError): boolean =>
   error.final && (!(error instanceof UpstreamError) || error.code === 'upstream_credentials_refused');
 
-/** An unread body up to this size is read and forgotten, so that its connection can be used again. */
-const FORGOTTEN_BYTES = 1024 * 1024;
+/** An unread body up to this size is read and discarded, so that its connection can be reused. */
+const DISCARDED_BYTES = 1024 * 1024;
 
-/** What is left of a refused request's body costs more than a new connection. */
+/** Closes the connection when reading the rest of a refused body would cost more than a new connection. */
 function connectionHeader({ headers }: IncomingMessage, { code }: GatewayError): Record<string, string> {
   const unread =
     code === 'request_too_large' ||
     code === 'request_timeout' ||
     code === 'body_too_slow' ||
     (code === 'busy' &&
-      (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > FORGOTTEN_BYTES));
+      (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > DISCARDED_BYTES));
   return unread ? { connection: 'close' } : {};
 }
 
-/** What the gateway itself refused has asked nobody. */
-const hasAsked = ({ tries, error }: Attempt): boolean => tries.length > 0 || error instanceof UpstreamError;
+/** An attempt that the gateway itself refused has sent nothing. */
+const hasSent = ({ tries, error }: Attempt): boolean => tries.length > 0 || error instanceof UpstreamError;
 
-const hasTriedAgain = ({ attempts }: Exchange): boolean =>
-  attempts.filter(hasAsked).length > 1 || attempts.some((attempt) => retriesOf(attempt.tries) > 0);
+const hasRetried = ({ attempts }: Exchange): boolean =>
+  attempts.filter(hasSent).length > 1 || attempts.some((attempt) => retriesOf(attempt.tries) > 0);

@@ -1,8 +1,8 @@
 import { definePlugin, GatewayError, type InboundRequest, type MetadataRules } from '../../src/plugin/index.ts';
 
 /**
- * Reads `x-gateway-metadata`, a JSON object of strings that names what the request is for, holds it to the rules of the gateway
- * config, and says what of it becomes cost labels.
+ * Reads `x-gateway-metadata`, a JSON object of strings that describes the request. Checks it against the rules of the
+ * gateway config and derives the cost labels.
  */
 export default definePlugin({
   name: 'metadata',
@@ -11,13 +11,19 @@ export default definePlugin({
     type: 'object',
     additionalProperties: false,
     properties: {
-      max_keys: { type: 'integer', minimum: 1, maximum: 64, default: 16, description: 'Most keys of one request.' },
+      max_keys: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 64,
+        default: 16,
+        description: 'Maximum number of keys in one request.',
+      },
       max_length: {
         type: 'integer',
         minimum: 1,
         maximum: 1024,
         default: 128,
-        description: 'Longest key or value, in characters.',
+        description: 'Maximum length of a key or value, in characters.',
       },
     },
   },
@@ -71,7 +77,7 @@ function readMetadata(header: string, { maxKeys, maxLength, request }: Bounds): 
   return metadata;
 }
 
-/** Undefined for what is no JSON. */
+/** Returns undefined for invalid JSON. */
 function parse(header: string): unknown {
   try {
     return JSON.parse(header);
@@ -86,7 +92,7 @@ function checkRules(metadata: Metadata, { required, allowed }: MetadataRules, re
   const refuse = (what: string): GatewayError =>
     new GatewayError('metadata_rejected', `${request.headerName('metadata')} ${what}.`);
   const missing = required.filter((key) => !own(metadata, key));
-  if (missing.length > 0) throw refuse(`must name ${missing.map(show).join(', ')}: the gateway config requires it`);
+  if (missing.length > 0) throw refuse(`must contain ${missing.map(show).join(', ')}: the gateway config requires it`);
   for (const [key, values] of allowed) {
     const value = own(metadata, key);
     if (value !== undefined && !values.has(value))

@@ -3,10 +3,10 @@ import { GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 /** Query parameters of the model list (docs/protocols/anthropic-messages.md#models). */
 export interface ModelPage {
   readonly limit: number;
-  /** Ids to begin behind, or to end before; they need not be there any more. */
+  /** Ids after which, or before which, the page lies; they may no longer exist. */
   readonly after: string | undefined;
   readonly before: string | undefined;
-  /** Undefined: the stages that are listed unasked. */
+  /** Undefined: the default stages. */
   readonly lifecycle: readonly string[] | undefined;
 }
 
@@ -22,11 +22,11 @@ export function readPage(query: string): ModelPage {
   const params = new URLSearchParams(query);
   const one = (name: string): string | undefined => {
     const [value, second] = params.getAll(name);
-    if (second !== undefined) throw invalid(name, 'is there twice');
+    if (second !== undefined) throw invalid(name, 'occurs twice');
     return value === '' ? undefined : value;
   };
   const [after, before] = [one('after_id'), one('before_id')];
-  if (after !== undefined && before !== undefined) throw invalid('before_id', 'cannot be there beside `after_id`');
+  if (after !== undefined && before !== undefined) throw invalid('before_id', 'cannot be combined with `after_id`');
   const stages = [...params.getAll('lifecycle'), ...params.getAll('lifecycle[]')];
   if (!stages.every((stage) => LIFECYCLE.includes(stage)))
     throw invalid('lifecycle', `must be of ${LIFECYCLE.join(', ')}`);
@@ -48,7 +48,7 @@ export function toAnthropicPage(
   models: readonly ListedModel[],
   { limit, after, before, lifecycle }: ModelPage,
 ): object {
-  // All that the gateway routes to is in use, as far as it knows.
+  // The gateway knows no lifecycle: every model counts as active.
   const known = !lifecycle || lifecycle.includes('active') ? models : [];
   const rest = known.filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before));
   const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit);
@@ -60,7 +60,7 @@ export function toAnthropicPage(
   };
 }
 
-/** The API's own words for what is not known: a date at the epoch, and null. */
+/** Values that the API uses for unknown facts: a date at the epoch, and null. */
 export const toAnthropicModel = ({ id, name }: ListedModel): object => ({
   type: 'model',
   id,

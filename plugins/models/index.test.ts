@@ -15,7 +15,7 @@ interface Asking {
   readonly name?: string;
 }
 
-/** The plugin asks an operation for its id, and its format for a name and a content type. */
+/** The plugin reads only the id of an operation, and the name and content type of its format. */
 async function ask({ id, format = 'openai-chat', query = '', name }: Asking) {
   const operation = { id, format: { name: format, contentType: { body: 'application/json' } } } as Operation;
   const exchange = createExchange({ operation, params: name === undefined ? {} : { id: name } });
@@ -28,7 +28,7 @@ async function ask({ id, format = 'openai-chat', query = '', name }: Asking) {
 }
 
 describe('models', () => {
-  it('leaves other operations to the plugins behind it', async () => {
+  it('passes other operations on', async () => {
     expect(await ask({ id: 'chat.completions' })).toMatchObject({ nextCalls: 1, reply: undefined });
   });
 
@@ -41,7 +41,7 @@ describe('models', () => {
     expect(native.body).toMatchObject({ has_more: true, first_id: '@sim/a', last_id: '@sim/b' });
   });
 
-  it('answers for one model, or with one error for all that are none', async () => {
+  it('answers for one model, or with the same error for every unavailable one', async () => {
     expect((await ask({ id: 'models.retrieve', name: '@sim/b' })).body).toMatchObject({ id: '@sim/b' });
     await expect(ask({ id: 'models.retrieve', name: '@sim/z' })).rejects.toMatchObject({ code: 'model_not_found' });
     await expect(ask({ id: 'models.retrieve' })).rejects.toMatchObject({ code: 'model_not_found' });
@@ -59,7 +59,7 @@ describe('pages', () => {
       last_id: string | null;
     };
 
-  it('laid one behind the other are the list, from either end', () => {
+  it('joined are the whole list, from either end', () => {
     fc.assert(
       fc.property(
         ids,
@@ -74,7 +74,7 @@ describe('pages', () => {
             const found = page.data.map(({ id }) => id);
             if (cursor === 'after_id') seen.push(...found);
             else if (at === null) {
-              // Backwards begins at the end, which a first page does not know of.
+              // Backwards paging begins at the end, which a first page does not know.
               at = '\u{10ffff}';
               continue;
             } else seen.unshift(...found);
@@ -87,11 +87,11 @@ describe('pages', () => {
     );
   });
 
-  it('go on where a model has gone that the last one ended with', () => {
+  it('continue after a model that no longer exists', () => {
     expect(cut(listOf(['a', 'c']), { after_id: '@sim/b' }).data.map(({ id }) => id)).toEqual(['@sim/c']);
   });
 
-  it('have 20 models unasked', () => {
+  it('have 20 models by default', () => {
     expect(readPage('')).toEqual({ limit: 20, after: undefined, before: undefined, lifecycle: undefined });
   });
 });

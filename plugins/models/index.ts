@@ -2,7 +2,7 @@ import { definePlugin, GatewayError, type Exchange, type ModelDirectory, type Re
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
 import { toOpenAiList, toOpenAiModel } from './openai.ts';
 
-/** Tells a caller which models it may ask for. No upstream is asked. */
+/** Lists the models that a caller may use. Sends nothing upstream. */
 export default definePlugin({
   name: 'models',
   level: 'entry',
@@ -11,7 +11,7 @@ export default definePlugin({
   requires: ['caller'],
   explain({ exchange: { operation, caller, reply, error } }) {
     if (!operation?.id.startsWith('models.') || !reply || error) return undefined;
-    return { does: `answers what key ${caller?.keyId} may use; no upstream is asked` };
+    return { does: `lists the models that key ${caller?.keyId} may use; nothing is sent upstream` };
   },
   create({ host }) {
     const answers: Readonly<Record<string, Answer | undefined>> = { 'models.list': list, 'models.retrieve': retrieve };
@@ -27,7 +27,7 @@ export default definePlugin({
 
 type Answer = (directory: ModelDirectory, exchange: Exchange, query: string) => object;
 
-/** The API of the client, which the operation has been chosen by. */
+/** The operation's format is the client's API. */
 const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name === 'anthropic-messages';
 
 function list(directory: ModelDirectory, exchange: Exchange, query: string): object {
@@ -40,7 +40,8 @@ function retrieve(directory: ModelDirectory, exchange: Exchange): object {
   const id = exchange.request.params['id'] ?? '';
   const model = directory.find(exchange, id);
   if (!model) {
-    // One answer for what is not there and what is not for this caller: which of them is nobody's to find out.
+    // The same error for a model that does not exist and for one that the caller may not use, so that a caller cannot
+    // tell them apart.
     throw new GatewayError(
       'model_not_found',
       `The model ${JSON.stringify(id.slice(0, 300))} does not exist, or this key may not use it. Models are named \`@slug/model\`.`,

@@ -1,6 +1,8 @@
 import type { ListedModel } from '../../src/plugin/index.ts';
 
-/** https://platform.openai.com/docs/api-reference/models/object. Nobody tells the gateway when a model was made. */
+/**
+ * https://platform.openai.com/docs/api-reference/models/object. `created` is 0 because the gateway does not know it.
+ */
 export const toOpenAiModel = ({ id, provider }: ListedModel): object => ({
   id,
   object: 'model',

@@ -9,19 +9,19 @@ import {
 } from '../../src/plugin/index.ts';
 import { SpelledFields } from './spelled-fields.ts';
 
-/** One field that a target sets or takes out. */
+/** One field that a target sets or deletes. */
 interface Change {
   readonly edit: Edit;
-  /** Fields of a body that must go when the edit is made, because they say the same. */
+  /** Fields with the same meaning, which must be deleted when the edit is applied. */
   readonly synonyms: readonly KeyPath[];
 }
 
-/** The changes that a target makes to bodies of one API, worked out once. */
+/** The changes that a target makes to bodies of one API, compiled once. */
 export interface Changes {
-  /** Only where the request leaves the field out; null is OpenAI's way of leaving it out. */
-  readonly beneath: readonly Change[];
-  readonly laidOver: readonly Change[];
-  /** Fields that are taken out whatever the request says in them. */
+  /** Applied only when the request omits the field; null isKept as omitted, as in OpenAI's API. */
+  readonly defaults: readonly Change[];
+  readonly overrides: readonly Change[];
+  /** Fields that are deleted regardless of their value. */
   readonly dropped: ReadonlySet<string>;
   readonly spellings: Spellings;
 }
@@ -36,9 +36,9 @@ export function compileChanges(target: Target, spellings: Spellings): Changes {
     return { edit, synonyms: others.filter((other) => !own.some((one) => spellings.overlaps(one.path, other))) };
   };
   return {
-    beneath: defaults.map((edit) => change(edit, [])),
-    // What the target itself sets is no synonym that the caller has slipped in.
-    laidOver: [
+    defaults: defaults.map((edit) => change(edit, [])),
+    // A field that the target itself sets is not deleted as a synonym.
+    overrides: [
       ...overrides.map((edit) => change(edit, overrides)),
       ...drops.map((edit) => change(edit, [...overrides, ...defaults])),
     ],
@@ -47,21 +47,24 @@ export function compileChanges(target: Target, spellings: Spellings): Changes {
   };
 }
 
-/** The body as the target wants it. */
-export function applyChanges(body: RequestBody, { beneath, laidOver, dropped, spellings }: Changes): RequestBody {
-  const asked = new SpelledFields(body, spellings);
-  const counts = (path: KeyPath): boolean => asked.said(path).some((said) => !dropped.has(said.join('.')));
+/** The body with the target's changes. */
+export function applyChanges(body: RequestBody, { defaults, overrides, dropped, spellings }: Changes): RequestBody {
+  const requestFields = new SpelledFields(body, spellings);
+  const isKept = (path: KeyPath): boolean =>
+    requestFields.spellingsIn(path).some((present) => !dropped.has(present.join('.')));
   const filled = body.edit(
-    beneath.flatMap(({ edit, synonyms }) =>
-      asked.said(edit.path).length > 0 || synonyms.some(counts) ? [] : [{ ...edit, path: asked.nearest(edit.path) }],
+    defaults.flatMap(({ edit, synonyms }) =>
+      requestFields.spellingsIn(edit.path).length > 0 || synonyms.some(isKept)
+        ? []
+        : [{ ...edit, path: requestFields.nearest(edit.path) }],
     ),
   );
   const fields = new SpelledFields(filled, spellings);
   return filled.edit(
-    laidOver.flatMap(({ edit, synonyms }) => {
+    overrides.flatMap(({ edit, synonyms }) => {
       const path = fields.nearest(edit.path);
-      const said = [edit.path, ...synonyms].flatMap((field) => fields.said(field));
-      const replaced = said.filter((other) => !isSame(other, path));
+      const present = [edit.path, ...synonyms].flatMap((field) => fields.spellingsIn(field));
+      const replaced = present.filter((other) => !isSame(other, path));
       return [...replaced.map((other): Edit => ({ ...edit, path: other, value: undefined })), { ...edit, path }];
     }),
   );

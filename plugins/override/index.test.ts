@@ -10,7 +10,7 @@ const operationThatFinds = (fault: BodyFault | undefined, seen: unknown[] = []) 
     seen.push(body);
     return fault;
   };
-  // The plugin asks an operation for this alone.
+  // The plugin reads only this field of an operation.
   return { validate } as Operation;
 };
 
@@ -29,7 +29,7 @@ async function changed(json: Record<string, unknown>, target: Partial<Target>, o
 
 describe('override', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
-    ['puts a field in', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+    ['adds a field', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
     ['replaces a scalar', { a: 1 }, { a: 2 }, { a: 2 }],
     ['replaces an array whole', { a: [1, 2] }, { a: [3] }, { a: [3] }],
     [
@@ -39,56 +39,52 @@ describe('override', () => {
       { a: { x: 1, y: { z: 1, w: 2 } } },
     ],
     ['deletes with null', { a: 1, b: { c: 1, d: 2 } }, { a: null, b: { c: null } }, { b: { d: 2 } }],
-    ['puts an object over a scalar', { a: 1 }, { a: { b: 2 } }, { a: { b: 2 } }],
+    ['replaces a scalar by an object', { a: 1 }, { a: { b: 2 } }, { a: { b: 2 } }],
   ])('%s', async (_, json, params, expected) => {
     const { attempt } = await applied(json, params);
     expect(attempt.body.json()).toEqual(expected);
   });
 
   it.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
-    ['puts in what is not said', {}, { a: 1 }, { a: 1 }],
-    ['puts in what is null', { a: null }, { a: 1 }, { a: 1 }],
+    ['adds an absent field', {}, { a: 1 }, { a: 1 }],
+    ['replaces null', { a: null }, { a: 1 }, { a: 1 }],
     [
-      'leaves what is said',
+      'keeps the client’s value',
       { a: 2, b: 0, c: '', d: false },
       { a: 1, b: 1, c: 'x', d: true },
       { a: 2, b: 0, c: '', d: false },
     ],
     ['fills objects key by key', { a: { x: 1, y: null } }, { a: { x: 2, y: 2, z: 2 } }, { a: { x: 1, y: 2, z: 2 } }],
-    ['leaves a list whole', { a: [] }, { a: [1] }, { a: [] }],
-    ['leaves a scalar where the default is an object', { a: 'text' }, { a: { b: 1 } }, { a: 'text' }],
-    ['takes nothing out by a null', { a: 1 }, { a: null, b: null }, { a: 1 }],
-    ['does not take what every object has for something said', {}, { constructor: 1 }, { constructor: 1 }],
+    ['keeps a list unchanged', { a: [] }, { a: [1] }, { a: [] }],
+    ['keeps a scalar when the default is an object', { a: 'text' }, { a: { b: 1 } }, { a: 'text' }],
+    ['deletes nothing by a null', { a: 1 }, { a: null, b: null }, { a: 1 }],
+    ['does not take an inherited property for a client’s value', {}, { constructor: 1 }, { constructor: 1 }],
   ])('a default %s', async (_, json, defaultParams, expected) => {
     const { attempt } = await changed(json, { defaultParams });
     expect(attempt.body.json()).toEqual(expected);
   });
 
   it.each<[string, Record<string, unknown>, string[][], Record<string, unknown>]>([
-    ['takes a field out', { a: 1, b: 2 }, [['a']], { b: 2 }],
-    ['takes a field of an object out', { a: { b: 1, c: 2 } }, [['a', 'b']], { a: { c: 2 } }],
-    ['says nothing where there is nothing', { a: 1 }, [['b'], ['c', 'd'], ['a', 'x']], { a: 1 }],
+    ['deletes a field', { a: 1, b: 2 }, [['a']], { b: 2 }],
+    ['deletes a field of an object', { a: { b: 1, c: 2 } }, [['a', 'b']], { a: { c: 2 } }],
+    ['ignores absent fields', { a: 1 }, [['b'], ['c', 'd'], ['a', 'x']], { a: 1 }],
   ])('a drop %s', async (_, json, dropParams, expected) => {
     const { attempt } = await changed(json, { dropParams });
     expect(attempt.body.json()).toEqual(expected);
   });
 
   it.each<[string, Record<string, unknown>[], Record<string, unknown>]>([
-    ['is laid over what those before made', [{ a: { b: 2 } }, { a: { c: 3 } }], { a: { b: 2, x: 1, c: 3 } }],
-    [
-      'takes the place of the client’s whole, where one before deletes it',
-      [{ a: null }, { a: { c: 3 } }],
-      { a: { c: 3 } },
-    ],
-    ['within an object, too', [{ a: { b: null } }, { a: { b: { c: 3 } } }], { a: { x: 1, b: { c: 3 } } }],
-    ['may delete what one before has written', [{ a: { b: 2 }, d: 4 }, { a: null }], { d: 4 }],
-    ['leaves an object as it is where it has an empty one', [{ a: { b: 2 } }, { a: {} }], { a: { b: 2, x: 1 } }],
+    ['merges into the result of those before', [{ a: { b: 2 } }, { a: { c: 3 } }], { a: { b: 2, x: 1, c: 3 } }],
+    ['replaces the client’s object when an earlier level deletes it', [{ a: null }, { a: { c: 3 } }], { a: { c: 3 } }],
+    ['does so within an object, too', [{ a: { b: null } }, { a: { b: { c: 3 } } }], { a: { x: 1, b: { c: 3 } } }],
+    ['may delete the value of an earlier one', [{ a: { b: 2 }, d: 4 }, { a: null }], { d: 4 }],
+    ['does not change an object by an empty one', [{ a: { b: 2 } }, { a: {} }], { a: { b: 2, x: 1 } }],
   ])('of several levels each %s', async (_, overrideLevels, expected) => {
     const { attempt } = await changed({ a: { b: { y: 1 }, x: 1 } }, { overrideParams: {}, overrideLevels });
     expect(attempt.body.json()).toEqual(expected);
   });
 
-  it('makes of any levels what laying one after the other makes', async () => {
+  it('gives the same result as merging any levels one by one', async () => {
     const { object } = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie) => ({
       value: fc.oneof(fc.constantFrom(1, 'text', null, [1], []), tie('object')),
       object: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { maxKeys: 3 }),
@@ -102,7 +98,7 @@ describe('override', () => {
     );
   });
 
-  it('puts overrides over defaults and takes drops out last', async () => {
+  it('applies overrides after defaults and drops last', async () => {
     const { attempt } = await changed(
       { a: 'asked' },
       {
@@ -121,14 +117,14 @@ describe('override', () => {
     ]);
   });
 
-  it('changes this attempt’s view and not the request, which the next attempt starts from', async () => {
+  it('changes only this attempt’s body, so that the next attempt starts from the request', async () => {
     const { exchange, attempt } = await applied({ model: 'asked' }, { model: 'better' });
     expect(attempt.body.string('model')).toBe('better');
     expect(exchange.request.body?.string('model')).toBe('asked');
     expect(exchange.request.body?.original.toString()).toBe('{"model":"asked"}');
   });
 
-  it('says of every change where it comes from', async () => {
+  it('records the source of every change', async () => {
     const { attempt } = await applied({}, { model: 'm', a: { b: 1 } });
     expect(attempt.body.edits.map(({ path, source }) => `${path.join('.')} by ${source}`)).toEqual([
       'model by config.targets[1] override_params',
@@ -141,7 +137,7 @@ describe('override', () => {
 
     it.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
       [
-        'writes a field as the body does',
+        'spells a field as the body does',
         { imageConfig: { x: 1 } },
         { image_config: { y: 2 } },
         { imageConfig: { x: 1, y: 2 } },
@@ -152,7 +148,7 @@ describe('override', () => {
         { image_size: 3 },
         { image_size: 3 },
       ],
-      ['takes out the other names of a field', { sampleImageSize: 1 }, { image_size: 3 }, { image_size: 3 }],
+      ['deletes the other names of a field', { sampleImageSize: 1 }, { image_size: 3 }, { image_size: 3 }],
       [
         'keeps two names that it sets itself',
         { sampleImageSize: 1 },
@@ -171,7 +167,7 @@ describe('override', () => {
     });
   });
 
-  it('leaves the view alone where the target overrides nothing', async () => {
+  it('does not change the body without overrides', async () => {
     const { exchange, attempt } = await applied(
       { model: 'asked' },
       undefined,
@@ -180,7 +176,7 @@ describe('override', () => {
     expect(attempt.body).toBe(exchange.request.body);
   });
 
-  it('checks the result as if the client had sent it, and tells whose fault it is', async () => {
+  it('validates the result as if the client had sent it, and names the target in the error', async () => {
     const seen: unknown[] = [];
     const operation = operationThatFinds(
       { message: '`temperature` must be number.', param: 'temperature', missing: false },

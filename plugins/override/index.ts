@@ -12,7 +12,10 @@ import {
 } from '../../src/plugin/index.ts';
 import { applyChanges, compileChanges, type Changes } from './changes.ts';
 
-/** A target's parameters over the request: defaults beneath it, overrides on top, drops taken out; the result is checked as if the client had sent it. */
+/**
+ * Applies a target's parameters to the request: defaults, overrides, then drops. The result is validated as if the
+ * client had sent it.
+ */
 export default definePlugin({
   name: 'override',
   level: 'attempt',
@@ -35,7 +38,7 @@ export default definePlugin({
       return changes;
     };
     const { turns } = host;
-    // Two steps for a large body: its parsing and checking, then what comes next.
+    // A large body takes its parsing and validation in a turn, then continues the chain.
     const inTurn = async (
       change: () => void,
       next: () => Promise<void>,

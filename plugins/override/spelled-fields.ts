@@ -1,6 +1,9 @@
 import { isObject, type RequestBody, type Spellings, type KeyPath } from '../../src/plugin/index.ts';
 
-/** The fields of one body, found by paths in any spelling. It walks what the body has: its cost is bounded by the body, not by the path. */
+/**
+ * Finds the fields of one body by paths in any spelling. It walks the fields that the body has, so its cost is bounded
+ * by the body, not by the path.
+ */
 export class SpelledFields {
   readonly #body: RequestBody;
   readonly #spellings: Spellings;
@@ -11,28 +14,31 @@ export class SpelledFields {
   }
 
   /**
-   * Every spelling of the path in which the body has a value. A value of another kind on the way (text where an object belongs) counts,
-   * for the check to judge; null does not.
+   * Every spelling of the path that has a value in the body. A path that ends early at a value of another type (text in
+   * place of an object) is included; validation rejects it later. A null value is not included.
    */
-  said([key = '', ...inner]: KeyPath): KeyPath[] {
-    return this.#inBody(key).flatMap((name) => this.#saidBelow(this.#body.value(name), [name], inner));
+  spellingsIn([key = '', ...inner]: KeyPath): KeyPath[] {
+    return this.#inBody(key).flatMap((name) => this.#spellingsBelow(this.#body.value(name), [name], inner));
   }
 
-  /** The path in the spelling that the body uses, as far as it has objects on the way: beside `generation_config` no `generationConfig` is made. */
+  /**
+   * The path in the spelling that the body uses, as far as the body has objects along it: with `generation_config`
+   * present, no `generationConfig` is created.
+   */
   nearest(path: KeyPath): KeyPath {
     const [key = '', ...inner] = path;
     const own = deepest(this.#inBody(key).map((name) => [name, ...this.#ownBelow(this.#body.value(name), inner)]));
     return [...own, ...path.slice(own.length)];
   }
 
-  #saidBelow(value: unknown, at: KeyPath, [key, ...inner]: KeyPath): KeyPath[] {
+  #spellingsBelow(value: unknown, at: KeyPath, [key, ...inner]: KeyPath): KeyPath[] {
     if (value === undefined || value === null) return [];
     if (key === undefined) return [at];
     if (!isObject(value)) return [[...at, key, ...inner]];
-    return this.#inObject(value, key).flatMap((name) => this.#saidBelow(value[name], [...at, name], inner));
+    return this.#inObject(value, key).flatMap((name) => this.#spellingsBelow(value[name], [...at, name], inner));
   }
 
-  /** Keys of the path that the value has. */
+  /** The keys along the path that the value has. */
   #ownBelow(value: unknown, [key, ...inner]: KeyPath): KeyPath {
     if (key === undefined || !isObject(value)) return [];
     return deepest(this.#inObject(value, key).map((name) => [name, ...this.#ownBelow(value[name], inner)]));
@@ -47,6 +53,6 @@ export class SpelledFields {
   }
 }
 
-/** The longest path, of several the first. */
+/** The longest path; the first of several equally long ones. */
 const deepest = (paths: readonly KeyPath[]): KeyPath =>
   paths.reduce<KeyPath>((best, path) => (path.length > best.length ? path : best), []);

@@ -9,17 +9,17 @@ const busy = (status = 503, retryAfterMs?: number): UpstreamError =>
   new UpstreamError('overloaded', `no ${status}`, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 
 interface Setup extends Partial<RetrySettings> {
-  /** What one try after another does; the last one again and again. */
+  /** The outcome of each try; the last one repeats. */
   readonly tries: readonly (Error | 'ok')[];
   readonly random?: number;
   readonly deadline?: number;
-  /** How long each try takes. */
+  /** Duration of each try. */
   readonly tryMs?: number;
-  /** Another target would be asked after these failures. */
+  /** Failures that fall through to another target. */
   readonly fallsThrough?: (error: GatewayError) => boolean;
 }
 
-/** Starts a request; the test moves the clock. */
+/** Starts a request; the test advances the clock. */
 function start({ tries, random = 1, deadline = 600_000, tryMs = 0, fallsThrough = () => false, ...settings }: Setup) {
   const clock = createFakeClock();
   const exchange = createExchange();
@@ -54,13 +54,13 @@ async function run(setup: Setup) {
 }
 
 describe('retry', () => {
-  it('costs a request that succeeds at once no timer of any kind', async () => {
+  it('starts no timer for a request that succeeds at once', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout');
     const { clock, outcome, at } = await run({ tries: ['ok'] });
     expect([outcome, at.length, clock.started, timers.mock.calls.length]).toEqual(['ok', 1, 0, 0]);
   });
 
-  it('waits by the clock of the host alone', async () => {
+  it('waits only by the host’s clock', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout');
     const { clock } = await run({ tries: [busy(), 'ok'] });
     expect([clock.started, timers.mock.calls.length]).toEqual([1, 0]);
@@ -69,7 +69,7 @@ describe('retry', () => {
   it.each([
     ['never, when it is off', 0, 1],
     ['once', 1, 2],
-    ['as often as it is told', 5, 6],
+    ['as often as configured', 5, 6],
   ])('tries again %s, and fails as the last try failed', async (_, attempts, count) => {
     const failures = Array.from({ length: count }, (_unused, index) => busy(index === count - 1 ? 429 : 503));
     const { at, outcome } = await run({ tries: failures, attempts });
@@ -91,31 +91,31 @@ describe('retry', () => {
   });
 
   it.each([
-    ['what the upstream asks for, not its own backoff', 250, [0, 250]],
-    ['not at all when that is nothing', 0, [0, 0]],
+    ['the upstream’s retry-after, not its own backoff', 250, [0, 250]],
+    ['not at all when that is zero', 0, [0, 0]],
     ['as long as the cap', 1000, [0, 1000]],
   ])('waits %s', async (_, retryAfterMs, times) => {
     expect((await run({ tries: [busy(429, retryAfterMs), 'ok'] })).at).toEqual(times);
   });
 
-  it('leaves the target at once when the upstream says that no try can help, and not for its saying the contrary', async () => {
+  it('does not retry when the upstream sends x-should-retry: false; true does not force a retry', async () => {
     const says = (shouldRetry: boolean, status: number): UpstreamError =>
       new UpstreamError('overloaded', 'no', { status, shouldRetry, retryAfterMs: 0 });
     expect((await run({ tries: [says(false, 503), 'ok'] })).at.length).toBe(1);
     expect((await run({ tries: [says(true, 503), 'ok'] })).at.length).toBe(2);
-    // Which statuses are tried again is the config's to say.
+    // The config decides which statuses are retried.
     expect((await run({ tries: [says(true, 500), 'ok'] })).at.length).toBe(1);
   });
 
-  it('leaves the target at once when the upstream asks for more than the cap', async () => {
+  it('does not retry when the upstream requests a wait above the cap', async () => {
     const failure = busy(429, 1001);
     const { at, outcome, clock } = await run({ tries: [failure, 'ok'] });
     expect([at.length, outcome, clock.started]).toEqual([1, failure, 0]);
   });
 
   it.each([
-    ['a status it was not told of', busy(500)],
-    ['what the client did wrong, whatever its status', new GatewayError('invalid_request', 'no', { status: 503 })],
+    ['a status that is not configured', busy(500)],
+    ['an invalid request, whatever its status', new GatewayError('invalid_request', 'no', { status: 503 })],
     ['a fault of a plugin', new Error('broken')],
     ['a fault of the code', new TypeError('x is not a function')],
   ])('does not repeat %s', async (_, failure) => {
@@ -128,7 +128,7 @@ describe('retry', () => {
     ['timeout_first_byte', 1],
     ['timeout_first_content', 1],
     ['timeout_idle', 1],
-    // It says itself that it was too slow, or was not even asked: another try need not cost the same time.
+    // The upstream itself reported a timeout, or nothing was sent: another try need not cost the same time.
     ['timeout', 2],
     ['connection_failed', 2],
   ])('leaves an upstream that is silent (%s) for another target, where one would be asked', async (code, tries) => {
@@ -138,17 +138,17 @@ describe('retry', () => {
     const fallsThrough = (error: GatewayError): boolean => asked.push(error) > 0;
     expect((await run({ tries: [failure, 'ok'], onStatusCodes, fallsThrough })).at).toHaveLength(tries);
     expect(asked).toEqual(tries === 1 ? [failure] : []);
-    // With nobody else there it is tried again like anything.
+    // Without another target it is retried like any other failure.
     expect((await run({ tries: [failure, 'ok'], onStatusCodes })).at).toHaveLength(2);
   });
 
-  it('waits as the upstream asks also where another target would be asked: how long is for `max_delay` to say', async () => {
+  it('obeys the upstream’s retry-after even with another target; only `max_delay` limits it', async () => {
     expect((await run({ tries: [busy(429, 900), 'ok'], fallsThrough: () => true })).at).toEqual([0, 900]);
     expect((await run({ tries: [busy(429, 1001), 'ok'], fallsThrough: () => true })).at).toEqual([0]);
   });
 
   it.each<ErrorCode>(['context_length_exceeded', 'content_filter'])(
-    'never sends the same words to the same model after %s, whatever statuses it was told of',
+    'never retries after %s, whatever statuses are configured',
     async (code) => {
       const failure = new UpstreamError(code, 'no');
       const { at, outcome } = await run({ tries: [failure, 'ok'], onStatusCodes: new Set([400]) });
@@ -169,7 +169,7 @@ describe('retry', () => {
     [999, 1],
     [1000, 2],
   ])(
-    'begins no wait that the upstream asks for where the deadline of %d ms leaves no time for the answer',
+    'does not start a requested wait when the deadline of %d ms leaves no time for the answer',
     async (deadline, tries) => {
       const { at, clock } = await run({ tries: [busy(429, 500), 'ok'], deadline });
       expect([at.length, clock.started]).toEqual([tries, tries - 1]);
@@ -188,13 +188,13 @@ describe('retry', () => {
     },
   );
 
-  it('counts what the tries took against the deadline', async () => {
+  it('counts the duration of the tries against the deadline', async () => {
     const failure = busy();
     const { at, outcome } = await run({ tries: [failure], tryMs: 450, deadline: 1000 });
     expect([at, outcome]).toEqual([[0, 550], failure]);
   });
 
-  it('ends a wait at once when the client leaves, with the reason', async () => {
+  it('ends a wait at once when the client disconnects, with the reason', async () => {
     const { clock, exchange, at, outcome } = start({ tries: [busy(), 'ok'] });
     await clock.advance(99);
     expect([outcome(), clock.pending]).toEqual(['open', [1]]);
@@ -204,7 +204,7 @@ describe('retry', () => {
     expect([outcome(), clock.pending, at.length]).toEqual([gone, [], 1]);
   });
 
-  it('begins no wait for a client that has left', async () => {
+  it('starts no wait for a disconnected client', async () => {
     const { clock, exchange, at, outcome } = start({ tries: [busy(), 'ok'], tryMs: 10 });
     await clock.advance(5);
     exchange.cancellation.cancel(new GatewayError('client_closed', 'The client left.'));

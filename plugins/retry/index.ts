@@ -8,7 +8,7 @@ import {
   type Attempt,
 } from '../../src/plugin/index.ts';
 
-/** Sends the same bytes again after a failure that may pass, as often as the target's `retry` says. */
+/** Sends the same bytes again after a transient failure, as often as the target's `retry` allows. */
 export default definePlugin({
   name: 'retry',
   level: 'attempt',
@@ -30,7 +30,8 @@ export default definePlugin({
       if (attempts === 0) return next();
       return pRetry(next, {
         retries: attempts,
-        // p-retry itself does not wait: the wait is the clock's, so that tests own it and a client that leaves ends it.
+        // p-retry itself does not wait. The clock waits, so that tests control it and a disconnected client ends the
+        // wait.
         minTimeout: 0,
         onFailedAttempt: async ({ error, retriesConsumed, retriesLeft }) => {
           const wait =
@@ -45,7 +46,7 @@ export default definePlugin({
   },
 });
 
-/** Milliseconds to wait before the next try; undefined when there should be none. */
+/** Milliseconds to wait before the next try; undefined for no further try. */
 function waitBefore(
   { target, choice }: Attempt,
   error: Error,
@@ -54,14 +55,14 @@ function waitBefore(
 ): number | undefined {
   const { onStatusCodes, minDelayMs, maxDelayMs } = target.retry;
   if (!(error instanceof UpstreamError) || !onStatusCodes.has(error.status)) return undefined;
-  // Anthropic and OpenAI know better than a status whether another try can help: SDKs heed them, and so does this.
+  // The upstream's `x-should-retry` is more precise than the status. SDKs obey it, and so does the gateway.
   if (error.shouldRetry === false) return undefined;
   if (isFinalForModel(error)) return undefined;
-  // Waiting in vain a second time costs as much as the first: whoever else there is has its turn.
+  // A second full timeout would cost as much as the first, so another target is tried if there is one.
   if (isSilence(error) && choice.fallsThrough(error)) return undefined;
-  const asked = error.retryAfterMs;
-  // Asked for more than the cap: trying earlier would only be refused again, so the next target has its turn.
-  if (asked !== undefined) return asked <= maxDelayMs ? asked : undefined;
+  const requestedMs = error.retryAfterMs;
+  // The upstream wants a longer wait than the cap. An earlier try would be refused again, so the next target is tried.
+  if (requestedMs !== undefined) return requestedMs <= maxDelayMs ? requestedMs : undefined;
   // Exponential backoff with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015).
   return random() * Math.min(maxDelayMs, minDelayMs * 2 ** retriesConsumed);
 }

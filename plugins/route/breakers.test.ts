@@ -14,8 +14,8 @@ const unsent = (code: ErrorCode): UpstreamError => new UpstreamError(code, 'late
 const busy = (status = 503): UpstreamError => new UpstreamError('overloaded', `no ${status}`, { status });
 const run = (file: Target, setup?: SelectorSetup) => walk(treeOf(file), setup);
 
-describe('a breaker that is open', () => {
-  it('leaves its target out, and tells so', async () => {
+describe('an open breaker', () => {
+  it('skips its target and records it', async () => {
     expect(await run(group([a, b, c]), { open: { a: 5, c: 5 }, failures: { b: busy() } })).toMatchObject({
       tried: ['b'],
       failure: { status: 503 },
@@ -27,7 +27,7 @@ describe('a breaker that is open', () => {
     });
   });
 
-  it('of all targets: the one whose time ends soonest is tried, and no other', async () => {
+  it('of all targets: only the one whose cooldown ends first is tried', async () => {
     const tree = group([a, group([b, c])]);
     const open = { a: 9, b: 5, c: 7 };
     expect(await run(tree, { open })).toMatchObject({ tried: ['b'], failure: undefined, nextCalls: 1 });
@@ -39,7 +39,7 @@ describe('a breaker that is open', () => {
   });
 
   it.each<FailureKind>(['unsupported', 'context_length'])(
-    'is no reason to tell a caller that its request is wrong, where the others cannot take it: %s',
+    'is overridden when the other targets cannot take the request: %s',
     async (kind) => {
       const failures = { a: failureOf(kind) };
       for (const tree of [fallback(a, b), fallback(b, a), fallback(fallback(b, a), c)])
@@ -57,7 +57,7 @@ describe('a breaker that is open', () => {
   );
 
   it.each<ErrorCode>(['provider_not_allowed', 'model_not_allowed'])(
-    'is no reason to tell a caller that it may not be here, where it may not have the others: %s',
+    'is overridden when the caller may not use the other targets: %s',
     async (code) => {
       const failures = { b: new GatewayError(code, 'not yours') };
       const walked = await run(fallback(a, b), { open: { a: 5 }, failures });
@@ -68,7 +68,7 @@ describe('a breaker that is open', () => {
     },
   );
 
-  it('still leaves its target out after an outage, after what stops the chain, and for a model that has refused', async () => {
+  it('still skips its target after an outage, after a failure that stops the chain, and for a model that has refused', async () => {
     const long = { failures: { a: failureOf('context_length') }, open: { b: 5 } };
     const stops: Target = { strategy: { mode: 'fallback', stop_on_errors: ['context_length'] }, targets: [a, b] };
     const twin: Target = { ...b, override_params: a.override_params! };
@@ -80,7 +80,7 @@ describe('a breaker that is open', () => {
       expect(walked).toMatchObject({ tried: ['a'], fallsThrough: [false] });
   });
 
-  it('is nothing to a config of one target: another failure would be all it had to offer', async () => {
+  it('does not apply to a config of one target', async () => {
     expect(await run(a, { open: { a: 5 } })).toMatchObject({ tried: ['a'], reasons: ['only'], skipped: [] });
   });
 
@@ -88,14 +88,14 @@ describe('a breaker that is open', () => {
     ['an answer', undefined, 'a succeeded'],
     ['a failure of the upstream', busy(), 'a failed overloaded'],
     ['no credentials', failureOf('credentials'), 'a failed credentials'],
-    ['what the gateway refuses', new GatewayError('invalid_request', 'no'), 'a abandoned'],
-    ['a target that cannot be asked this', failureOf('unsupported'), 'a abandoned'],
+    ['a rejection by the gateway', new GatewayError('invalid_request', 'no'), 'a abandoned'],
+    ['a target that does not support the task', failureOf('unsupported'), 'a abandoned'],
     ['a fault of a plugin', new Error('broken'), 'a abandoned'],
     ['silence until the operator’s deadline', late, 'a failed'],
     ['a full pool of the gateway', new UpstreamError('pool_exhausted', 'no'), 'a abandoned'],
     ['a host without sockets', new UpstreamError('sockets_exhausted', 'no'), 'a abandoned'],
     ['an address that the egress guard refuses', new UpstreamError('egress_refused', 'no'), 'a abandoned'],
-    ['a reply longer than the gateway takes', new UpstreamError('reply_too_large', 'no'), 'a abandoned'],
+    ['a reply above the gateway’s limit', new UpstreamError('reply_too_large', 'no'), 'a abandoned'],
     ['a time that was over before anything was sent', unsent('timeout_total'), 'a abandoned'],
     ['a request’s time that was over before anything was sent', unsent('timeout_request'), 'a abandoned'],
     ['a gateway that stops', new GatewayError('shutting_down', 'no'), 'a abandoned'],
@@ -110,7 +110,7 @@ describe('a breaker that is open', () => {
     expect((await run(a, setup)).health).toEqual(['a abandoned']);
   });
 
-  it('ignores results at a place that the request itself names, such as a region', async () => {
+  it('ignores outcomes at a destination that the request itself names, such as a region', async () => {
     const during: SelectorSetup['during'] = (_, { attempts }) => {
       const attempt = attempts.at(-1)!;
       attempt.resolved = { ...createAttempt(createExchange()).resolved!, adHoc: true };
@@ -120,10 +120,10 @@ describe('a breaker that is open', () => {
   });
 
   it.each<[string, SelectorSetup, string[]]>([
-    // One who asks for 1 ms must not take a target from all others.
+    // A caller with a deadline of 1 ms must not block a target for all others.
     ['a caller chose', { exchange: { headers: { 'x-gateway-request-timeout': '1' } } }, ['a abandoned']],
-    ['another target had most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
-    ['an own host of the caller’s had', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
+    ['another target used most of', { failures: { a: busy() } }, ['a failed overloaded', 'b abandoned']],
+    ['a host that the caller chose used', { exchange: { headers: { 'x-gateway-custom-host': 'h' } } }, ['a abandoned']],
   ])('is not told of the end of the time that %s', async (_, setup, reported) => {
     const failures = { a: late, b: late, ...setup.failures };
     expect((await run(group([a, b]), { ...setup, failures })).health).toEqual(reported);
@@ -133,7 +133,7 @@ describe('a breaker that is open', () => {
     ['a stream that ends well', undefined, []],
     ['a stream that breaks', failureOf('stream_error'), ['a failed stream_error']],
     ['a client that leaves', new GatewayError('client_closed', 'gone'), []],
-    // It flowed to the last: whoever reads slowly says nothing of the upstream.
+    // It streamed until the end: a slow reader is no evidence about the upstream.
     ['a stream that takes too long', failureOf('timeout_total'), []],
     ['the end of the request’s own time', late, []],
   ])('is told of %s after its content has begun to leave', async (_, error, more) => {

@@ -25,7 +25,7 @@ const weight = fc.oneof(
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe('the order of a load balance', () => {
-  it('has every member with a weight once and no other, whatever is drawn', () => {
+  it('contains every member with a weight once, whatever is drawn', () => {
     fc.assert(
       fc.property(fc.array(weight, { maxLength: 20 }), fc.infiniteStream(random), (weights, draws) => {
         const order = paths(balance(weights), () => draws.next().value);
@@ -44,12 +44,12 @@ describe('the order of a load balance', () => {
     expect(paths(balance([3, 0, 7]), () => at)[0]).toBe(first);
   });
 
-  it('draws the next one by the weights of those that are left', () => {
-    // 0.5 of 1 + 1 + 8 is the third; of what is left, 1 + 1, the second.
+  it('draws each next member by the weights of the remaining ones', () => {
+    // 0.5 of 1 + 1 + 8 is the third; of the remaining 1 + 1, the second.
     expect(paths(balance([1, 1, 8]), () => 0.5)).toEqual(['2', '1', '0']);
   });
 
-  it('draws as often as the weights say', () => {
+  it('draws in proportion to the weights', () => {
     const counts = [0, 0, 0];
     const rounds = 10_000;
     for (let round = 0; round < rounds; round += 1) {
@@ -59,7 +59,7 @@ describe('the order of a load balance', () => {
     expect(counts).toEqual([1000, 2000, 7000]);
   });
 
-  it('asks for no second draw where the first member answers', () => {
+  it('draws no second number when the first member answers', () => {
     let draws = 0;
     const order = drawOrder(balance([1, 1]), () => ((draws += 1), 0));
     order.next();

@@ -1,8 +1,8 @@
 import type { Group, Route } from '../../src/plugin/index.ts';
 
 /**
- * The members of a load balance in the order they are tried: the first drawn by weight, and each next one by weight among
- * those that are left, so that the requests of a target that fails spread over the others as their weights say.
+ * The members of a load balance in order of trial. The first is drawn by weight, each further one by weight among the
+ * remaining members, so that the requests of a failing target spread over the others in proportion to their weights.
  * @param random 0 ≤ x < 1
  */
 export function* drawOrder({ members, weights }: Group, random: () => number): Generator<Route> {
@@ -23,6 +23,6 @@ function draw(from: readonly { readonly weight: number }[], at: number): number 
     threshold -= weight;
     if (threshold < 0) return index;
   }
-  // Rounding can leave a last speck above the sum of fractions.
+  // Rounding can leave `threshold` slightly above zero after the last member.
   return from.length - 1;
 }

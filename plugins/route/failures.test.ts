@@ -16,7 +16,7 @@ const pair = (strategy: Partial<Strategy>): GatewayFile => ({
 
 async function fallsThrough(strategy: Partial<Strategy>, failure: unknown): Promise<boolean> {
   const walked = await walk(treeOf(pair(strategy)), { failures: { a: failure } });
-  // What it said while the first was asked is what it did afterwards.
+  // The prediction during the first attempt equals the later behaviour.
   expect(walked.fallsThrough[0]).toBe(walked.tried.length === 2);
   return walked.tried.length === 2;
 }
@@ -26,12 +26,12 @@ const by = async (strategy: Partial<Strategy>): Promise<FailureKind[]> => {
   return KINDS.filter((_, index) => going[index]);
 };
 
-describe('the kinds of failure that give way to the next target', () => {
-  it.each(KINDS)('by default: %s as its table says', async (kind) => {
+describe('the kinds of failure that fall through to the next target', () => {
+  it.each(KINDS)('by default: %s as in FAILURE_KINDS', async (kind) => {
     expect(await fallsThrough({}, failureOf(kind))).toBe(FAILURE_KINDS[kind].fallsThrough);
   });
 
-  it('by default are what another upstream may do better, and not what the caller or the operator has to mend', () => {
+  it('by default are those that another upstream may avoid, not those that the caller or the operator has to fix', () => {
     expect(KINDS.filter((kind) => !FAILURE_KINDS[kind].fallsThrough)).toEqual([
       'content_filter',
       'auth',
@@ -71,7 +71,7 @@ describe('the kinds of failure that give way to the next target', () => {
     expect(await by(strategy)).toEqual(kinds);
   });
 
-  it('are two for a failure inside a stream: its own, and that of the stream', async () => {
+  it('are two for a failure inside a stream: its own kind and stream_error', async () => {
     const inStream = failureOf('overloaded', { inStream: true });
     expect(await fallsThrough({ on_errors: ['stream_error'] }, inStream)).toBe(true);
     expect(await fallsThrough({ on_errors: ['overloaded'] }, inStream)).toBe(true);
@@ -79,7 +79,7 @@ describe('the kinds of failure that give way to the next target', () => {
     expect(await fallsThrough({ on_errors: ['stream_error'] }, failureOf('overloaded'))).toBe(false);
   });
 
-  it('do not have the end of the request’s own time among them', async () => {
+  it('do not include the request’s deadline', async () => {
     expect(await fallsThrough({ on_status_codes: [504] }, new UpstreamError('timeout_request', 'late'))).toBe(false);
   });
 });
@@ -118,17 +118,17 @@ describe.each<[FailureKind, Partial<Strategy>]>([
     expect(await walk(tree(first, second), { failures: { 0: refused } })).toMatchObject({ tried: ['0', '1'] });
   });
 
-  it('nor is a model that has refused before the last one did', async () => {
+  it('nor is a model that refused earlier', async () => {
     const walked = await walk(tree('one', 'two', 'one', 'two', 'three'), { failures: { 0: refused, 1: refused } });
     expect(walked.tried).toEqual(['0', '1', '4']);
   });
 
-  it('that nobody else could do better is known before: no other is said to be asked', async () => {
+  it('fallsThrough is false when every other target would refuse as well', async () => {
     const walked = await walk(tree('one', 'one'), { failures: { 0: refused } });
     expect(walked).toMatchObject({ tried: ['0'], fallsThrough: [false], failure: refused });
   });
 
-  it('the model is the request’s own where no target names one', async () => {
+  it('the model is the request’s when no target names one', async () => {
     const targets = [{ provider: '@a' }, { provider: '@b' }, { provider: '@c', default_params: { model: 'other' } }];
     const file: GatewayFile = { strategy: { mode: 'fallback', ...strategy }, targets };
     const setup: SelectorSetup = { failures: { a: refused, b: refused, c: refused } };
@@ -150,20 +150,20 @@ describe('a prompt that was too long', () => {
     });
 
   it.each<[string, (number | undefined)[], string[]]>([
-    ['to a larger window only, where both say theirs', [200, 100, 200, 201], ['0', '3']],
-    ['where the first does not say its own', [undefined, 100], ['0', '1']],
-    ['where the next does not say its own', [200, undefined], ['0', '1']],
+    ['to a larger window only, when both declare theirs', [200, 100, 200, 201], ['0', '3']],
+    ['when the first does not declare its window', [undefined, 100], ['0', '1']],
+    ['when the next does not declare its window', [200, undefined], ['0', '1']],
   ])('goes %s', async (_, sizes, tried) => {
     expect((await walk(windows(...sizes), { failures: { 0: failureOf('context_length') } })).tried).toEqual(tried);
   });
 
-  it('for two models is too long for what lies between them', async () => {
+  it('for two models is too long for a model between them', async () => {
     const failures = { 0: failureOf('context_length'), 1: failureOf('context_length') };
     const walked = await walk(windows(100, 300, 200, 400), { failures });
     expect(walked).toMatchObject({ tried: ['0', '1', '3'], skipped: [['2', 'context_window', 2]] });
   });
 
-  it('is another matter than one that a filter refuses: that has no size', async () => {
+  it('differs from a filter’s refusal, which does not depend on size', async () => {
     expect((await walk(windows(200, 100), { failures: { 0: failureOf('content_filter') } })).tried).toEqual(['0', '1']);
   });
 });

@@ -15,9 +15,9 @@ const run = (file: Target, setup?: SelectorSetup) => walk(treeOf(file), setup);
 
 describe('route', () => {
   it.each<[string, Target]>([
-    ['a config that is one target', a],
+    ['a config of one target', a],
     ['a group of one', { targets: [a] }],
-    ['groups in groups', group([group([group([a])])])],
+    ['nested groups', group([group([group([a])])])],
   ])('tries the target of %s, then goes on', async (_, tree) => {
     expect(await run(tree)).toMatchObject({ tried: ['a'], failure: undefined, nextCalls: 1 });
   });
@@ -30,7 +30,7 @@ describe('route', () => {
     });
   });
 
-  it('fails as the last target failed, when all do, and does not go on', async () => {
+  it('throws the last target’s failure when all fail, and does not call next', async () => {
     const last = busy(429);
     const { tried, failure, nextCalls } = await run(group([a, b]), { failures: { a: busy(), b: last } });
     expect([tried, failure, nextCalls]).toEqual([['a', 'b'], last, 0]);
@@ -39,18 +39,14 @@ describe('route', () => {
   it.each<[string, Error, boolean]>([
     ['a listed status of an upstream', busy(429), true],
     ['another status', busy(500), false],
-    [
-      'what the client did wrong, whatever its status',
-      new GatewayError('invalid_request', 'no', { status: 503 }),
-      false,
-    ],
+    ['an invalid request, whatever its status', new GatewayError('invalid_request', 'no', { status: 503 }), false],
     ['a fault of a plugin', new Error('broken'), false],
   ])('for %s gives way: %s', async (_, failure, fallsThrough) => {
     const { tried } = await run(group([a, b]), { failures: { a: failure } });
     expect(tried).toEqual(fallsThrough ? ['a', 'b'] : ['a']);
   });
 
-  it('asks nobody else for a client that has left', async () => {
+  it('tries no further target for a disconnected client', async () => {
     const { tried, failure, health } = await run(group([a, b]), {
       failures: { a: busy() },
       during: (_, { cancellation }) => cancellation.cancel(new GatewayError('client_closed', 'gone')),
@@ -61,9 +57,9 @@ describe('route', () => {
 
   it.each<[string, Target, Record<string, unknown>, string[], boolean]>([
     ['an inner group first', group([group([a, b]), c]), { a: busy() }, ['a', 'b'], true],
-    ['then what is beside it', group([group([a, b]), c]), { a: busy(), b: busy() }, ['a', 'b', 'c'], true],
+    ['then the member after it', group([group([a, b]), c]), { a: busy(), b: busy() }, ['a', 'b', 'c'], true],
     [
-      'by each group’s own statuses: the inner gives way',
+      'by each group’s own statuses: the inner falls through',
       group([group([a, b], [503]), c], [500]),
       { a: busy(503), b: busy(500) },
       ['a', 'b', 'c'],
@@ -77,7 +73,7 @@ describe('route', () => {
       false,
     ],
     [
-      'an inner failure that only the outer gives way to',
+      'an inner failure that only the outer group lets fall through',
       group([group([a, b], [429]), c, d], [503]),
       { a: busy(503), c: busy(503) },
       ['a', 'c', 'd'],
@@ -88,20 +84,20 @@ describe('route', () => {
     expect([walked.tried, walked.failure === undefined]).toEqual([tried, answered]);
   });
 
-  it('gives way in a load balance to another member, until none is left', async () => {
+  it('falls through to the other members of a load balance', async () => {
     const tree = group([a, b, c], [503], 'loadbalance');
     const { tried, failure } = await run(tree, { failures: { a: busy(), b: busy(), c: busy() } });
     expect(tried.toSorted()).toEqual(['a', 'b', 'c']);
     expect(failure).toMatchObject({ status: 503 });
   });
 
-  it('never tries a member of a load balance with the weight 0, nor counts on it', async () => {
+  it('never tries or predicts a member of weight 0', async () => {
     const weighted = [a, { ...b, weight: 1 }, c].map((one) => ({ weight: 0, ...one }));
     const walked = await run(group(weighted, [503], 'loadbalance'), { failures: { b: busy() } });
     expect(walked).toMatchObject({ tried: ['b'], failure: { status: 503 }, fallsThrough: [false] });
   });
 
-  it('says so where no config was chosen before it', async () => {
+  it('fails with internal_error when no config was chosen before it', async () => {
     await expect(runPlugin(route, { needs: { attempts: {}, health: {} } })).rejects.toMatchObject({
       code: 'internal_error',
       message: expect.stringContaining('before a config was chosen'),
@@ -130,7 +126,7 @@ describe('a conditional', () => {
     expect(await run(byModel, setup)).toMatchObject({ tried: [name], reasons: [reason], fallsThrough: [false] });
   });
 
-  it('that fails inside a fallback gives way to the next member, not to its other branch', async () => {
+  it('that fails inside a fallback falls through to the next member, not to its other branch', async () => {
     const walked = await run(group([byModel, c]), {
       exchange: { json: { model: 'large' } },
       failures: { a: busy() },
@@ -138,7 +134,7 @@ describe('a conditional', () => {
     expect(walked).toMatchObject({ tried: ['a', 'c'], failure: undefined, reasons: ['condition', 'fallback'] });
   });
 
-  it('is no hope for the failure before it where its branch of this request is left alone', async () => {
+  it('does not count as a next target when its branch for this request has an open breaker', async () => {
     const setup = { exchange: { json: { model: 'large' } }, failures: { c: busy() }, open: { a: 10 } };
     expect(await run(group([c, byModel]), setup)).toMatchObject({ tried: ['c'], fallsThrough: [false] });
     expect(await run(group([c, byModel]), { ...setup, open: { b: 10 } })).toMatchObject({
@@ -159,9 +155,9 @@ describe('why a target is tried', () => {
       { failures: { a: busy(), b: busy() } },
       ['first', 'fallback', 'fallback'],
     ],
-    ['fallback, where the first is left alone', group([a, b]), { open: { a: 5 } }, ['fallback']],
+    ['fallback, when the first is skipped', group([a, b]), { open: { a: 5 } }, ['fallback']],
     ['weight, then fallback', group([a, b], [503], 'loadbalance'), { failures: { b: busy() } }, ['weight', 'fallback']],
-    ['weight, where another is left alone', group([a, b], [503], 'loadbalance'), { open: { b: 5 } }, ['weight']],
+    ['weight, when another is skipped', group([a, b], [503], 'loadbalance'), { open: { b: 5 } }, ['weight']],
     ['first of an inner group', group([group([a, b]), c]), {}, ['first']],
     [
       'fallback through an inner group',
@@ -177,7 +173,7 @@ describe('why a target is tried', () => {
 });
 
 describe('the deadline of a request', () => {
-  it('ends the chain: no target is asked after it', async () => {
+  it('ends the chain: no target is tried after it', async () => {
     const clock = createFakeClock();
     const setup: SelectorSetup = { clock, failures: { a: busy(), b: busy() }, during: () => clock.advance(60) };
     const walked = await run(group([a, b, c]), { ...setup, exchange: { deadline: 120 } });
@@ -187,11 +183,11 @@ describe('the deadline of a request', () => {
     });
   });
 
-  it('is told where it ends all', async () => {
+  it('is the error when it ends the request', async () => {
     expect(await run(group([a, b]), { failures: { a: busy(), b: late } })).toMatchObject({ failure: late });
   });
 
-  it('that has passed before anybody was asked is told with its length', async () => {
+  it('that passed before the first try is reported with its length', async () => {
     const clock = createFakeClock();
     await clock.advance(50);
     expect(await run(a, { clock, exchange: { startedAt: 10, deadline: 30 } })).toMatchObject({
@@ -201,7 +197,7 @@ describe('the deadline of a request', () => {
   });
 });
 
-describe('what the client is told when nobody answers', () => {
+describe('the error for the client when no target answers', () => {
   const any: Target = {
     strategy: {
       mode: 'fallback',
@@ -214,21 +210,21 @@ describe('what the client is told when nobody answers', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['the last failure', { a: failureOf('overloaded'), b: failureOf('rate_limit'), c: failureOf('overloaded') }, 'c'],
-    ['not that the last one could not take the request', { a: refused, b: failureOf('overloaded'), c: refused }, 'b'],
-    ['nor that the gateway could not send it there', { a: failureOf('timeout_total'), b: strict }, 'a'],
+    ['not the last target’s rejection of the request', { a: refused, b: failureOf('overloaded'), c: refused }, 'b'],
+    ['nor the gateway’s rejection before sending', { a: failureOf('timeout_total'), b: strict }, 'a'],
     [
-      'nor that its credentials are wrong',
+      'nor its refused credentials',
       { a: failureOf('overloaded'), b: failureOf('auth'), c: failureOf('not_found') },
       'a',
     ],
     [
-      'nor that its model is too small',
+      'nor its too small context window',
       { a: failureOf('connection'), b: failureOf('context_length'), c: refused },
       'a',
     ],
     ['the last refusal where all refuse', { a: failureOf('not_found'), b: failureOf('auth'), c: refused }, 'c'],
     [
-      'what the filter says',
+      'the content filter’s refusal',
       { a: failureOf('overloaded'), b: failureOf('content_filter'), c: failureOf('content_filter') },
       'c',
     ],

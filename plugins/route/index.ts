@@ -1,7 +1,7 @@
 import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
 import { TargetSelector, type SelectorTools } from './target-selector.ts';
 
-/** Walks the config's strategy tree and runs the attempt chain of one target after another until one answers. */
+/** Walks the config's strategy tree and runs the attempt chain for one target after another until one answers. */
 export default definePlugin({
   name: 'route',
   level: 'request',
@@ -11,7 +11,7 @@ export default definePlugin({
   explain({ exchange: { attempts, skipped } }) {
     const asked = attempts.map(({ target, choice }) => ({ target: target.path, why: choice.reason }));
     const leftOut = skipped.map(({ target, reason }) => ({ target: target.path, why: reason }));
-    const parts = [asked.map(nameOf).join(', then '), ...leftOut.map((one) => `leaves out ${nameOf(one)}`)];
+    const parts = [asked.map(nameOf).join(', then '), ...leftOut.map((one) => `skips ${nameOf(one)}`)];
     const does = parts.filter((part) => part !== '').join('; ');
     return does === '' ? undefined : { does, details: { asked, leftOut } };
   },
@@ -19,7 +19,7 @@ export default definePlugin({
     return async function route(ctx, next) {
       const { config } = ctx.exchange;
       if (!config) throw new GatewayError('internal_error', 'The route plugin ran before a config was chosen.');
-      await new TargetSelector(ctx, config, ctx.exchange.draws ? noting(ctx.exchange.draws, host) : host).run();
+      await new TargetSelector(ctx, config, ctx.exchange.draws ? recordDraws(ctx.exchange.draws, host) : host).run();
       await next();
     };
   },
@@ -27,8 +27,8 @@ export default definePlugin({
 
 const nameOf = ({ target, why }: { readonly target: string; readonly why: string }): string => `${target} (${why})`;
 
-/** Draws as ever, and keeps what was drawn. */
-const noting = (draws: number[], { attempts, health, clock, random }: SelectorTools): SelectorTools => ({
+/** Records every random number that is drawn. */
+const recordDraws = (draws: number[], { attempts, health, clock, random }: SelectorTools): SelectorTools => ({
   attempts,
   health,
   clock,

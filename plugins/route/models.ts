@@ -1,13 +1,13 @@
 import type { RequestBody, SkippedTarget, Target } from '../../src/plugin/index.ts';
 
-/** A target whose model has refused what this request says: the same words meet the same answer there. */
+/** A target whose model has refused this request. The same model would refuse it again. */
 export interface ModelRefusal {
   readonly target: Target;
-  /** The prompt was too long for it; else a content filter took offence. */
+  /** True: the prompt was too long. False: a content filter refused it. */
   readonly tooLong: boolean;
 }
 
-/** Why a target could do no better than those that have refused; undefined: it might. */
+/** Why a target would refuse as well; undefined when it might succeed. */
 export function reasonAgainst(
   target: Target,
   refusals: readonly ModelRefusal[],
@@ -20,11 +20,11 @@ export function reasonAgainst(
     : undefined;
 }
 
-/** Where either does not say how much it takes, trying is the only way to know. */
+/** When either does not declare its context window, only a try can tell. */
 const mayTakeMore = ({ contextWindow: one }: Target, { contextWindow: other }: Target): boolean =>
   one === undefined || other === undefined || one > other;
 
-/** The model a target asks, as it is written: by the target, or by the request. */
+/** The model name of a target, as the target or the request writes it. */
 function modelOf({ overrideParams, defaultParams }: Target, body: RequestBody | undefined): string | undefined {
   const own = overrideParams?.['model'];
   if (typeof own === 'string') return own;
@@ -33,8 +33,8 @@ function modelOf({ overrideParams, defaultParams }: Target, body: RequestBody | 
 }
 
 /**
- * The same model at whatever place: without its catalog entry, its family's prefix and the way a host writes versions. A name
- * without a version stands for one of them; two versions are two models.
+ * Whether two names mean the same model at any host: compared without catalog entry, family prefix and host-specific
+ * version syntax. A name without a version matches any version; two different versions are two models.
  */
 function isSameModel(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
@@ -42,10 +42,14 @@ function isSameModel(one: string | undefined, other: string | undefined): boolea
   return here === there || here.replace(VERSION, '') === there || here === there.replace(VERSION, '');
 }
 
-/** `-20250929`, `-2024-08-06`, `-001`: a date or a number of three digits behind the name; and the words for whichever is current. */
+/**
+ * `-20250929`, `-2024-08-06`, `-001`: a date or a three-digit number after the name; or a word for the current version.
+ */
 const VERSION = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|default)$/;
 
-/** `@slug/`, `publishers/x/models/` and whatever else leads there; then `family.`, which is letters alone: no `gpt-4.1`. */
+/**
+ * `@slug/`, `publishers/x/models/` and any other path; then `family.`, letters only, so that `gpt-4.1` does not match.
+ */
 const PLACE = /^(?:.*\/)?(?:[a-z]+\.)?/i;
 
 const bareName = (model: string): string => model.replace(PLACE, '').replace('@', '-').toLowerCase();

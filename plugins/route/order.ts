@@ -4,7 +4,7 @@ import { stickyKey, stickyOrder } from './sticky.ts';
 
 export interface Order {
   readonly order: Iterable<Route>;
-  /** Why its first member is asked; undefined where the group offers no choice. */
+  /** Why the first member is tried; undefined when the group offers no choice. */
   readonly reason: ChoiceReason | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface OrderTools {
   readonly random: () => number;
 }
 
-/** The members of a group in the order they are asked. */
+/** The members of a group in order of trial. */
 export function orderOf(group: Group, exchange: Exchange, { clock, random }: OrderTools): Order {
   if (group.mode !== 'loadbalance')
     return { order: group.members, reason: group.members.length > 1 ? 'first' : undefined };

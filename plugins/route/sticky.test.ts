@@ -24,7 +24,7 @@ const balance = (weights: Readonly<Record<string, number>>, sticky?: Partial<Sti
 const of = (user: string | undefined, parts: Partial<Exchange> = {}): Exchange =>
   createExchange({ metadata: user === undefined ? {} : { user }, ...parts });
 
-/** Members in the order they are asked for a user, at a moment. */
+/** Members in order of trial for a user, at a time. */
 function ranking(group: Group, user: string, wall = WALL): string[] {
   const key = stickyKey(group.sticky!, of(user))!;
   return stickyOrder(group, group.sticky!, key, wall).map((member) => nameOf(member as never));
@@ -39,7 +39,7 @@ const weights = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), weight, { maxKe
 const user = fc.string({ maxLength: 40 });
 
 describe('the order of a sticky load balance', () => {
-  it('has every member with a weight once and no other', () => {
+  it('contains every member with a weight once', () => {
     fc.assert(
       fc.property(weights, user, (shares, who) => {
         const used = Object.keys(shares).filter((name) => shares[name]! > 0);
@@ -58,7 +58,7 @@ describe('the order of a sticky load balance', () => {
     );
   });
 
-  it('does not change when a member goes, but for that member', () => {
+  it('does not change when another member is removed', () => {
     fc.assert(
       fc.property(weights, user, fc.nat(), (shares, who, pick) => {
         const list = Object.keys(shares);
@@ -70,20 +70,20 @@ describe('the order of a sticky load balance', () => {
     );
   });
 
-  it('begins with each member as often as its weight says', () => {
+  it('begins with each member in proportion to its weight', () => {
     const shares = { a: 1, b: 2, c: 7 };
     const group = balance(shares);
     const rounds = 20_000;
     const counts: Record<string, number> = { a: 0, b: 0, c: 0 };
     for (let round = 0; round < rounds; round += 1) counts[ranking(group, `user-${round}`)[0]!]! += 1;
-    // Four standard deviations of such a draw; the users are always the same, so this never flickers.
+    // Four standard deviations of such a draw; the users are fixed, so the test never flickers.
     for (const [name, share] of Object.entries(shares)) {
       const p = share / 10;
       expect(Math.abs(counts[name]! - rounds * p)).toBeLessThan(4 * Math.sqrt(rounds * p * (1 - p)));
     }
   });
 
-  it('gives the users of a member that fails to the others by their weights', () => {
+  it('spreads the users of a failing member over the others by their weights', () => {
     const group = balance({ a: 10, b: 1, c: 3 });
     const seconds = Array.from({ length: 5000 }, (_, index) => ranking(group, `user-${index}`))
       .filter(([first]) => first === 'a')
@@ -91,7 +91,7 @@ describe('the order of a sticky load balance', () => {
     expect(seconds.filter((name) => name === 'c').length / seconds.length).toBeCloseTo(0.75, 1);
   });
 
-  it('tells targets apart that differ in nothing', () => {
+  it('distinguishes identical targets', () => {
     const twin = createTarget({ provider: '@same' });
     const group: Group = { ...balance({ a: 1, b: 1 }), members: [twin, { ...twin }] };
     const first = Array.from({ length: 200 }, (_, index) => {
@@ -102,19 +102,19 @@ describe('the order of a sticky load balance', () => {
   });
 });
 
-describe('the time a choice holds', () => {
+describe('the lifetime of a choice', () => {
   const group = balance(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`t${index}`, 1])));
   const users = Array.from({ length: 300 }, (_, index) => `user-${index}`);
-  /** The users whose choice is another one at the second moment. */
+  /** The users whose choice differs at the second time. */
   const moved = (from: number, to: number): number =>
     users.filter((who) => ranking(group, who, from)[0] !== ranking(group, who, to)[0]).length;
 
-  it('is the ttl: after it a user’s choice is made anew', () => {
-    // One in twenty comes back to the same of twenty targets.
+  it('is the ttl, after which a user’s choice is made again', () => {
+    // One in twenty gets the same of twenty targets again.
     expect(moved(WALL, WALL + HOUR)).toBeGreaterThan(users.length * 0.85);
   });
 
-  it('begins at another moment for each user: they never all move at once', () => {
+  it('begins at a different time for each user, so that they never all move at once', () => {
     const step = HOUR / 10;
     for (let at = 0; at < 10; at += 1) {
       const count = moved(WALL + at * step, WALL + (at + 1) * step);
@@ -123,7 +123,7 @@ describe('the time a choice holds', () => {
     }
   });
 
-  it('has just one change within any ttl', () => {
+  it('contains exactly one change within any ttl', () => {
     const step = HOUR / 20;
     for (const who of users.slice(0, 50)) {
       const choices = Array.from({ length: 20 }, (_, index) => ranking(group, who, WALL + index * step)[0]);
@@ -134,7 +134,7 @@ describe('the time a choice holds', () => {
   });
 });
 
-describe('what requests are kept together by', () => {
+describe('the sticky key', () => {
   const keyOf = (fields: readonly HashField[], exchange: Exchange): string | undefined =>
     stickyKey({ fields, ttlMs: HOUR }, exchange)?.toString('hex');
   const all: readonly HashField[] = ['caller', { metadata: 'user' }, { header: 'x-session' }];
@@ -165,14 +165,14 @@ describe('what requests are kept together by', () => {
     expect(keyOf([field], one)).not.toBe(keyOf([field], other));
   });
 
-  it('is all fields together, one that is missing among them', () => {
+  it('covers all fields, including a missing one', () => {
     const keys = [of('u'), of('u', { caller: undefined }), of(undefined), of('x-session')].map((one) =>
       keyOf(all, one),
     );
     expect(new Set(keys).size).toBe(4);
   });
 
-  it('is nothing where all are missing, or only their names are there', () => {
+  it('is undefined when all fields are missing', () => {
     expect(keyOf(all, of(undefined, { caller: undefined }))).toBeUndefined();
     expect(keyOf([{ metadata: 'toString' }], of('u'))).toBeUndefined();
   });
@@ -189,12 +189,12 @@ describe('a load balance', () => {
   const group = balance({ a: 1, b: 1, c: 1 });
   const tools = { clock: createFakeClock(), random: () => 0 };
 
-  it('keeps to the hash where the request has what it is made of', () => {
+  it('uses the hash for a request with a sticky field', () => {
     const { order, reason } = orderOf(group, of('u'), tools);
     expect([[...order].map((member) => nameOf(member as never)), reason]).toEqual([ranking(group, 'u'), 'sticky']);
   });
 
-  it('draws by weight where it has not, and where nothing is said of it', () => {
+  it('draws by weight without a sticky field or sticky settings', () => {
     for (const [one, exchange] of [
       [group, of(undefined)],
       [{ ...group, sticky: undefined }, of('u')],

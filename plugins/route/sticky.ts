@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Exchange, Group, HashField, Route, StickySettings } from '../../src/plugin/index.ts';
 
-/** What requests are kept together by, as a hash; undefined where a request has none of the fields. */
+/** Hash of the values that keep requests together; undefined for a request without any of the fields. */
 export function stickyKey({ fields }: StickySettings, exchange: Exchange): Buffer | undefined {
   const values = fields.map((field) => valueOf(field, exchange));
-  // JSON keeps apart what joined text would not: a missing part, and values that hold the separator.
+  // JSON distinguishes a missing value and a value that contains the separator; joined text would not.
   return values.every((value) => value === undefined) ? undefined : digest(JSON.stringify(values));
 }
 
@@ -16,13 +16,13 @@ function valueOf(field: HashField, { caller, metadata, request }: Exchange): str
 }
 
 /**
- * All members with a weight, the one that this key belongs to first: weighted rendezvous hashing (Schindelhauer and Schomaker,
- * "Weighted Distributed Hash Tables", 2005). Each member draws a number for the key, and none looks at the others, so a member
- * that goes takes only its own keys along, and every process comes to the same order without a word between them.
+ * All members with a weight, ordered for this key by weighted rendezvous hashing (Schindelhauer and Schomaker,
+ * "Weighted Distributed Hash Tables", 2005). Each member scores the key independently of the others, so that removing a
+ * member moves only its own keys, and every process computes the same order without coordination.
  * @param wallMs milliseconds since 1970
  */
 export function stickyOrder(group: Group, { ttlMs }: StickySettings, key: Buffer, wallMs: number): Route[] {
-  // Every key begins its time at a moment of its own, or all would move at once.
+  // Every key has its own epoch boundary; otherwise all keys would move at once.
   const epoch = Math.floor(wallMs / ttlMs + uniform(key));
   const seed = `${key.toString('base64')} ${epoch} `;
   return identities(group)
@@ -42,8 +42,8 @@ const uniform = (bytes: Buffer): number => (bytes.readUIntBE(0, 6) + 0.5) / 2 **
 const known = new WeakMap<Group, readonly string[]>();
 
 /**
- * Who the members are, whatever their place in the list: a target that is taken out must not make others of those behind it.
- * Members that are the same in this are told apart by counting.
+ * Identities of the members that do not depend on their position, so that removing a target does not change the others.
+ * Identical members are numbered.
  */
 function identities(group: Group): readonly string[] {
   let names = known.get(group);

@@ -14,8 +14,8 @@ import { drawOrder } from './draw.ts';
 import { condition, failureOf, nameOf, treeOf, walk } from './target-selector.testkit.ts';
 
 /**
- * Any tree, any failures, any breakers: the walk does what the interpreter below does, which is the same rules written once more
- * as plainly as possible, over a list of what it has asked.
+ * For any tree, failures and breakers, the selector behaves like the interpreter below: the same rules written as
+ * plainly as possible, over a list of the targets tried so far.
  */
 const KINDS = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
 const kind = fc.constantFrom(...KINDS);
@@ -56,7 +56,7 @@ const { node } = fc.letrec<{ node: TargetFile; group: TargetFile }>((tie) => ({
       .chain(([mode, said, targets]) =>
         fc
           .array(fc.constantFrom(0, 1, 2, 5), { minLength: targets.length, maxLength: targets.length })
-          // The checks refuse a load balance that has nobody to ask.
+          // Validation refuses a load balance without a weighted member.
           .filter((weights) => weights.some((one) => one > 0))
           .map((weights): TargetFile => ({
             strategy: { mode, ...said },
@@ -81,7 +81,7 @@ const { node } = fc.letrec<{ node: TargetFile; group: TargetFile }>((tie) => ({
   ),
 }));
 
-/** Targets get names in their order, to be told apart. */
+/** Names the targets in order. */
 function named(file: TargetFile, count = { value: 0 }): TargetFile {
   if (!file.targets) return { ...file, provider: `@t${count.value++}` };
   return { ...file, targets: file.targets.map((one) => named(one, count)) };
@@ -111,7 +111,7 @@ const world: fc.Arbitrary<World> = node
       .map(([outcomes, breakers]) => ({ tree, failures: record(outcomes), open: record(breakers) }));
   });
 
-/** The rules, on paper. */
+/** The rules as a plain interpreter. */
 function interpret({ tree, failures, open }: World) {
   const tried: string[] = [];
   const refused: { readonly target: Target; readonly kind: FailureKind }[] = [];
@@ -179,7 +179,7 @@ function interpret({ tree, failures, open }: World) {
   return { tried, answered: outcome === 'answered' };
 }
 
-/** What says that this target cannot take the request, not that it is unwell. */
+/** Failures that mean that this target cannot take the request, rather than that it is unhealthy. */
 const OF_THE_TARGET: ReadonlySet<FailureKind> = new Set([
   'auth',
   'content_filter',
@@ -191,10 +191,10 @@ const OF_THE_TARGET: ReadonlySet<FailureKind> = new Set([
 
 const ASKED = { request: { body: { string: () => 'asked' } } } as never;
 
-describe('the walk, whatever the tree and whatever fails', () => {
+describe('the selector, for any tree and any failures', () => {
   const request = { exchange: { json: { model: 'asked' } } };
 
-  it('asks whom the rules say, in their order, and answers when one of them does', async () => {
+  it('tries the targets in the order of the rules until one answers', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (one) => {
         const expected = interpret(one);
@@ -205,7 +205,7 @@ describe('the walk, whatever the tree and whatever fails', () => {
     );
   });
 
-  it('asks no target twice, nobody after an answer, and leaves nobody both asked and left out but the last resort', async () => {
+  it('tries no target twice and none after an answer; only the last resort is both skipped and tried', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (one) => {
         const { tried, failure, skipped, nextCalls, reasons, tree } = {
@@ -226,7 +226,7 @@ describe('the walk, whatever the tree and whatever fails', () => {
     );
   });
 
-  it('knows during each attempt whether somebody else would be asked after its failure', async () => {
+  it('predicts during each attempt whether its failure falls through', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (one) => {
         const { tried, fallsThrough } = await walk(one.tree, { ...one, ...request });

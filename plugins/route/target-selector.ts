@@ -33,34 +33,35 @@ export interface SelectorTools {
 
 interface Failure {
   readonly failure: unknown;
-  /** The rules of a group let somebody else be asked. */
+  /** A group's rules let the failure fall through. */
   readonly fellThrough: boolean;
 }
 
-/** What became of a part of the tree: it answered, none of its targets may be tried, or its last one failed. */
+/** Outcome of a subtree: a target answered, every target was skipped, or the last one failed. */
 type Outcome = 'answered' | 'skipped' | Failure;
 
-/** What a failure would leave to be tried. */
+/** The state after an assumed failure, used to predict whether another target would be tried. */
 interface Aftermath {
   readonly refusals: readonly ModelRefusal[];
-  /** Those too whose breaker is open, as the last resort. */
-  readonly leftAlone: boolean;
+  /** Targets with an open breaker may be tried as a last resort. */
+  readonly lastResort: boolean;
 }
 
-/** Whether somebody outside a part of the tree would be asked after this failure. */
-type GivesWay = (error: GatewayError) => boolean;
+/** Whether a target outside the subtree would be tried after this failure. */
+type FallsThrough = (error: GatewayError) => boolean;
 
 /**
- * One request's way through the strategy tree. A target is tried, or left out because its breaker is open or because it could do
- * no better; a group asks its next member after a failure its rules let go on, and is itself a member of the group around it.
+ * Walks the strategy tree for one request. A target is tried, or skipped because its breaker is open or because it
+ * would refuse as well. A group tries its next member after a failure that its rules let fall through, and is itself a
+ * member of its enclosing group.
  */
 export class TargetSelector {
   readonly #ctx: GatewayContext;
   readonly #config: GatewayConfig;
   readonly #tools: SelectorTools;
-  /** Models that will not take this request, whatever target asks them. */
+  /** Models that have refused this request. */
   #refusals = NONE;
-  /** What the client is told when nobody answers. */
+  /** The error for the client when no target answers. */
   #reported: unknown;
 
   constructor(ctx: GatewayContext, config: GatewayConfig, tools: SelectorTools) {
@@ -69,24 +70,24 @@ export class TargetSelector {
     this.#tools = tools;
   }
 
-  /** Throws what the client should be told when no target has answered. */
+  /** Throws the error for the client when no target has answered. */
   async run(): Promise<void> {
     const { exchange } = this.#ctx;
     if (this.#isOutOfTime()) {
       const ms = Math.round(exchange.deadline - exchange.startedAt);
       throw new GatewayError(
         'timeout_request',
-        `The request's deadline of ${ms} ms passed before any target was asked.`,
+        `The request's deadline of ${ms} ms passed before any target was tried.`,
       );
     }
-    const outcome = await this.#visit(this.#config.route, 'only', nobody);
+    const outcome = await this.#visit(this.#config.route, 'only', never);
     if (outcome === 'answered') return;
     const last = this.#lastResort(outcome);
-    if (last && (await this.#try(last, 'last_resort', nobody)) === 'answered') return;
+    if (last && (await this.#try(last, 'last_resort', never)) === 'answered') return;
     throw this.#reported ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
   }
 
-  #visit(route: Route, reason: ChoiceReason, around: GivesWay): Promise<Outcome> | Outcome {
+  #visit(route: Route, reason: ChoiceReason, around: FallsThrough): Promise<Outcome> | Outcome {
     if (route.kind === 'group') return this.#visitGroup(route, reason, around);
     if (route.kind === 'conditional') {
       const { member, why, condition } = this.#chosenOf(route);
@@ -101,17 +102,18 @@ export class TargetSelector {
   }
 
   /**
-   * Of the targets that were left alone, the one whose time ends soonest. Trying none would turn a bad time into an outage, and
-   * where all others cannot take such a request the caller would be told that the request is wrong.
+   * Of the targets with an open breaker, the one whose cooldown ends first. Trying none would turn a partial failure
+   * into an outage; and when the other targets cannot take such a request, the caller would get the error that its
+   * request is invalid.
    */
   #lastResort(outcome: Exclude<Outcome, 'answered'>): Target | undefined {
-    if (outcome === 'skipped') return this.#soonest(this.#refusals);
+    if (outcome === 'skipped') return this.#soonestRetry(this.#refusals);
     const { failure, fellThrough } = outcome;
-    const mayGoOn = (fellThrough && isOfTheTarget(failure)) || isForbidden(failure);
-    return mayGoOn && !this.#isOver() ? this.#soonest(this.#refusals) : undefined;
+    const mayContinue = (fellThrough && isOfTheTarget(failure)) || isForbidden(failure);
+    return mayContinue && !this.#isOver() ? this.#soonestRetry(this.#refusals) : undefined;
   }
 
-  #soonest(refusals: readonly ModelRefusal[]): Target | undefined {
+  #soonestRetry(refusals: readonly ModelRefusal[]): Target | undefined {
     const { skipped, request } = this.#ctx.exchange;
     const retryAt = (target: Target): number => this.#healthOf(target).retryAt;
     return skipped
@@ -132,20 +134,20 @@ export class TargetSelector {
   }
 
   /** A `single` group has one member, so it is a fallback without a second choice. */
-  async #visitGroup(group: Group, reason: ChoiceReason, around: GivesWay): Promise<Outcome> {
+  async #visitGroup(group: Group, reason: ChoiceReason, around: FallsThrough): Promise<Outcome> {
     const { order, reason: drawn } = orderOf(group, this.#ctx.exchange, this.#tools);
-    const asked = new Set<Route>();
-    const fallsThrough: GivesWay = (error) =>
-      (fallsThroughTo(group.fallsThrough, error) && this.#hasMore(group, asked, error)) || around(error);
+    const tried = new Set<Route>();
+    const fallsThrough: FallsThrough = (error) =>
+      (fallsThroughTo(group.fallsThrough, error) && this.#hasMore(group, tried, error)) || around(error);
     let why = reason === 'fallback' ? reason : (drawn ?? reason);
     let outcome: Outcome = 'skipped';
     for (const member of order) {
-      asked.add(member);
+      tried.add(member);
       const next = await this.#visit(member, why, fallsThrough);
       if (next === 'answered') return next;
       if (next !== 'skipped') {
         const { failure } = next;
-        if (!this.#goesOn(failure, group.fallsThrough)) return next;
+        if (!this.#mayContinue(failure, group.fallsThrough)) return next;
         outcome = { failure, fellThrough: true };
       }
       if (outcome !== 'skipped' || group.mode === 'fallback') why = 'fallback';
@@ -153,7 +155,7 @@ export class TargetSelector {
     return outcome;
   }
 
-  #goesOn(failure: unknown, rules: FallThroughRules): boolean {
+  #mayContinue(failure: unknown, rules: FallThroughRules): boolean {
     return !this.#isOver() && failure instanceof GatewayError && fallsThroughTo(rules, failure);
   }
 
@@ -165,24 +167,24 @@ export class TargetSelector {
     return this.#tools.clock.now() >= this.#ctx.exchange.deadline;
   }
 
-  /** Another member would be tried if the attempt that is running failed with this. */
-  #hasMore(group: Group, asked: ReadonlySet<Route>, error: GatewayError): boolean {
+  /** Whether another member would be tried if the running attempt failed with this error. */
+  #hasMore(group: Group, tried: ReadonlySet<Route>, error: GatewayError): boolean {
     const running = this.#ctx.exchange.attempts.at(-1)?.target;
     const after = {
       refusals: running ? this.#refusalsAfter(running, error) : this.#refusals,
-      leftAlone: isOfTheTarget(error),
+      lastResort: isOfTheTarget(error),
     };
-    if (after.leftAlone && this.#soonest(after.refusals)) return true;
+    if (after.lastResort && this.#soonestRetry(after.refusals)) return true;
     return group.members.some(
-      (member, index) => !asked.has(member) && isInUse(group, index) && this.#wouldTry(member, after),
+      (member, index) => !tried.has(member) && isInUse(group, index) && this.#wouldTry(member, after),
     );
   }
 
-  /** Something in this part of the tree would be tried. */
+  /** Whether a target of this subtree would be tried. */
   #wouldTry(route: Route, after: Aftermath): boolean {
     if (route.kind === 'target') {
       const skip = this.#reasonToSkip(route, after.refusals);
-      return skip === undefined || (after.leftAlone && skip === 'circuit_open');
+      return skip === undefined || (after.lastResort && skip === 'circuit_open');
     }
     if (route.kind === 'conditional') return this.#wouldTry(this.#chosenOf(route).member, after);
     return route.members.some((member, index) => isInUse(route, index) && this.#wouldTry(member, after));
@@ -190,7 +192,7 @@ export class TargetSelector {
 
   #reasonToSkip(target: Target, refusals: readonly ModelRefusal[]): SkippedTarget['reason'] | undefined {
     const against = refusals.length > 0 ? reasonAgainst(target, refusals, this.#ctx.exchange.request.body) : undefined;
-    // Where there is no choice a breaker would only turn a failure into another one.
+    // Without an alternative, a breaker would only replace one failure by another.
     if (against !== undefined || this.#config.route === target) return against;
     return this.#healthOf(target).admits ? undefined : 'circuit_open';
   }
@@ -204,7 +206,7 @@ export class TargetSelector {
     return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
   }
 
-  async #try(target: Target, reason: ChoiceReason, fallsThrough: GivesWay): Promise<Outcome> {
+  async #try(target: Target, reason: ChoiceReason, fallsThrough: FallsThrough): Promise<Outcome> {
     const { attempts } = this.#tools;
     const trial = this.#healthOf(target).begin();
     const why = trial.probe && reason !== 'last_resort' ? 'probe' : reason;
@@ -226,11 +228,11 @@ export class TargetSelector {
     this.#reported = moreUseful(this.#reported, thrown);
   }
 
-  /** Content is there, so the target is well; what breaks afterwards still counts against it. */
+  /** The target has delivered content, so it is healthy. A later break of the stream still counts against it. */
   #win(trial: HealthTrial): void {
     const { exchange } = this.#ctx;
-    // From the cache, from another request's answer, from a plugin: nobody was asked.
-    if (exchange.attempts.at(-1)?.tries.length === 0 || this.#isElsewhere()) return trial.abandoned();
+    // Answered from the cache, by an identical request or by a plugin: nothing was sent.
+    if (exchange.attempts.at(-1)?.tries.length === 0 || this.#isAdHoc()) return trial.abandoned();
     trial.succeeded();
     if (!exchange.reply || Buffer.isBuffer(exchange.reply.body)) return;
     exchange.onEnd(({ error }) => {
@@ -238,10 +240,13 @@ export class TargetSelector {
     });
   }
 
-  /** A silent target must not hide behind the operator's short deadline: the time was all its own. */
+  /**
+   * Whether the failure counts against the target's health. A silent target counts even when the operator's deadline
+   * was short: the target used all of it.
+   */
   #countsAgainstTarget(error: GatewayError): boolean {
     const { attempts, cancellation, request } = this.#ctx.exchange;
-    if (cancellation.reason || this.#isElsewhere()) return false;
+    if (cancellation.reason || this.#isAdHoc()) return false;
     if (error.code !== 'timeout_request') return countsAgainstTarget(error);
     return (
       error instanceof UpstreamError &&
@@ -251,14 +256,17 @@ export class TargetSelector {
     );
   }
 
-  /** A caller that chooses the place itself (a host, a region) says nothing of the target for all others. */
-  #isElsewhere(): boolean {
+  /**
+   * Whether the caller itself chose the destination (a host, a region): its outcome does not count for the target's
+   * health.
+   */
+  #isAdHoc(): boolean {
     const { attempts, request } = this.#ctx.exchange;
     return attempts.at(-1)?.resolved?.adHoc === true || request.header('custom-host') !== undefined;
   }
 }
 
-const nobody: GivesWay = () => false;
+const never: FallsThrough = () => false;
 
 const NONE: readonly ModelRefusal[] = [];
 

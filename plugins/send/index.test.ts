@@ -4,7 +4,7 @@ import { createAttempt, createExchange, createReply, createSource, runPlugin } f
 import send from './index.ts';
 
 describe('send', () => {
-  it('sends this attempt once and puts its reply in hand, before what follows it runs', async () => {
+  it('sends this attempt once and sets its reply before it calls next', async () => {
     const exchange = createExchange();
     const attempt = createAttempt(exchange);
     const reply = createReply(createSource());
@@ -20,7 +20,7 @@ describe('send', () => {
     expect(exchange.reply).toBeUndefined();
   });
 
-  it('leaves the attempt without a reply when sending fails', async () => {
+  it('sets no reply when sending fails', async () => {
     const exchange = createExchange();
     const attempt = createAttempt(exchange);
     const failure = new UpstreamError('overloaded', 'busy');
@@ -30,7 +30,7 @@ describe('send', () => {
     expect(attempt.reply).toBeUndefined();
   });
 
-  it('lets go of the reply of an earlier try that it replaces', async () => {
+  it('cancels the reply of an earlier try that it replaces', async () => {
     const exchange = createExchange();
     const source = createSource();
     const attempt = createAttempt(exchange, { reply: createReply(source) });

@@ -1,6 +1,9 @@
 import { definePlugin } from '../../src/plugin/index.ts';
 
-/** Authorises and sends the attempt's request once. Its reply has passed the commit gate: content is there, nothing has left. */
+/**
+ * Authorizes and sends the attempt's request once. The reply has passed the commit gate: its content has started,
+ * nothing has been sent to the client.
+ */
 export default definePlugin({
   name: 'send',
   level: 'attempt',

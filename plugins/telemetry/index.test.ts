@@ -17,7 +17,7 @@ function createBench(): { steps: string[]; run(next: () => Promise<void>): Promi
   return {
     steps,
     async run(next) {
-      // The host of the plugin is only what it asked for.
+      // The plugin's host has only the capabilities that it needs.
       const middleware = await telemetry.create({
         options: {},
         host: { recorder } as unknown as Host<'recorder'> as Parameters<typeof telemetry.create>[0]['host'],
@@ -30,7 +30,7 @@ function createBench(): { steps: string[]; run(next: () => Promise<void>): Promi
   };
 }
 
-it('opens the record before anything else and closes it when the reply has left, not when the chain is done', async () => {
+it('opens the record first and closes it when the reply has been sent, not when the chain is done', async () => {
   const { steps, run, end } = createBench();
   await run(async () => void steps.push('next'));
   steps.push('chain done');
@@ -45,7 +45,7 @@ it('closes the record of a chain that throws, too', async () => {
   expect(steps).toEqual(['open req-1', 'close complete']);
 });
 
-it('asks for the recorder alone and takes no options', () => {
+it('needs only the recorder and takes no options', () => {
   expect(telemetry).toMatchObject({
     name: 'telemetry',
     level: 'entry',

@@ -70,8 +70,8 @@ async function transformed(
 describe('transform', () => {
   it.each([
     ['plain', { model: '@claude/claude-x' }, false],
-    ['plain, said so', { model: '@claude/claude-x', stream: false }, false],
-    ['plain, for a null', { model: '@claude/claude-x', stream: null }, false],
+    ['plain, with stream: false', { model: '@claude/claude-x', stream: false }, false],
+    ['plain, with stream: null', { model: '@claude/claude-x', stream: null }, false],
     ['stream', { model: '@claude/claude-x', stream: true }, true],
   ])('resolves the target of a %s request by the model this attempt asks for', async (_, json, stream) => {
     const { attempt, asked } = await transformed(json);
@@ -84,14 +84,14 @@ describe('transform', () => {
     expect((await transformed({})).asked).toMatchObject([{ model: '' }]);
   });
 
-  it('keeps the losses with the attempt and goes on', async () => {
+  it('records the losses on the attempt and continues', async () => {
     const { attempt, failure, nextCalls } = await transformed({ model: 'm' }, [seed, user]);
     expect(failure).toBeUndefined();
     expect(attempt.losses).toEqual([seed, user]);
     expect(nextCalls).toBe(1);
   });
 
-  it('refuses losses for a caller that wants its parameters kept, names all of them, and sends nothing', async () => {
+  it('with strict params, rejects a request with losses, names all of them and sends nothing', async () => {
     const { failure, nextCalls } = await transformed({ model: 'm' }, [seed, user], { strictParams: true });
     expect(failure).toBeInstanceOf(GatewayError);
     expect(failure).toMatchObject({
@@ -103,7 +103,7 @@ describe('transform', () => {
     expect(nextCalls).toBe(0);
   });
 
-  it('names the first losses to such a caller and counts those without a name and without room', async () => {
+  it('with strict params, names the first losses and counts unnamed ones and those beyond the message limit', async () => {
     const many = Array.from({ length: 100 }, (_, at) => ({ ...seed, param: `${'x'.repeat(100)}${at}` }));
     const further = { ...seed, param: '(+99900 more)', count: 99_900 };
     const { failure } = await transformed({ model: 'm' }, [...many, further], { strictParams: true });
@@ -114,21 +114,21 @@ describe('transform', () => {
     expect(message.split('; ').length - 1 + Number(left)).toBe(100_000);
   });
 
-  it('counts losses to such a caller where none has a name', async () => {
+  it('with strict params, counts losses when none has a name', async () => {
     const { failure } = await transformed({ model: 'm' }, [{ ...seed, param: '(+7 more)', count: 7 }], {
       strictParams: true,
     });
     expect(failure).toMatchObject({ param: null, message: 'The target cannot express: 7 parameters.' });
   });
 
-  it('has nothing to refuse such a caller where nothing is lost', async () => {
+  it('with strict params, accepts a request without losses', async () => {
     expect(await transformed({ model: 'm' }, [], { strictParams: true })).toMatchObject({
       failure: undefined,
       nextCalls: 1,
     });
   });
 
-  it('has the request written with the media in it, and keeps the body without them', async () => {
+  it('encodes the request with inlined media, but keeps the body without them', async () => {
     const inlined = RequestBody.read(Buffer.from('{"model":"m","with":"media"}'), 8);
     const { attempt, written, failure, nextCalls } = await transformed({ model: 'm' }, [], {
       inline: () => Promise.resolve(inlined),
@@ -139,7 +139,7 @@ describe('transform', () => {
     expect(nextCalls).toBe(1);
   });
 
-  it('writes and sends nothing when media cannot be had', async () => {
+  it('sends nothing when media cannot be fetched', async () => {
     const refused = new GatewayError('invalid_value', 'It cannot be fetched.', { param: 'messages[0].content[0]' });
     const run = await transformed({ model: 'm' }, [], { inline: () => Promise.reject(refused) });
     expect(run).toMatchObject({ failure: refused, written: [], nextCalls: 0 });

@@ -11,7 +11,7 @@ import {
   type Steps,
 } from '../../src/plugin/index.ts';
 
-/** Finds where the target lives and writes the request in the format that is spoken there. */
+/** Resolves the target and encodes the request in the target's format. */
 export default definePlugin({
   name: 'transform',
   level: 'attempt',
@@ -38,7 +38,7 @@ export default definePlugin({
       const stream = attempt.body.value('stream') === true;
       return targets.resolve(exchange, attempt.target, model, stream);
     };
-    /** A promise only where media are missing. */
+    /** Prepares in one step. Returns a promise only when media must be fetched. */
     const atOnce = (exchange: Exchange, attempt: Attempt): Prepared | Promise<Prepared> => {
       const resolved = place(exchange, attempt);
       attempt.resolved = resolved;
@@ -46,7 +46,7 @@ export default definePlugin({
       if (!inlined) return translate.prepare(exchange, attempt, resolved);
       return inlined.then((body) => withBody(attempt, body, () => translate.prepare(exchange, attempt, resolved)));
     };
-    /** Each step of a large body in a turn of its own: its place, reading and checking it, media by their address, writing it. */
+    /** Prepares a large body with a turn per step: resolving, reading and validating, fetching media, encoding. */
     const inTurns = async (exchange: Exchange, attempt: Attempt): Promise<Prepared> => {
       const all = async <T>(steps: Steps<T>, body: RequestBody): Promise<T> => {
         for (;;) {
@@ -65,7 +65,7 @@ export default definePlugin({
       const written = turns.isHeavy(attempt.body.original.length)
         ? inTurns(exchange, attempt)
         : atOnce(exchange, attempt);
-      // No promise where none is needed.
+      // Awaits only a promise, to save a microtask.
       const { outbound, losses } = 'outbound' in written ? written : await written;
       attempt.outbound = outbound;
       attempt.losses.push(...losses);
@@ -76,12 +76,15 @@ export default definePlugin({
 });
 
 function howWritten({ task, format, semconvName }: Operation, resolved: ResolvedTarget): string {
-  // Bodies of the other tasks have no format of their own: they are written for the provider.
+  // Bodies of the other tasks have no named format: they are encoded for the provider.
   if (task !== 'generate' && task !== 'count_tokens') return `${semconvName} for ${resolved.provider}`;
   return format.name === resolved.format ? `${format.name}, not translated` : `${format.name} → ${resolved.format}`;
 }
 
-/** For as long as it is written: what is kept of an attempt as long as its reply flows must not hold megabytes of media. */
+/**
+ * Sets the attempt's body only while it is encoded: the attempt lives until its reply ends and must not hold megabytes
+ * of media.
+ */
 function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {
   const own = attempt.body;
   attempt.body = body;
@@ -92,7 +95,10 @@ function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {
   }
 }
 
-/** A caller that sets `x-gateway-strict-params: true` would rather have a 400 than a request that says less than it wrote. */
+/**
+ * Throws for losses when the caller set `x-gateway-strict-params: true`: it prefers a 400 to a request without some of
+ * its parameters.
+ */
 function refuseLosses(exchange: Exchange, { losses }: Attempt): void {
   const [first] = losses;
   if (!exchange.strictParams || !first) return;
@@ -100,7 +106,7 @@ function refuseLosses(exchange: Exchange, { losses }: Attempt): void {
   throw new GatewayError('unsupported_parameter', `The target cannot express: ${listOf(losses)}.`, { param });
 }
 
-/** Characters of the message that losses are listed in: what has no room there is counted. */
+/** Maximum length, in characters, of the listed losses; further losses are only counted. */
 const MAX_LISTED = 4096;
 
 function listOf(losses: Attempt['losses']): string {

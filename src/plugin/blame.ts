@@ -1,17 +1,22 @@
 import { inspect, types } from 'node:util';
 
-/** The plugin from outside that threw an error. Beside the errors, so that a plugin around it catches the error it knows. */
+/**
+ * The external plugin that threw each error. A map beside the errors, because a plugin that catches an error must get
+ * the same object, not a wrapper.
+ */
 const plugins = new WeakMap<object, string>();
 
-/** Stands for a thrown value that is no error: a string, `null`, a Proxy. Reading such a value may throw again. */
+/** Replaces a thrown value that is not an Error: a string, `null`, a Proxy. Reading such a value may throw again. */
 export class PluginFault extends Error {
   override readonly name = 'PluginFault';
 }
 
-/** Characters of a value in the message that stands for it. */
+/** Maximum length, in characters, of a thrown value shown in a PluginFault's message. */
 const MAX_SHOWN = 200;
 
-/** Remembers the plugin that threw. Gives the error to throw on: the same one where it is an error. */
+/**
+ * Records which plugin threw. Returns the error to rethrow: `thrown` itself when it is an Error, else a PluginFault.
+ */
 export function blame(thrown: unknown, plugin: string): Error {
   const error = isError(thrown) ? thrown : new PluginFault(`plugin "${plugin}" threw ${show(thrown)}`);
   if (!plugins.has(error)) plugins.set(error, plugin);
@@ -35,14 +40,14 @@ function show(thrown: unknown): string {
   }
 }
 
-/** Characters of an error's message in a diagnostic. */
+/** Maximum length, in characters, of an error's message in a diagnostic. */
 const MAX_MESSAGE = 1000;
 
 /** The message of anything that was thrown. A getter of an error may throw as well. */
 export function messageOf(thrown: unknown): string {
   if (!isError(thrown)) return `it threw ${show(thrown)}`;
   try {
-    // A plugin may have put anything there.
+    // A plugin may have set `message` to a value of any type.
     const message: unknown = thrown.message;
     return typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : show(message);
   } catch {

@@ -4,7 +4,7 @@ import { GatewayError } from './errors.ts';
 
 const gone = new GatewayError('client_closed', 'gone');
 
-it('tells every listener once, with the first reason', () => {
+it('calls every listener once, with the first reason', () => {
   const cancellation = new Cancellation();
   const heard: unknown[] = [];
   cancellation.onCancel((reason) => heard.push(reason));
@@ -16,7 +16,7 @@ it('tells every listener once, with the first reason', () => {
   expect(cancellation.reason).toBe(gone);
 });
 
-it('tells a listener that comes late at once', () => {
+it('calls a late listener immediately', () => {
   const cancellation = new Cancellation();
   cancellation.cancel(gone);
   let heard: unknown;

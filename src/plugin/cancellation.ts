@@ -1,8 +1,8 @@
 import type { GatewayError } from './errors.ts';
 
 /**
- * Says once that work is no longer wanted, and why. Lighter than AbortController (no DOMException, no event objects), which
- * matters on a path where every request has one; `signal` gives a real AbortSignal to code that needs it.
+ * A one-shot cancellation signal with a reason. Lighter than AbortController (no DOMException, no event objects),
+ * because the request path creates one per request. `signal` gives a real AbortSignal to code that needs one.
  */
 export class Cancellation {
   #reason: GatewayError | undefined;
@@ -13,7 +13,10 @@ export class Cancellation {
     return this.#reason;
   }
 
-  /** Calls `listener` on cancellation (at once if it has happened); returns how to stop listening. */
+  /**
+   * Calls `listener` on cancellation, immediately if it has already happened. Returns a function that removes the
+   * listener.
+   */
   onCancel(listener: (reason: GatewayError) => void): () => void {
     if (this.#reason) {
       listener(this.#reason);
@@ -24,7 +27,7 @@ export class Cancellation {
     return () => listeners.delete(listener);
   }
 
-  /** Only the first call counts. */
+  /** Later calls are ignored; the first reason stays. */
   cancel(reason: GatewayError): void {
     if (this.#reason) return;
     this.#reason = reason;

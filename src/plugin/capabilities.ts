@@ -10,9 +10,12 @@ import type { RequestBody } from './request-body.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
 import type { Turns } from './turns.ts';
 
-/** Who may call, by key. */
+/** The gateway keys of the snapshot. */
 export interface KeyRing {
-  /** Constant-time in the key. Undefined: not a gateway key. Throws GatewayError for one that is expired or out of its network. */
+  /**
+   * Finds the caller of a key in time that does not depend on the key. Returns undefined when it is not a gateway key.
+   * Throws GatewayError `expired_api_key` or `network_not_allowed`.
+   */
   find(key: string, remoteAddress: string): Caller | undefined;
 }
 
@@ -20,102 +23,116 @@ export interface KeyRing {
 export interface ConfigDirectory {
   get(id: string): GatewayConfig | undefined;
   /**
-   * A config that came with the request, as JSON. The same text gives the same config. Throws GatewayError `invalid_config`.
+   * Compiles a config that came with the request, as JSON. Equal texts give the same config. Throws GatewayError
+   * `invalid_config`.
    * @param header full name of the header it came in
    */
   inline(json: string, header: string): GatewayConfig;
   readonly ids: readonly string[];
-  /** Config of the server for requests that name none. */
+  /** Id of the server's config for requests that name none. */
   readonly fallbackId: string | undefined;
-  /** For requests without any config: one target, told by the request itself. */
+  /** Used for requests without any config: one target, which the request itself names. */
   readonly direct: GatewayConfig;
   /** Runs the request chain of `config`. */
   run(config: GatewayConfig, ctx: GatewayContext): Promise<void>;
 }
 
-/** Runs the attempt chain for a target in an Attempt of its own. Throws what the attempt throws. */
+/** Runs the attempt chain for a target in its own Attempt. Throws the error of the attempt. */
 export interface AttemptRunner {
-  /** @param choice why this target, and what would happen after a failure; it is recorded, and the attempt's plugins ask it */
+  /**
+   * @param choice why this target was selected and whether its failure falls through; recorded, and available to the
+   * attempt's plugins
+   */
   run(ctx: GatewayContext, target: Target, choice: Choice): Promise<void>;
 }
 
 /**
- * How well a target has done of late; outlives snapshots. A breaker that is open leaves its target alone; when its time is over
- * it lets one request through at a time, and closes with the first that succeeds.
+ * Recent health of a target; outlives snapshots. An open breaker blocks its target. After its cooldown it admits one
+ * request at a time (half-open), and the first success closes it.
  */
 export interface TargetHealth {
   readonly state: 'closed' | 'open' | 'half_open';
-  /** Monotonic milliseconds: from when it may be tried again; meaningful while it is open. */
+  /** Monotonic milliseconds of the earliest next probe; meaningful only while `state` is `open`. */
   readonly retryAt: number;
-  /** The target may be tried now. Pure. */
+  /** Whether the target may be tried now. Has no side effects. */
   readonly admits: boolean;
-  /** A request goes there, whether `admits` or not; what became of it must be told to the result, once. */
+  /**
+   * Starts a trial for a request that goes to the target, whether or not `admits` holds. The caller must report its
+   * outcome once.
+   */
   begin(): HealthTrial;
 }
 
-/** One request at a target. The first word counts, and a `failed` after `succeeded`: an answer that had begun well broke. */
+/**
+ * One request at a target. Only the first report counts, except that `failed` may follow `succeeded`: a stream that
+ * started well broke.
+ */
 export interface HealthTrial {
-  /** It was sent to find out whether the target is well again. */
+  /** The request probes whether the target has recovered. */
   readonly probe: boolean;
   succeeded(): void;
-  /** Whether that counts against the target is for its settings to say. */
+  /** Reports a failure. The breaker's settings decide whether it counts against the target. */
   failed(error: GatewayError): void;
-  /** It ended without saying anything of the target. */
+  /** The request ended without evidence about the target's health. */
   abandoned(): void;
 }
 
-/** The health of targets, by what defines them: the config, the place in it, the model and the breaker's settings. */
+/** The health of targets, keyed by config, path in the config, model and breaker settings. */
 export interface HealthDirectory {
   /**
-   * Never fails: a target that no request has reached yet is well.
-   * @param exchange the request that would go there. With it, the health also counts what the upstream answered to the token its
-   * caller brought; without it, such answers count for no target.
+   * Never fails: a target without requests so far is healthy.
+   * @param exchange the request that would go to the target. With it, the health also counts the upstream's replies to
+   * the token its caller brought; without it, those replies count for no target.
    */
   of(config: GatewayConfig, target: Target, exchange?: Exchange): TargetHealth;
 }
 
-/** The catalog, asked with a request in hand. */
+/** Resolves targets against the catalog on behalf of a request. */
 export interface TargetResolver {
-  /** Throws GatewayError: unknown or ambiguous provider, not allowed, unusable model. */
+  /**
+   * Throws GatewayError for an unknown or ambiguous provider, for a provider or model that is not allowed, and for an
+   * unusable model name.
+   */
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget;
 }
 
-/** A model a caller may ask for. */
+/** A model that a caller may use. */
 export interface ListedModel {
-  /** What requests write as their `model`: `@slug/model`, or a bare name where the place came with the request. */
+  /** Value of a request's `model` field: `@slug/model`, or the bare name when the request's headers name the place. */
   readonly id: string;
-  /** Without its place. */
+  /** Model name without the `@slug/` prefix. */
   readonly name: string;
-  /** `vertex-ai` */
+  /** Provider name: `vertex-ai`. */
   readonly provider: string;
 }
 
-/** The catalog as one caller may use it. */
+/** The models of the catalog that one caller may use. */
 export interface ModelDirectory {
-  /** What is known by name, in the order of the ids. */
+  /** Models that the catalog lists by name, ordered by id. */
   list(exchange: Exchange): readonly ListedModel[];
   /**
-   * A model that this request's caller could ask for, known by name or not. Undefined: not there, or not for this caller, which
-   * is not told apart. Throws GatewayError for headers that cannot be read.
+   * Finds a model that this request's caller may use, listed by name or not. Returns undefined both for a model that
+   * does not exist and for one that the caller may not use, so that a caller cannot tell them apart. Throws
+   * GatewayError for invalid headers.
    */
   find(exchange: Exchange, id: string): ListedModel | undefined;
 }
 
-/** Sends an attempt's encoded request once: authorises, connects, waits for the commit gate. */
+/** Sends an attempt's encoded request once: authorizes, connects, waits for the commit gate. */
 export interface Sender {
   send(exchange: Exchange, attempt: Attempt): Promise<Reply>;
 }
 
-/** Client format → conversation → upstream format, and the way back. */
+/** Client format → conversation → upstream format, and back for the reply. */
 export interface Translator {
   /**
-   * Parses and checks the body where `prepare` is going to read all of it; else does nothing. Throws GatewayError. `prepare` does the
-   * same for a body that was not checked before.
+   * Parses and checks the body when `prepare` will read all of it; otherwise does nothing. Throws GatewayError.
+   * `prepare` does the same for a body that was not checked before.
    */
   check(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Steps<void>;
-  /** Throws GatewayError for what the target's format must refuse. */
+  /** Encodes the request for its target. Throws GatewayError for fields that the target's format must reject. */
   prepare(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Prepared;
-  /** The same, for a large body: each step blocks for a part of the time. */
+  /** `prepare` for a large body: each step blocks the process for only part of the work. */
   prepareInSteps(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Steps<Prepared>;
 }
 export interface Prepared {
@@ -123,60 +140,63 @@ export interface Prepared {
   readonly losses: readonly Loss[];
 }
 
-/** Gets the media that a request names by its address, for a target that takes them only as data. */
+/** Fetches the media that a request references by URL, for a target that accepts media only as data. */
 export interface MediaInliner {
   /**
-   * The attempt's body with the media in it; undefined where none is missing. Throws GatewayError that names the part: for what
-   * the config does not allow, and for what cannot be had.
+   * Returns the attempt's body with the media inlined; undefined when no media has to be fetched. Throws GatewayError
+   * whose `param` is the part: the config does not allow its address, or the fetch failed.
    */
   inline(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Promise<RequestBody> | undefined;
 }
 
-/** A complete 2xx reply, kept. */
+/** A complete 2xx reply in the cache. */
 export interface CachedReply {
   readonly status: number;
-  /** In the client's format; the whole of a body or of a stream. */
+  /** The complete body or stream, in the client's format. */
   readonly bytes: Buffer;
   readonly stream: boolean;
-  /** A stream holds its usage chunk, because its client had asked for one. */
+  /** The stream holds a usage chunk, because its client requested one. */
   readonly includeUsage: boolean;
-  /** As the upstream told it; for a stream that does not say it itself. */
+  /** Usage that the upstream reported; needed for a stream without a usage chunk. */
   readonly usage: Usage | undefined;
-  /** `content-type`; all other headers were about that one call. */
+  /** Value of `content-type`, the only header kept: all others belong to that one call. */
   readonly contentType: string;
   readonly losses: readonly Loss[];
   /** Monotonic milliseconds. */
   readonly storedAt: number;
 }
 
-/** Replies that may be given again; outlives snapshots, bounded in bytes. */
+/** Cached replies; outlives snapshots, bounded in bytes. */
 export interface ReplyCache {
-  /** Replies of more bytes are not kept. */
+  /** Larger replies are not stored. */
   readonly maxEntryBytes: number;
-  /** Undefined: not there, or older than it may be. */
+  /** Returns undefined when there is no entry or the entry has expired. */
   find(key: string): CachedReply | undefined;
-  /** As `find`, but it does not count as asked for. */
+  /** `find` without counting as a use of the entry. */
   peek(key: string): CachedReply | undefined;
   store(key: string, reply: CachedReply, maxAgeMs: number): void;
   /**
-   * The kept reply as this request wants it: whole or as a stream, with or without a usage chunk. Undefined where it cannot be
-   * told in that form.
+   * Renders the stored reply as this request needs it: as a body or a stream, with or without a usage chunk. Returns
+   * undefined when it cannot be expressed in that form.
    */
   render(cached: CachedReply, exchange: Exchange, attempt: Attempt): Reply | undefined;
-  /** What the caller says beside the body that an answer can depend on: a fixed list, with what is not said as undefined. */
+  /**
+   * Values outside the body that a reply can depend on: a list of fixed length, undefined for each value that the
+   * caller did not send.
+   */
   spoken(exchange: Exchange): readonly (string | undefined)[];
 }
 
-/** What telemetry writes to; see src/record. */
+/** Records requests for logs, metrics and traces; see src/record. */
 export interface Recorder {
-  /** The request has arrived. Returns what ends it. */
+  /** Starts recording a request that has arrived. The returned object ends the recording. */
   open(exchange: Exchange): RequestRecording;
 }
 export interface RequestRecording {
   close(end: ReplyEnd): void;
 }
 
-/** What a plugin may ask its host for, by name, in `needs`. Plugins from outside are never granted `send`. */
+/** Capabilities that a plugin names in `needs` and gets from its host. External plugins never get `send`. */
 export interface Capabilities {
   readonly keys: KeyRing;
   readonly configs: ConfigDirectory;
@@ -186,7 +206,7 @@ export interface Capabilities {
   readonly models: ModelDirectory;
   readonly translate: Translator;
   readonly media: MediaInliner;
-  /** The format errors are told in where no operation says otherwise. */
+  /** The format of error replies for requests without an operation. */
   readonly defaultFormat: Format;
   readonly send: Sender;
   readonly cache: ReplyCache;
@@ -197,13 +217,13 @@ export interface Capabilities {
 export type CapabilityName = keyof Capabilities;
 
 export interface RequestLimits {
-  /** Bytes of one request's body. */
+  /** Maximum bytes of one request's body. */
   readonly body: number;
-  /** The shape of its JSON. */
+  /** Limits of the body's JSON structure. */
   readonly json: JsonLimits;
   /**
-   * Takes room for so many more bytes of a request's body, out of what all requests may hold together, or gives the error to refuse
-   * the body with. The room is given back with the end of the exchange.
+   * Reserves `bytes` more for a request's body out of the bytes that all requests may hold together. Returns the error
+   * to reject the body with when they are not available. The end of the exchange releases them.
    */
   reserve(exchange: Exchange, bytes: number): GatewayError | undefined;
 }

@@ -26,7 +26,7 @@ describe('simple case folding', () => {
   });
 
   // ECMA-262 22.2.2.7.3: with the flags `i` and `u` a pattern compares characters by simple case folding.
-  it('agrees with the patterns of the language on every character', () => {
+  it('agrees with JavaScript’s case-insensitive patterns on every character', () => {
     const wrong: string[] = [];
     for (let code = 0; code <= 0x10ffff; code += 1) {
       if (code >= 0xd800 && code <= 0xdfff) continue;

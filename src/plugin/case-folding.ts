@@ -1,8 +1,9 @@
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * The text under Unicode's simple case folding (CaseFolding.txt, status C and S): two texts are the same to a reader that ignores case
- * where their foldings are, such as Go's encoding/json. `ſ` (U+017F) folds to `s` and the Kelvin sign (U+212A) to `k`.
+ * The text under Unicode simple case folding (CaseFolding.txt, status C and S). A reader that ignores case, such as
+ * Go's encoding/json, takes two texts for the same when their foldings are equal. `ſ` (U+017F) folds to `s` and the
+ * Kelvin sign (U+212A) to `k`.
  */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
@@ -11,7 +12,10 @@ export function foldCase(text: string): string {
   return folded;
 }
 
-/** Folding is casing up and down wherever that keeps one character; `ς` becomes `σ` only on the way over `Σ`. */
+/**
+ * Folding equals upper-casing then lower-casing wherever each step yields one character; `ς` becomes `σ` only by way of
+ * `Σ`.
+ */
 function foldCharacter(character: string): string {
   const upper = character.toUpperCase();
   const cased = isOneCharacter(upper) ? upper : character;
@@ -22,7 +26,7 @@ function foldCharacter(character: string): string {
 const isOneCharacter = (text: string): boolean =>
   text.length === 1 || (text.length === 2 && text.codePointAt(0)! > 0xffff);
 
-/** Where folding differs from casing: Turkish `ı` folds to itself, and three pairs have no common capital of one character. */
+/** Exceptions to casing: Turkish `ı` folds to itself, and three pairs have no common capital of one character. */
 const UNLIKE_CASING: ReadonlyMap<string, string> = new Map([
   ['\u0131', '\u0131'],
   ['\u1fd3', '\u0390'],

@@ -11,36 +11,41 @@ const edit = (path: string, value?: unknown): Edit => ({
   source: `${path}=${JSON.stringify(value)}`,
 });
 
-/** What is changed, as `path=value`, and what had been said there. */
+/** The changes as `path=value`, with the client's values. */
 const reported = (json: object, ...edits: readonly Edit[]): unknown =>
   changesOf(bodyOf(json).edit(edits)).map(({ edit: { source }, was }) => [source, was]);
 
 describe('what edits change in a body', () => {
   it.each<[string, object, readonly Edit[], unknown]>([
     ['nothing without edits', { a: 1 }, [], []],
-    ['a value in the place of another', { a: 1 }, [edit('a', 2)], [['a=2', 1]]],
-    ['a value where nothing was', {}, [edit('a', 2)], [['a=2', undefined]]],
-    ['a value that is gone', { a: 1 }, [edit('a')], [['a=undefined', 1]]],
-    ['not what was said anyway', { a: { b: [1] } }, [edit('a.b', [1])], []],
-    ['not what was not there to be taken out', { a: 1 }, [edit('b'), edit('a.c')], []],
-    ['the leaf, not what is around it', { a: { b: 1, c: 2 } }, [edit('a.b', 3)], [['a.b=3', 1]]],
-    ['only the last word on a field', { a: 1 }, [edit('a', 2), edit('a', 3)], [['a=3', 1]]],
-    ['the last of two that say the same', {}, [edit('a', 2), edit('a', 2)], [['a=2', undefined]]],
-    ['not what was put in and taken out', {}, [edit('a.b', 2), edit('a')], []],
+    ['a replaced value', { a: 1 }, [edit('a', 2)], [['a=2', 1]]],
+    ['an added value', {}, [edit('a', 2)], [['a=2', undefined]]],
+    ['a deleted value', { a: 1 }, [edit('a')], [['a=undefined', 1]]],
+    ['no edit that writes the client’s own value', { a: { b: [1] } }, [edit('a.b', [1])], []],
+    ['no deletion of an absent field', { a: 1 }, [edit('b'), edit('a.c')], []],
+    ['the leaf, not the objects around it', { a: { b: 1, c: 2 } }, [edit('a.b', 3)], [['a.b=3', 1]]],
+    ['only the last edit of a field', { a: 1 }, [edit('a', 2), edit('a', 3)], [['a=3', 1]]],
+    ['the last of two equal edits', {}, [edit('a', 2), edit('a', 2)], [['a=2', undefined]]],
+    ['no field that was added and deleted', {}, [edit('a.b', 2), edit('a')], []],
     [
-      'what the client had, where that was replaced and taken out',
+      'the client’s value of a field that was replaced and then deleted',
       { a: 1 },
       [edit('a', 2), edit('a')],
       [['a=undefined', 1]],
     ],
-    ['not what was changed back', { a: 1 }, [edit('a', 2), edit('a', 1)], []],
-    ['what an empty object leaves as it is', {}, [edit('a.b', 1), edit('a', {})], [['a.b=1', undefined]]],
+    ['no field that was changed back', { a: 1 }, [edit('a', 2), edit('a', 1)], []],
+    [
+      'an earlier edit that an empty object does not override',
+      {},
+      [edit('a.b', 1), edit('a', {})],
+      [['a.b=1', undefined]],
+    ],
     ['null, which is a value in a body', { a: null }, [edit('a', 1)], [['a=1', null]]],
   ])('is %s', (_, json, edits, expected) => {
     expect(reported(json, ...edits)).toEqual(expected);
   });
 
-  it('is enough to make the one of the other', () => {
+  it('turns the client’s body into the edited one', () => {
     const key = fc.constantFrom('a', 'b');
     const value: fc.Arbitrary<unknown> = fc.oneof(
       fc.constantFrom(1, 2, null, []),

@@ -2,28 +2,28 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdit, type Edit } from './edits.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** An edit without which the body would be another. */
+/** An edit that changes the body: without it, the resulting JSON would differ. */
 export interface Change {
   readonly edit: Edit;
-  /** What the client had said there; undefined where it had said nothing. */
+  /** The client's value at the path; undefined when the client sent none. */
   readonly was: unknown;
 }
 
 /**
- * The edits of a body that make it another than the client's: not those that say what was said, and not those that a later one
- * has made void. For people: it parses the body once more.
+ * The edits that make a body differ from the client's. Leaves out edits that write the client's own value and edits
+ * that a later one overrides. Parses the body once more: meant for explanations, not for the request path.
  */
 export function changesOf(body: RequestBody): readonly Change[] {
   if (body.edits.length === 0) return [];
-  // The scan has made sure that this is an object.
-  const said = JSON.parse(body.original.toString('utf8')) as Record<string, unknown>;
-  const made = body.json();
+  // `scanTopLevel` guarantees an object.
+  const original = JSON.parse(body.original.toString('utf8')) as Record<string, unknown>;
+  const result = body.json();
   let needed = body.edits;
   for (const edit of body.edits) {
     const others = needed.filter((one) => one !== edit);
-    if (isDeepStrictEqual(others.reduce(applyEdit, said), made)) needed = others;
+    if (isDeepStrictEqual(others.reduce(applyEdit, original), result)) needed = others;
   }
-  return needed.map((edit) => ({ edit, was: valueAt(said, edit.path) }));
+  return needed.map((edit) => ({ edit, was: valueAt(original, edit.path) }));
 }
 
 function valueAt(json: unknown, path: readonly string[]): unknown {

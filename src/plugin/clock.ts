@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from './cancellation.ts';
 
-/** Time as the code sees it, so that tests can own it. */
+/** Source of time, injected so that tests control it. */
 export interface Clock {
   /** Monotonic milliseconds, for durations and deadlines. */
   now(): number;
   /** Milliseconds since 1970. */
   wall(): number;
-  /** Runs `task` once after `ms`; returns how to call it off. Never keeps the process alive. */
+  /** Runs `task` once after `ms` milliseconds. Returns a function that cancels it. Never keeps the process alive. */
   after(ms: number, task: () => void): () => void;
-  /** Resolves after `ms`; rejects with the reason when `cancellation` happens first. */
+  /** Resolves after `ms` milliseconds; rejects with the reason when `cancellation` is cancelled first. */
   sleep(ms: number, cancellation?: Cancellation): Promise<void>;
 }
 

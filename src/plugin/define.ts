@@ -11,48 +11,52 @@ type ContextOf<L extends PluginLevel> = L extends 'attempt' ? AttemptContext : G
 /** Koa middleware with the exchange on its context. */
 export type Middleware<C = GatewayContext> = (ctx: C, next: () => Promise<void>) => Promise<void>;
 
-/** What every plugin gets, and the capabilities it named in `needs`. */
+/** The host of a plugin: the clock, random numbers, a logger and the capabilities that the plugin names in `needs`. */
 export type Host<N extends CapabilityName = never> = Pick<Capabilities, N> & {
   readonly clock: Clock;
-  /** 0 ≤ x < 1; injected so that jitter can be tested. */
+  /** A random number, 0 ≤ x < 1; injected so that tests control jitter. */
   readonly random: () => number;
   /** A child logger that carries the plugin's instance name. */
   readonly log: Logger;
-  /** Runs when the snapshot this plugin belongs to is let go: stop timers, close what was opened. */
+  /** Registers a task for the release of the snapshot that holds this plugin: stop timers, close resources. */
   onClose(task: () => void | Promise<void>): void;
 };
 
-/** What a plugin does for one request, for `gatehouse explain`. */
+/** A plugin's description of its work on one request, for `gatehouse explain`. */
 export interface PluginWords {
-  /** A few words: `max_tokens replaced, temperature left out`. Never a secret. */
+  /** A short phrase: `max_tokens replaced, temperature left out`. Must not contain a secret. */
   readonly does: string;
-  /** The same for machines, and what does not fit into a line. */
+  /** The same as structured data, including details that do not fit into a line. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N extends CapabilityName> {
   readonly name: string;
-  /** The chain it belongs in. */
+  /** The chain that the plugin belongs to. */
   readonly level: L;
-  /** JSON Schema of the options; unknown keys are refused. The type of `options` comes from it. */
+  /** JSON Schema of the options, which must refuse unknown keys. TypeScript infers the type of `options` from it. */
   readonly options: S;
   readonly needs?: readonly N[];
   /** Names provided by plugins that must come earlier in the chain. */
   readonly requires?: readonly string[];
   readonly provides?: readonly string[];
-  /** May call `next` more than once (retry, fallback). */
+  /** Whether the plugin may call `next` more than once (retry, fallback). Default: false. */
   readonly repeats?: boolean;
   /**
-   * Its middleware reads and changes nothing but the exchange and its context: no counter, no file, no call. Then `gatehouse explain`
-   * runs it as a request would. Default: false; explain leaves the plugin out, and says so.
+   * Whether the middleware reads and changes nothing but the exchange and its context: no counter, no file, no network
+   * call. `gatehouse explain` runs such a plugin as a request would. Default: false; explain skips the plugin and
+   * reports it as skipped.
    */
   readonly pure?: boolean;
-  /** What it has done for this request, asked by explain behind the middleware. Reads only. Undefined: nothing. */
+  /**
+   * Describes the plugin's work on this request. Explain calls it after the middleware has returned. Must not change
+   * anything. Undefined: the plugin did nothing.
+   */
   explain?(ctx: ContextOf<L>, options: Static<S>): PluginWords | undefined;
   create(setup: { options: Static<S>; host: Host<N> }): Middleware<ContextOf<L>> | Promise<Middleware<ContextOf<L>>>;
 }
 
-/** A plugin as the registry holds it, its types worn off. */
+/** A plugin with its type parameters erased, as the registry holds it. */
 export interface Plugin {
   readonly name: string;
   readonly level: PluginLevel;
@@ -67,15 +71,23 @@ export interface Plugin {
 }
 
 /**
- * Declares a plugin: a Koa middleware made from options that its schema has checked. It is made once per place in a chain,
- * when the settings are loaded, never per request.
+ * Declares a plugin: a Koa middleware created from options that its schema has validated. The gateway creates it once
+ * per place in a chain, when it loads the settings, never per request.
  *
  * @example
  * export default definePlugin({
  *   name: 'tenant-header',
  *   level: 'request',
- *   options: { type: 'object', additionalProperties: false, properties: { header: { type: 'string' } }, required: ['header'] },
- *   create: ({ options }) => async (ctx, next) => { await next(); ctx.set(options.header, ctx.exchange.caller?.keyId ?? ''); },
+ *   options: {
+ *     type: 'object',
+ *     additionalProperties: false,
+ *     properties: { header: { type: 'string' } },
+ *     required: ['header'],
+ *   },
+ *   create: ({ options }) => async (ctx, next) => {
+ *     await next();
+ *     ctx.set(options.header, ctx.exchange.caller?.keyId ?? '');
+ *   },
  * });
  */
 export function definePlugin<L extends PluginLevel, const S extends TSchema, const N extends CapabilityName = never>(
@@ -90,7 +102,7 @@ export function definePlugin<L extends PluginLevel, const S extends TSchema, con
     provides: definition.provides ?? [],
     repeats: definition.repeats ?? false,
     pure: definition.pure ?? false,
-    // The compiler has validated the options and granted what `needs` names before it calls these.
+    // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
     ...(definition.explain && { explain: definition.explain }),
     create: definition.create as Plugin['create'],
   };

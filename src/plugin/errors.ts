@@ -1,22 +1,22 @@
 import { blamedPlugin } from './blame.ts';
 
 /**
- * Every error the gateway can answer with, in one table: stable code → HTTP status, OpenAI error type, and whether another
- * attempt (retry or fallback) may help. Clients branch on status and code; nothing else in the code base invents a status.
+ * The table of every error reply: stable code → HTTP status, OpenAI error type, and whether another attempt (retry or
+ * fallback) may help. Clients branch on status and code; no other file defines a status.
  */
 
 interface ErrorKind {
   readonly status: number;
   readonly type: ErrorType;
-  /** Another try, here or at another target, may succeed. */
+  /** Whether a retry or another target may succeed. */
   readonly retryable: boolean;
-  /** The upstream's own status, which rules and records see; the client gets `status`. */
+  /** The upstream's own status, for rules and records; the client gets `status`. */
   readonly seenAs?: number;
-  /** The gateway's own state or settings caused it: it says nothing of the target's health. */
+  /** Caused by the gateway's own state or settings; does not count against the target's health. */
   readonly ofGateway?: true;
-  /** The reply tells SDKs not to retry: the same credentials meet the same refusal. */
+  /** The reply tells SDKs not to retry: the same credentials would be refused again. */
   readonly final?: true;
-  /** What it means and what to do, for the README's table. */
+  /** Meaning and remedy, for the table in the README. */
   readonly help: string;
 }
 
@@ -205,32 +205,32 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface ErrorDetails {
-  /** Parameter of the client's body the error is about. */
+  /** Parameter of the client's body that caused the error. */
   readonly param?: string | null;
-  /** Another status than the table's: only where an upstream's own status is kept. */
+  /** Overrides the table's status; used only to keep an upstream's own status. */
   readonly status?: number;
   readonly cause?: unknown;
-  /** Wait the upstream asked for, in milliseconds. */
+  /** Wait that the upstream requested, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Whether the upstream itself advises another try (`x-should-retry`, docs/protocols/openai-chat.md#retry-hints). */
+  /** Whether the upstream advises a retry (`x-should-retry`, docs/protocols/openai-chat.md#retry-hints). */
   readonly shouldRetry?: boolean;
   /** Catalog slug of the target that failed. */
   readonly provider?: string;
-  /** The upstream's own word for the failure, for clients that are not strict and for logs. */
+  /** The upstream's own name for the failure, for clients that are not strict and for logs. */
   readonly upstreamKind?: string;
-  /** It came inside a stream of events. */
+  /** The error arrived inside an event stream. */
   readonly inStream?: boolean;
-  /** The upstream answered a token that the caller brought: a refusal of that token concerns this caller alone. */
+  /** The upstream refused a token that the caller brought, so the refusal concerns this caller alone. */
   readonly toCallersToken?: boolean;
-  /** Here the gateway's own state or settings caused it, see `ErrorKind`. */
+  /** Overrides `ErrorKind.ofGateway` for this error. */
   readonly ofGateway?: boolean;
-  /** The plugin from outside whose fault it is, by its name in the settings: for log and record, not for the client. */
+  /** The external plugin at fault, by its name in the settings; for log and record, never for the client. */
   readonly plugin?: string | undefined;
-  /** The upstream's own code, where it is a word as OpenAI writes them: a client is told this one; metrics and logs keep the table's. */
+  /** The upstream's own code, spelled like OpenAI's. The client gets it; metrics and logs keep the table's. */
   readonly upstreamCode?: string;
 }
 
-/** The only error that reaches a client as it is; anything else thrown is `internal_error` to the outside. */
+/** The only error that reaches clients unchanged; any other thrown value becomes `internal_error`. */
 export class GatewayError extends Error {
   override readonly name: string = 'GatewayError';
   readonly code: ErrorCode;
@@ -267,20 +267,23 @@ export class GatewayError extends Error {
     this.plugin = details.plugin;
   }
 
-  /** The status a client is answered with. */
+  /** Status of the reply to the client. */
   get clientStatus(): number {
     const { seenAs, status }: ErrorKind = ERRORS[this.code];
     return seenAs === undefined ? this.status : status;
   }
 
-  /** The gateway knows that the same request would be refused again. */
+  /** Whether the same request would certainly be refused again. */
   get final(): boolean {
     const { final }: ErrorKind = ERRORS[this.code];
     return final ?? false;
   }
 }
 
-/** An attempt that failed at or on the way to its upstream. Retry and fallback look at `status` and at this class. */
+/**
+ * The failure of an attempt at its upstream or on the way there. Retry and fallback decide by `status` and by this
+ * class.
+ */
 export class UpstreamError extends GatewayError {
   override readonly name = 'UpstreamError';
 }

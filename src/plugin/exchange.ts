@@ -11,86 +11,92 @@ import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
 
-/** Where a trace stands; undefined parts where tracing is off. */
+/** The trace of a request. */
 export interface TraceContext {
-  /** 32 hex digits: the caller's when it sent a `traceparent`, else this request's own. */
+  /** 32 hex digits: the caller's trace id when it sent a `traceparent`, else an id of this request's own. */
   readonly traceId: string;
 }
 
 /**
- * One request from its first byte to the end of its reply: the typed object all plugins share. What a plugin sets here, later
- * plugins and telemetry read; there are no untyped `ctx.state` keys.
+ * One request from its first byte to the end of its reply: the typed object that all plugins share. Later plugins and
+ * telemetry read the values that earlier plugins set; there are no untyped `ctx.state` keys.
  */
 export interface Exchange {
   readonly id: string;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Hash of the settings it runs on, from its beginning to its end. */
+  /** Hash of the settings snapshot that serves the request from start to end. */
   readonly settingsHash: string;
   /** Undefined for a path the gateway does not serve. */
   readonly operation: Operation | undefined;
-  /** What the client speaks; at a path that is not served, what its path or its headers tell. */
+  /** The client's API format. At a path that the gateway does not serve, inferred from the path or the headers. */
   readonly clientFormat?: Format | undefined;
   readonly request: InboundRequest;
-  /** Replaced by telemetry when tracing is on. */
+  /** Telemetry replaces it when tracing is on. */
   trace: TraceContext;
-  /** Monotonic milliseconds: when the whole request must have ended. The server's, the gateway config's, or what the caller asked for. */
+  /**
+   * Monotonic milliseconds at which the whole request must have ended: by the server's settings, the gateway config or
+   * the caller's header.
+   */
   deadline: number;
   /** Cancelled when the client leaves. */
   readonly cancellation: Cancellation;
   caller: Caller | undefined;
-  /** What `Authorization` held when it was not a gateway key: the caller's own upstream credential. */
+  /** The caller's own upstream credential: the token in `Authorization` when it is not a gateway key. */
   upstreamToken: Secret | undefined;
   config: GatewayConfig | undefined;
-  /** What the compliance header says, undefined when it is absent: then the target's setting holds, default true. */
+  /** Value of the compliance header; undefined when absent, then the target's setting applies (default true). */
   strict: boolean | undefined;
-  /** Losses are refused with a 400 instead of reported. */
+  /** The gateway rejects a request with losses (400) instead of reporting them. */
   strictParams: boolean;
   metadata: Readonly<Record<string, string>>;
-  /** Metadata that should become cost labels where the target has them, by the label's name; not fitted to any target's rules yet. */
+  /** Requested cost labels, by label name. Each target's own label rules apply later. */
   labels: Readonly<Record<string, string>>;
-  /** Every run of the attempt chain, in order. The last one made the reply. */
+  /** Every run of the attempt chain, in order. The last one produced the reply. */
   readonly attempts: Attempt[];
-  /** Targets that were left out, in order. */
+  /** Skipped targets, in order. */
   readonly skipped: SkippedTarget[];
-  /** What conditionals made of the request, in the order they were asked. */
+  /** The branch that each conditional chose, in order of evaluation. */
   readonly conditions: ChosenBranch[];
-  /** The random numbers its route was drawn by, noted where the request can be explained afterwards; undefined elsewhere. */
+  /** Random numbers used for load balancing, recorded when the request can be explained later; otherwise undefined. */
   draws: number[] | undefined;
-  /** Under which it can be explained afterwards. */
+  /** Id by which the request can be explained later. */
   explainId: string | undefined;
-  /** The reply so far; set by the winning attempt or by a plugin. */
+  /** The current reply; the winning attempt or a plugin sets it. */
   reply: Reply | undefined;
-  /** The failure the client is told of. */
+  /** The error that the client receives. */
   error: GatewayError | undefined;
-  /** Called once, when the reply has left (or the client has): how it ended. */
+  /** Registers a listener that runs once, when the reply has been sent or the client has disconnected. */
   onEnd(listener: (end: ReplyEnd) => void): void;
 }
 
-/** Where a conditional sent the request. */
+/** The branch that a conditional chose. */
 export interface ChosenBranch {
   /** Path of the conditional in the config. */
   readonly at: string;
-  /** Index of the condition that held; undefined: none did, and `default` was taken. */
+  /** Index of the matching condition; undefined when none matched and `default` applied. */
   readonly condition: number | undefined;
-  /** Path of the target, or group, it led to. */
+  /** Path of the chosen target or group. */
   readonly to: string;
 }
 
-/** A target of the config that was not tried. */
+/** A target of the config that the request skipped. */
 export interface SkippedTarget {
   readonly target: Target;
-  /** circuit_open: it keeps failing. same_model, context_window: nothing there is better than where the request has just failed. */
+  /**
+   * circuit_open: its circuit breaker is open. same_model, context_window: the target would fail as the failed one did,
+   * because it has the same model or no larger context window.
+   */
   readonly reason: 'circuit_open' | 'same_model' | 'context_window';
-  /** Attempts that were made before. */
+  /** Number of attempts made before. */
   readonly after: number;
 }
 
 /**
- * Why a target was tried. only: there is no choice. first: the first of a fallback. weight, sticky: drawn by a load balance.
- * condition: the query of a conditional held; otherwise: none did. fallback: those before it failed or were left out. probe: it keeps
- * failing, and this request finds out whether it still does. last_resort: nobody else takes the request, and of those left out
- * this one's time ends soonest.
+ * Why a target was selected. only: the sole target. first: the first of a fallback. weight, sticky: drawn by a load
+ * balance. condition: a conditional's query matched; otherwise: no query matched. fallback: the targets before it
+ * failed or were skipped. probe: its breaker is half-open, and this request tests the target. last_resort: no other
+ * target admits the request, and among the skipped targets this one's cooldown ends first.
  */
 export type ChoiceReason =
   | 'only'
@@ -103,130 +109,150 @@ export type ChoiceReason =
   | 'probe'
   | 'last_resort';
 
-/** How a target came to be tried. */
+/** Why a target was selected, and what follows its failure. */
 export interface Choice {
   readonly reason: ChoiceReason;
-  /** After this failure another target would be tried, as things stand now. Pure, and asked as often as somebody likes. */
+  /**
+   * Whether this failure would fall through to another target in the current state. Has no side effects; may be called
+   * any number of times.
+   */
   readonly fallsThrough: (error: GatewayError) => boolean;
 }
 
 /**
- * hit: answered from the cache. miss: asked upstream. shared: waited for the same request, which was in the air. refresh: the
- * caller wanted a new answer. bypass: this request cannot be answered from a cache.
+ * hit: answered from the cache. miss: sent to the upstream. shared: waited for an identical request in flight. refresh:
+ * the caller demanded a new answer. bypass: the cache cannot serve this request.
  */
 export type CacheStatus = 'hit' | 'shared' | 'miss' | 'refresh' | 'bypass';
 
 /**
- * One run of the attempt chain. What is set here is lost with a lost attempt; the winner's reply and headers become the
+ * One run of the attempt chain. A failed attempt's values are discarded; the winner's reply and headers become the
  * exchange's.
  */
 export interface Attempt {
   /** Counts from 0 over the exchange. */
   readonly number: number;
   readonly target: Target;
-  /** How it came to be tried. */
+  /** Why its target was selected. */
   readonly choice: Choice;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Milliseconds; from the target, the catalog entry (once `resolved`), the server. */
+  /** Milliseconds; from the target, the catalog entry (once `resolved` is set) and the server. */
   readonly timeouts: Required<TimeoutSettings>;
-  /** Monotonic milliseconds: when this attempt must have ended, by its total timeout or by the whole request's deadline. */
+  /**
+   * Monotonic milliseconds at which this attempt must have ended: by its total timeout or by the request's deadline.
+   */
   readonly deadline: number;
-  /** Cancelled with the exchange, or when this attempt is given up. */
+  /** Cancelled with the exchange, or when the gateway abandons this attempt. */
   readonly cancellation: Cancellation;
   /** This attempt's view of the request: the caller's bytes and the edits of this target. */
   body: RequestBody;
-  /** Where it goes; set by `transform`. */
+  /** The resolved destination; `transform` sets it. */
   resolved: ResolvedTarget | undefined;
-  /** What goes out; set by `transform`, sent by `send`. */
+  /** The encoded request; `transform` sets it, `send` sends it. */
   outbound: Outbound | undefined;
-  /** What the target could not express. */
+  /** Parts of the request that the target cannot express. */
   losses: Loss[];
   /** Physical tries, in order. */
   readonly tries: TryRecord[];
-  /** What the cache did for this attempt; undefined where none is configured. */
+  /** The cache's part in this attempt; undefined when the target has no cache. */
   cache: CacheStatus | undefined;
-  /** It waited for another request's answer instead of asking. Monotonic milliseconds; `to` is undefined while it waits. */
+  /**
+   * Set when the attempt waited for another request's reply instead of sending its own. Monotonic milliseconds; `to` is
+   * undefined while it waits.
+   */
   wait: { readonly from: number; to: number | undefined } | undefined;
-  /** Signals of the reply that is flowing; live until the end. */
+  /** Signals of the current reply; they change until the reply ends. */
   signals: Signals | undefined;
   reply: Reply | undefined;
   error: GatewayError | undefined;
 }
 
-/** A target made concrete for one request: catalog entry, model and place. */
+/** A target resolved for one request: catalog entry, model and address. */
 export interface ResolvedTarget {
   readonly slug: string;
   readonly provider: string;
   readonly semconvName: string;
-  /** Model the upstream knows. */
+  /** The upstream's name of the model. */
   readonly model: string;
-  /** The same, bounded for metrics: a name that the catalog lists or that has answered lately, else `__other__`. */
+  /**
+   * The model as a metric label of bounded cardinality: a name that the catalog lists or that has answered recently,
+   * else `__other__`.
+   */
   readonly modelLabel: string;
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly format: FormatName;
   readonly host: 'vertex' | 'direct';
-  /** False: the server refuses to be asked for usage on a stream. */
+  /** False: the upstream rejects requests for usage on a stream. */
   readonly streamUsage?: boolean | undefined;
-  /** True: the body names the model, although the format does not at this host. */
+  /** True: the body names the model, although the format omits it at this host. */
   readonly modelInBody?: boolean | undefined;
-  /** The request itself names the place, such as a host or a project: what becomes of it there says nothing of the target. */
+  /**
+   * The request itself names the destination, such as a host or a project: its outcome does not count for the target's
+   * health.
+   */
   readonly adHoc?: boolean | undefined;
-  /** The upstream is sent the caller's own token, not a credential of the catalog entry. */
+  /** The upstream gets the caller's own token instead of a credential of the catalog entry. */
   readonly usesCallersToken?: boolean | undefined;
-  /** The catalog entry's own. */
+  /** Timeouts of the catalog entry. */
   readonly timeouts: TimeoutSettings;
 }
 
-/** One physical try of an attempt. Times are monotonic milliseconds. */
+/** One physical request of an attempt (a try). Times are monotonic milliseconds. */
 export interface TryRecord {
-  /** Which call of a batch it is a try of; 0 where there is one. */
+  /** Index of the batch call; 0 without a batch. */
   readonly call: number;
   readonly startedAt: number;
-  /** Until then it waited in line, because all connections to its upstream were in use. */
+  /** End of the wait for a free connection, when all connections to the upstream were in use. */
   waitedUntil?: number | undefined;
-  /** A connection stood, and the request left on it. */
+  /** When the request was sent on an established connection. */
   sentAt: number | undefined;
   firstByteAt: number | undefined;
   firstContentAt: number | undefined;
   endedAt: number | undefined;
   status: number | undefined;
   error: GatewayError | undefined;
-  /** Sent again because a kept-alive connection had died unnoticed. */
+  /** The request was sent again because a kept-alive connection had died unnoticed. */
   resent: boolean;
   bytesIn: number;
 }
 
-/** The encoded request of one attempt: the same bytes for every try. */
+/** The encoded request of one attempt. Every try sends the same bytes. */
 export interface Outbound {
   readonly path: string;
   readonly origin: string;
-  /** Headers that are no credentials. */
+  /** Headers except credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
   readonly stream: boolean;
-  /** `content-type` of the reply to the client; undefined keeps the upstream's. */
+  /** `content-type` of the client's reply; undefined keeps the upstream's. */
   readonly contentType: string | undefined;
-  /** Makes the reader of one try's reply. */
+  /** Creates the reader for the reply of one try. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
   readonly decodeError: Format['decodeError'];
-  /** The place takes less at once than was asked for: several calls, and one reply made of theirs. `body` is the first's. */
+  /**
+   * Set when the upstream accepts fewer items per call than the request has: several calls, joined into one reply.
+   * `body` is the first call's.
+   */
   readonly batch?: Batch;
 }
 
 export interface Batch {
   readonly bodies: readonly (Buffer | string)[];
-  /** So many at once. */
+  /** Maximum concurrent calls. */
   readonly parallel: number;
   /** Parses the reply of one call. Throws ReplyFault. */
   readonly read: (bytes: Buffer, call: number) => unknown;
-  /** What has been read, by the number of its call: a retry asks for the missing ones only. */
+  /** Parsed replies by call index: a retry sends only the missing calls. */
   readonly replies: Map<number, unknown>;
-  /** Bytes of those replies as they came. */
+  /** Total bytes of those replies as received. */
   bytesRead: number;
-  /** One reply of all. Its end has been read: `signals` is complete, and tells of a failure as any reader's does. */
+  /**
+   * Joins all replies into one. The joined reply is already complete: `signals` is final and reports a failure as any
+   * reader's signals do.
+   */
   readonly join: () => { readonly body: Buffer | undefined; readonly signals: Signals };
 }
 
@@ -236,7 +262,7 @@ export interface ReplyReaderLike {
   end(): Buffer | undefined;
 }
 
-/** Koa's context with the exchange on it. In the attempt chain `attempt` is this run's own. */
+/** Koa's context with the exchange. In the attempt chain, `attempt` is the current attempt. */
 export interface GatewayContext extends Koa.ExtendableContext {
   readonly exchange: Exchange;
   readonly attempt: Attempt | undefined;

@@ -6,7 +6,7 @@ import { FAILURE_KINDS, failureKinds, isFinalForModel, isSilence } from './failu
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('the kinds of failure', () => {
-  it('stand in configs/README.md, each once with what it does, and nothing else does', () => {
+  it('equal the table in configs/README.md', () => {
     const [, section] = read('configs/README.md').split('\n## Failures\n');
     const [own] = section!.split('\n## ');
     const rows = [...own!.matchAll(/^\| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(([, kind, goesOn, help]) => [
@@ -36,7 +36,7 @@ describe('the kinds of failure', () => {
     const ofUpstream = without.filter((code) =>
       /^(?:upstream_|timeout|stream_|connection_|tls_|credentials_|rate_|reply_)/.test(code),
     );
-    // No token came with the request; and the request's own time is over: neither is the target's doing.
+    // Not failures of the target: the request came without the needed token; the request's own time is over.
     expect(ofUpstream).toEqual(['upstream_credentials_required', 'timeout_request']);
     expect(failureKinds(new GatewayError('overloaded', 'x'))).toEqual([]);
     expect(failureKinds(new GatewayError('unsupported_task', 'x'))).toEqual(['unsupported']);
@@ -50,7 +50,7 @@ describe('the kinds of failure', () => {
     expect(inStream('stream_interrupted')).toEqual(['stream_error']);
   });
 
-  it('that are silence, and those that the model itself decides', () => {
+  it('distinguish full timeouts and refusals by the model itself', () => {
     const codes = Object.keys(ERRORS) as ErrorCode[];
     const of = (rule: (error: unknown) => boolean) => codes.filter((code) => rule(new UpstreamError(code, 'x')));
     expect(of(isSilence)).toEqual([

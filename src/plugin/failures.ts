@@ -1,64 +1,64 @@
 import { GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
 
 /**
- * Kinds of failure of one attempt, by which a config says what gives way to another target (`on_errors`, `stop_on_errors`), and
- * whether they do so where a config says nothing: what another upstream may do better goes on, what the caller or the operator
- * has to mend stops, so that it is seen.
+ * Kinds of failure of one attempt, as a config names them in `on_errors` and `stop_on_errors`, and whether each falls
+ * through by default. By default a failure falls through when another upstream may succeed. It stops when the caller or
+ * the operator has to fix something, so that they see it.
  */
 export const FAILURE_KINDS = {
   rate_limit: { fallsThrough: true, help: '429: the upstream’s rate limit.' },
   overloaded: { fallsThrough: true, help: '503 or 529: the upstream is overloaded.' },
   server_error: {
     fallsThrough: true,
-    help: 'Another 5xx, 408 or 499 of the upstream; an answer that cannot be read (HTML with 200), or that is too large.',
+    help: 'Another 5xx, 408 or 499 of the upstream; a reply that cannot be parsed (HTML with 200), or that is too large.',
   },
   conflict: { fallsThrough: true, help: '409.' },
   quota: { fallsThrough: true, help: 'The upstream account has no credit left (402, `insufficient_quota`).' },
   connection: {
     fallsThrough: true,
-    help: 'No connection, or it broke before a reply; TLS; an address the egress guard refuses.',
+    help: 'No connection, or it broke before a reply; a TLS failure; an address that the egress guard refuses.',
   },
-  credentials: { fallsThrough: true, help: 'No access token could be had for the catalog entry.' },
+  credentials: { fallsThrough: true, help: 'The gateway could not get an access token for the catalog entry.' },
   gateway_full: {
     fallsThrough: true,
-    help: 'The gateway has no connection free (`connections`, sockets of the host). Never counts for a circuit breaker.',
+    help: 'The gateway has no free connection (`connections`, sockets of the host). Never counts for a circuit breaker.',
   },
   timeout_connect: { fallsThrough: true, help: '`timeouts.connect` passed.' },
   timeout_first_byte: { fallsThrough: true, help: '`timeouts.first_byte` passed.' },
   timeout_first_content: { fallsThrough: true, help: '`timeouts.first_content` passed.' },
-  timeout_idle: { fallsThrough: true, help: '`timeouts.idle` passed before anything had left.' },
+  timeout_idle: { fallsThrough: true, help: '`timeouts.idle` passed before anything was sent to the client.' },
   timeout_total: {
     fallsThrough: true,
-    help: '`timeouts.total` (`request_timeout`) passed; not the `deadline`, which ends all.',
+    help: '`timeouts.total` (`request_timeout`) passed. The `deadline` ends the whole request instead.',
   },
   stream_error: {
     fallsThrough: true,
-    help: 'A stream that broke, or told of a failure of any kind, before anything had left.',
+    help: 'A stream broke, or reported a failure of any kind, before anything was sent to the client.',
   },
   context_length: {
     fallsThrough: true,
-    help: 'The prompt is longer than the model takes. Goes to another model only, and to one with a larger `context_window` where both say theirs.',
+    help: 'The prompt is longer than the model takes. Falls through to another model only, and only to one with a larger `context_window` when both declare theirs.',
   },
   content_filter: {
     fallsThrough: false,
-    help: 'The provider refuses the prompt for what it says, or answers nothing but a filter’s stop. If told to go on: to another model only.',
+    help: 'The provider refuses the content of the prompt, or its content filter stops the whole answer. If listed in `on_errors`, it falls through to another model only.',
   },
   auth: { fallsThrough: false, help: '401 or 403: the upstream refuses the credentials in use.' },
   not_found: { fallsThrough: false, help: '404: the upstream has no such model.' },
   invalid_request: { fallsThrough: false, help: 'Another 4xx: the upstream refuses the request itself.' },
   unsupported: {
     fallsThrough: true,
-    help: 'The target’s model cannot be asked this (`unsupported_task`): nobody was asked.',
+    help: 'The target’s model does not support the task (`unsupported_task`); nothing was sent.',
   },
 } as const satisfies Record<string, { readonly fallsThrough: boolean; readonly help: string }>;
 
 export type FailureKind = keyof typeof FAILURE_KINDS;
 
-/** What failures of a group's member give way to the next one. */
+/** Which failures of a group's member fall through to the next member. */
 export interface FallThroughRules {
   readonly kinds: ReadonlySet<FailureKind>;
   readonly statusCodes: ReadonlySet<number>;
-  /** End the chain whatever the others say. */
+  /** These kinds end the chain even when `kinds` or `statusCodes` match. */
   readonly stop: ReadonlySet<FailureKind>;
 }
 
@@ -92,7 +92,10 @@ const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['request_too_large', 'invalid_request'],
 ]);
 
-/** Kinds a failure is of: what went wrong, and that it did so inside a stream. None: it is no failure of a target, and nothing gives way to it. */
+/**
+ * The kinds of a failure: its cause, and `stream_error` when it happened inside a stream. An empty list is not a
+ * failure of a target and never falls through.
+ */
 export function failureKinds(error: unknown): readonly FailureKind[] {
   if (!(error instanceof UpstreamError))
     return error instanceof GatewayError && error.code === 'unsupported_task' ? ['unsupported'] : [];
@@ -101,7 +104,7 @@ export function failureKinds(error: unknown): readonly FailureKind[] {
   return error.inStream && kind !== 'stream_error' ? [kind, 'stream_error'] : [kind];
 }
 
-/** By the rules of a group, its next member is asked after this failure. */
+/** Whether the group's rules send the request to its next member after this failure. */
 export function fallsThroughTo({ kinds, statusCodes, stop }: FallThroughRules, error: GatewayError): boolean {
   const own = failureKinds(error);
   if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
@@ -116,28 +119,34 @@ const SILENCES: ReadonlySet<ErrorCode> = new Set([
   'timeout_idle',
 ]);
 
-/** A whole wait was in vain (for a connection, an answer, more of it): the same target would cost as much time once more. */
+/**
+ * A full timeout passed without result (for a connection, the first byte, more content): the same target would cost as
+ * much time again.
+ */
 export function isSilence(error: unknown): boolean {
   return error instanceof UpstreamError && SILENCES.has(error.code);
 }
 
-/** The same words to the same model meet the same answer: never sent there again. */
+/** The same request to the same model would fail again, so it is never sent there again. */
 export function isFinalForModel(error: unknown): boolean {
   return (
     error instanceof UpstreamError && (error.code === 'context_length_exceeded' || error.code === 'content_filter')
   );
 }
 
-/** Statuses below 500 by which an upstream gives up on its own account, whatever the token. */
+/** Statuses below 500 that report the upstream's own failure, whatever the token. */
 const OF_UPSTREAM: ReadonlySet<number> = new Set([408, 499]);
 
 /**
- * An answer to the token a caller brought, not to the request as others would send it: 401, 403, 429 and every other 4xx depend on
- * the account behind the token. A 5xx, a timeout or a connection that fails does not.
+ * Whether the failure depends on the token that the caller brought: 401, 403, 429 and every other 4xx depend on the
+ * account behind the token. A 5xx, a timeout or a failed connection does not.
  */
 export const isOfCallersToken = ({ toCallersToken, status }: GatewayError): boolean =>
   toCallersToken && status < 500 && !OF_UPSTREAM.has(status);
 
-/** It says something of the target's health: neither the gateway's own state nor the end of the request's time does. */
+/**
+ * Whether the failure counts against the target's health. The gateway's own state and the end of the request's time do
+ * not count.
+ */
 export const countsAgainstTarget = (error: GatewayError): boolean =>
   error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;

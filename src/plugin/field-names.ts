@@ -3,11 +3,11 @@ import { GatewayError } from './errors.ts';
 import { isObject } from './json-object.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** The fields below one object, or below every item of a list. */
+/** The named fields inside one object, or inside every item of a list. */
 interface Node {
-  /** By their names. A field without further names below it has none. */
+  /** Nodes by field name. A leaf has an empty node. */
   readonly fields: Map<string, Node>;
-  /** The names by their foldings. */
+  /** Field names by their case folding. */
   readonly folded: Map<string, string>;
   /** Characters of the longest of them. Folding keeps the length, so a longer key is none of them. */
   longest: number;
@@ -16,8 +16,8 @@ interface Node {
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /**
- * Fields that the gateway reads or sets, as paths. Where an upstream's JSON reader ignores case, a key that folds to one of them
- * is that field: what was checked, or overridden, would not be what counts there.
+ * Fields that the gateway reads or sets, as paths. An upstream whose JSON reader ignores case takes a key that folds to
+ * one of them for that field. It would then use another value than the one that the gateway checked or overrode.
  */
 export class FieldNames {
   readonly #root = newNode();
@@ -37,7 +37,9 @@ export class FieldNames {
     return this.#root.fields.size === 0;
   }
 
-  /** Throws GatewayError `ambiguous_parameter` for a key of the body that only folds to one of the names. */
+  /**
+   * Throws GatewayError `ambiguous_parameter` for a key of the body that equals one of the names only after folding.
+   */
   check(body: RequestBody): void {
     checkKeys(body.keys(), this.#root, '');
     for (const [key, node] of this.#root.fields) {
@@ -46,7 +48,9 @@ export class FieldNames {
   }
 }
 
-/** The nodes behind a key. Its spellings share one node: a node for each would double with every key of a path. */
+/**
+ * The child nodes of a key. Its spellings share one node: one node per spelling would double with every key of a path.
+ */
 function addKey(nodes: Iterable<Node>, spelled: readonly string[]): ReadonlySet<Node> {
   const behind = new Set<Node>();
   for (const node of nodes) {

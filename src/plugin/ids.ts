@@ -14,7 +14,7 @@ function take(count: number): Buffer {
   return pool.subarray(used - count, used);
 }
 
-/** UUID version 7 (RFC 9562): sorts by time, which log stores and databases like. */
+/** UUID version 7 (RFC 9562): sorts by time, which suits the indexes of log stores and databases. */
 export function uuidv7(wallMs: number): string {
   const time = Math.floor(wallMs).toString(16).padStart(12, '0');
   const random = take(10);
@@ -25,10 +25,13 @@ export function uuidv7(wallMs: number): string {
 
 export const traceId = (): string => take(16).toString('hex');
 
-/** Id of a tool call whose provider gave none: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
+/**
+ * Id for a tool call that the provider sent without one: `call_` and 24 of `[a-z0-9]`
+ * (docs/protocols/replies.md#call-ids).
+ */
 export function callId(): string {
   let id = 'call_';
-  // 252 = 7 × 36: bytes above it are skipped so that every letter is as likely.
+  // 252 = 7 × 36: larger bytes are skipped so that every character is equally likely.
   while (id.length < 29) for (const byte of take(28)) if (byte < 252 && id.length < 29) id += ALPHABET[byte % 36];
   return id;
 }

@@ -9,17 +9,20 @@ export interface InboundRequest {
   readonly path: string;
   readonly params: PathParams;
   readonly headers: IncomingHttpHeaders;
-  /** Where it comes from: the peer of the connection, or what `trusted_proxies` say; `unknown` where they do not know. */
+  /**
+   * Client address: the peer of the connection, or the address that `trusted_proxies` report; `unknown` when they
+   * report none.
+   */
   readonly remoteAddress: string;
-  /** Set by the `body` plugin, let go when a reply is committed. */
+  /** Set by the `body` plugin; released when a reply is committed. */
   body: RequestBody | undefined;
-  /** Size of the body as it came. */
+  /** Size of the received body in bytes. */
   bodyBytes: number;
-  /** The body has passed the operation's whole schema, not only the types of its top-level keys. */
+  /** The body has passed the operation's whole schema, and not only the type checks of its top-level keys. */
   bodyValidated: boolean;
-  /** A gateway header by its name without prefix: `header('config')` reads `x-gateway-config`. */
+  /** Value of a gateway header, by its name without the prefix: `header('config')` reads `x-gateway-config`. */
   header(name: string): string | undefined;
-  /** The same header's full name as this request wrote it, or would write it: what errors should say. */
+  /** Full name of that header as this request writes it, for error messages. */
   headerName(name: string): string;
 }
 

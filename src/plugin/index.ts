@@ -1,4 +1,4 @@
-/** The public plugin API: all that a plugin, built in or from outside, may import of Gatehouse. */
+/** The public plugin API: everything of Gatehouse that a plugin, built-in or external, may import. */
 export { Cancellation } from './cancellation.ts';
 export type {
   AttemptRunner,

@@ -1,19 +1,19 @@
-/** An object or a list that is open where the walk stands. */
+/** An object or list that encloses the current position. */
 interface Open {
-  /** Undefined in an object before its first key. */
+  /** Current key; undefined in an object before its first key. */
   key: string | undefined;
-  /** -1 in an object. */
+  /** Current index in a list; -1 in an object. */
   index: number;
 }
 
-/** Names longer than this are cut: an error quotes them. */
+/** Maximum lengths of a key and a path quoted in an error. */
 const SHOWN_KEY = 100;
 const SHOWN_PLACE = 500;
 
 /**
- * Path of the object or list that opens at byte `target`, as OpenAI writes `param`: `tools[3].parameters.properties`; `''` for the
- * body itself. A second walk for the error alone: a scan that noted places as it goes would make every body pay for them. The
- * bytes before `target` are well-formed JSON.
+ * Path of the object or list that opens at byte `target`, in OpenAI's `param` notation:
+ * `tools[3].parameters.properties`; `''` for the body itself. A second pass, only for errors: a scan that tracked paths
+ * would slow down every body. The bytes before `target` must be well-formed JSON.
  */
 export function placeAt(bytes: Buffer, target: number): string {
   const open: Open[] = [];
@@ -22,7 +22,7 @@ export function placeAt(bytes: Buffer, target: number): string {
     const inner = open.at(-1);
     if (byte === QUOTE) {
       const end = endOfString(bytes, at);
-      // A string that stands where a key is due; values follow a colon or stand in a list.
+      // A string in key position; values follow a colon or are list items.
       if (inner && inner.index < 0 && inner.key === undefined) inner.key = readKey(bytes, at, end);
       at = end - 1;
     } else if (byte === OPEN_OBJECT) open.push({ key: undefined, index: -1 });
@@ -45,7 +45,7 @@ function pathOf(open: readonly Open[]): string {
   return path.length > SHOWN_PLACE ? `${path.slice(0, SHOWN_PLACE)}…` : path;
 }
 
-/** Just past the closing quote of the string that opens at `from`. */
+/** Index after the closing quote of the string that opens at `from`. */
 function endOfString(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at += 1) {
     if (bytes[at] === QUOTE) return at + 1;

@@ -1,5 +1,6 @@
 /**
- * A key that stands twice in one object of a JSON value. JSON.parse shows the last of the two, and an upstream may read the first.
+ * Finds a key that occurs twice in one object of a JSON value. JSON.parse keeps the last value, and an upstream may
+ * read the first.
  * @param bytes well-formed JSON
  */
 export function repeatedKey(bytes: Buffer): string | undefined {

@@ -1,9 +1,9 @@
 import { GatewayError } from './errors.ts';
 import { placeAt } from './json-place.ts';
 
-/** Where a top-level value stands in the bytes, and its kind. */
+/** Byte range and kind of a top-level value. */
 export interface FieldSpan {
-  /** Of the key's opening quote. */
+  /** Index of the key's opening quote. */
   readonly key: number;
   readonly from: number;
   readonly to: number;
@@ -12,13 +12,13 @@ export interface FieldSpan {
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 export type TopLevel = ReadonlyMap<string, FieldSpan>;
 
-/** Limits for the shape of a JSON text. */
+/** Limits of a JSON text's structure. */
 export interface JsonLimits {
-  /** Levels of objects and lists. */
+  /** Maximum nesting of objects and lists. */
   readonly depth: number;
-  /** Keys of one object. */
+  /** Maximum keys of one object. */
   readonly keys: number;
-  /** Items of one list. */
+  /** Maximum items of one list. */
   readonly items: number;
 }
 
@@ -32,9 +32,9 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
 /**
- * Reads the outline of a JSON object from its bytes (RFC 8259): that it is well-formed and within the limits, and where each
- * top-level value stands. It reads all top-level keys and refuses a key that stands twice: JSON.parse keeps the last, another
- * parser the first, and the gateway must send what it has checked.
+ * Scans the bytes of a JSON object (RFC 8259): checks that it is well-formed and within the limits, and finds the range
+ * of each top-level value. It rejects a repeated top-level key: JSON.parse keeps the last value, another parser the
+ * first, and the gateway must send the value that it has checked.
  */
 export function scanTopLevel(bytes: Buffer, limits: JsonLimits): TopLevel {
   return new Scanner(bytes, limits).object();
@@ -69,7 +69,7 @@ class Scanner {
     if (this.#at < this.#bytes.length) this.#fail('something follows the value');
   }
 
-  /** Reads `{"key":value,…}` from its brace; notes where the values stand if there are `spans`. */
+  /** Reads `{"key":value,…}` from its opening brace; records value ranges when `spans` is given. */
   #members(depth: number, spans?: Map<string, FieldSpan>): void {
     const open = this.#at;
     this.#at += 1;
@@ -119,7 +119,9 @@ class Scanner {
     }
   }
 
-  /** After a value: true at `close`; false after a comma, at the next value. */
+  /**
+   * Reads the separator after a value. Returns true at `close`, false after a comma, then positioned at the next value.
+   */
   #next(close: number): boolean {
     this.#space();
     const byte = this.#bytes[this.#at];
@@ -170,7 +172,10 @@ class Scanner {
     return true;
   }
 
-  /** RFC 8259, section 6, byte by byte: cutting a text out for a pattern costs four times what JSON.parse does (measured). */
+  /**
+   * RFC 8259, section 6, byte by byte: extracting the text and matching a pattern takes four times as long as
+   * JSON.parse (measured).
+   */
   #number(): boolean {
     if (this.#bytes[this.#at] === MINUS) this.#at += 1;
     if (this.#bytes[this.#at] === ZERO) this.#at += 1;
@@ -197,7 +202,7 @@ class Scanner {
     return this.#at >= this.#bytes.length || ENDS_SCALAR[this.#bytes[this.#at]!] === 1;
   }
 
-  /** From the opening quote to just past the closing one. */
+  /** Reads a string from its opening quote to after the closing one. */
   #string(): void {
     const bytes = this.#bytes;
     const length = bytes.length;
@@ -220,7 +225,7 @@ class Scanner {
     this.#fail('a string does not end');
   }
 
-  /** Index of the last byte of the escape whose letter is at `at`. */
+  /** Returns the index of the last byte of the escape sequence whose letter is at `at`. */
   #escape(at: number): number {
     const bytes = this.#bytes;
     const byte = bytes[at];
@@ -260,7 +265,7 @@ class Scanner {
   }
 }
 
-/** Characters of a key that an error shows. */
+/** Maximum length of a key quoted in an error. */
 const SHOWN_KEY = 200;
 
 const LETTER_E = 0x65;
@@ -275,7 +280,7 @@ const MINUS = 0x2d;
 const PLUS = 0x2b;
 const DOT = 0x2e;
 
-/** 1 for the bytes that `has` names, 0 for all others. */
+/** A table with 1 for the bytes that `has` accepts, 0 for all others. */
 function byteSet(has: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (has(byte) ? 1 : 0));
 }
@@ -285,5 +290,5 @@ const SPACE = oneOf(' \t\n\r');
 const ENDS_SCALAR = oneOf(' \t\n\r,]}:"[{');
 const ESCAPED = oneOf('"\\/bfnrt');
 const HEX = oneOf('0123456789abcdefABCDEF');
-/** Bytes of a string that need no second look. */
+/** Bytes of a string that need no special handling. */
 const PLAIN = byteSet((byte) => byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH);

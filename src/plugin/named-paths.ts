@@ -3,7 +3,10 @@ import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { spellingsOf, type KeyPath } from './spellings.ts';
 
-/** The paths with every other spelling that bodies of an API have for them, as far as no free map is entered. */
+/**
+ * The paths in every spelling that bodies of an API allow, up to the first free map (an object whose keys the caller
+ * chooses).
+ */
 export function namesOf(paths: Iterable<KeyPath>, table: FieldTable | undefined): FieldNames {
   const spellings = spellingsOf(table);
   const maps = (table?.freeMaps ?? []).filter((place) => !place.includes('[]')).map((place) => place.split('.'));
@@ -12,14 +15,14 @@ export function namesOf(paths: Iterable<KeyPath>, table: FieldTable | undefined)
   for (const path of paths) {
     for (const field of [path, ...spellings.synonymsOf(path)]) {
       const map = freeMaps.find((place) => spellings.beginsWith(field, place));
-      // What a caller calls the entries of a map differs in case as it likes.
+      // The caller chooses a map's keys, which may differ only in case.
       all.push(map ?? field);
     }
   }
   return new FieldNames(all, (key) => spellings.ofKey(key));
 }
 
-/** Paths of a request's body that a config names: those it sets or takes out anywhere, and those its conditions ask for. */
+/** Body paths that a config names: those that it sets or deletes anywhere, and those that its conditions read. */
 export function pathsOf({ route }: Pick<GatewayConfig, 'route'>): KeyPath[] {
   const paths: KeyPath[] = [];
   collect(route, paths);
@@ -33,7 +36,7 @@ function collect(route: Route, paths: KeyPath[]): void {
     paths.push(...dropParams);
     return;
   }
-  if (route.kind === 'conditional') for (const { query } of route.branches) asked(query, paths);
+  if (route.kind === 'conditional') for (const { query } of route.branches) collectQueryPaths(query, paths);
   for (const member of route.members) collect(member, paths);
 }
 
@@ -47,10 +50,10 @@ function leaves(value: unknown, path: KeyPath, paths: KeyPath[]): void {
 const PARAMS = 'params.';
 
 /** Queries nest in `$and`, `$or` and `$not`; fields of the body begin with `params.`. */
-function asked(query: unknown, paths: KeyPath[]): void {
+function collectQueryPaths(query: unknown, paths: KeyPath[]): void {
   if (typeof query !== 'object' || query === null) return;
   for (const [key, value] of Object.entries(query)) {
     if (key.startsWith(PARAMS)) paths.push(key.slice(PARAMS.length).split('.'));
-    else asked(value, paths);
+    else collectQueryPaths(value, paths);
   }
 }

@@ -1,4 +1,7 @@
-/** The candidate somebody most likely meant by `word`, if any is near enough: at most a third of its letters wrong. */
+/**
+ * The candidate closest to `word`, for "did you mean": at most a third of its letters may differ. Undefined when none
+ * is close enough.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const names = [...candidates];
   const wanted = normalise(word);
@@ -6,27 +9,28 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let limit = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of names) {
     const name = normalise(candidate);
-    // Words of very different lengths are far apart. Callers send words too: without this a long one would cost seconds.
+    // Words of very different lengths are never close. Callers send words too: without this check, a long one would
+    // take seconds.
     if (Math.abs(name.length - wanted.length) >= limit) continue;
     const distance = editDistance(wanted, name);
     if (distance < limit) [best, limit] = [candidate, distance];
   }
-  return best ?? continued(wanted, names);
+  return best ?? uniqueContinuation(wanted, names);
 }
 
-/** `onStatusCodes`, `on-status-codes` and `on_status_codes` are one name in three customs. */
+/** `onStatusCodes`, `on-status-codes` and `on_status_codes` are one name in three conventions. */
 function normalise(word: string): string {
   return word.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** `vertex` for `vertex-ai`: a beginning that only one candidate has. */
-function continued(wanted: string, names: readonly string[]): string | undefined {
+/** The only candidate that begins with the word: `vertex` for `vertex-ai`. */
+function uniqueContinuation(wanted: string, names: readonly string[]): string | undefined {
   if (wanted.length < 3) return undefined;
   const found = names.filter((name) => normalise(name).startsWith(wanted));
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Optimal string alignment: two swapped neighbours count once, so that most typos are one edit. */
+/** Optimal string alignment: swapping two neighbours costs one edit, so that most typos cost one. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

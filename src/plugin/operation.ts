@@ -2,41 +2,45 @@ import type { Format } from '../formats/format.ts';
 import type { FieldTable } from '../formats/fields/field-table.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** What a model can be asked for. */
+/** The tasks of a model. */
 export type ModelTask = 'generate' | 'count_tokens' | 'embeddings' | 'images';
 
-/** One operation of the API: what arrives at one method and path. */
+/** One operation of the API: a method and a path. */
 export interface Operation {
   /** `chat.completions` */
   readonly id: string;
   readonly method: 'GET' | 'POST';
   /** A template (RFC 6570): `{name}` stands for one segment, `{+name}` for several with the slashes between them. */
   readonly path: string;
-  /** Lower-case name of a header: only a request that has it is this operation, and not the other one at the same path. */
+  /**
+   * Lower-case name of a header that tells two operations at one path apart: a request with the header is this
+   * operation.
+   */
   readonly header?: string;
-  /** What it asks of a model; undefined where it asks the gateway itself. */
+  /** The model's task; undefined for an operation that the gateway answers itself. */
   readonly task: ModelTask | undefined;
-  /** Name in OpenTelemetry's list: `chat`. */
+  /** The operation's name in OpenTelemetry's semantic conventions: `chat`. */
   readonly semconvName: string;
-  /** The client's side: its bodies, its streams, its error shape. */
+  /** The client's format: bodies, streams, error replies. */
   readonly format: Format;
-  /** The names of its body's fields. */
+  /** The fields of its body. */
   readonly fields?: FieldTable;
-  /** Checks a parsed body. Undefined when it is fine, else what is wrong and where. */
+  /** Validates a parsed body. Returns undefined when it is valid, else the first fault. */
   validate(body: unknown): BodyFault | undefined;
   /**
-   * Fields that other operations have in their body and this one in its path. They are put into the body, where routing, overrides
-   * and access look for them. Throws GatewayError for what cannot be used or contradicts the body.
+   * Fields that this operation has in its path and other operations in their body. They are merged into the body, where
+   * routing, overrides and access checks read them. Throws GatewayError for an invalid value or one that contradicts
+   * the body.
    */
   readonly fieldsInPath?: (params: PathParams, body: RequestBody) => Readonly<Record<string, unknown>>;
 }
 
-/** Parts of a path by their names in the operation's template, percent-decoded. */
+/** Path segments by their names in the operation's template, percent-decoded. */
 export type PathParams = Readonly<Partial<Record<string, string>>>;
 
 export interface BodyFault {
   readonly message: string;
   readonly param: string | null;
-  /** The fault is that `param` is not there. */
+  /** Whether the fault is that `param` is missing. */
   readonly missing: boolean;
 }

@@ -1,37 +1,37 @@
 import type { GatewayError } from './errors.ts';
 
-/** Where a source's bytes go. Exactly one of `end` and `fail` is called, last. */
+/** The receiver of a source's bytes. Exactly one of `end` and `fail` is called, last. */
 export interface Sink {
-  /** Whole wire events, or a piece of a plain body. Synchronous; a sink that is full calls `pause()` on the source. */
+  /** Takes whole wire events, or a piece of a plain body. Synchronous; a full sink calls `pause()` on the source. */
   push(bytes: Buffer): void;
   end(): void;
   fail(error: GatewayError): void;
 }
 
 /**
- * The body of a reply that has not left yet. A source is paused until `open`, and is still watched while it is paused: its
- * deadline and its upstream's death reach whoever opened it. No promise per chunk.
+ * The body of a reply that has not been sent yet. A source is paused until `open`. While paused it is still watched:
+ * its deadline and a broken upstream connection reach the sink that opened it. It makes no promise per chunk.
  */
 export interface Source {
-  /** Starts the flow. Once only. */
+  /** Starts the flow. May be called once. */
   open(sink: Sink): void;
   pause(): void;
   resume(): void;
-  /** The reply is not wanted any more: frees what it holds (the upstream request) at once. No sink call follows. */
+  /** Discards the reply: releases its resources (the upstream request) at once. No sink call follows. */
   cancel(reason: GatewayError): void;
 }
 
 /**
- * A reply is a value until it leaves: after `await next()` a plugin may change headers, wrap the source, or put another
- * reply in its place (which cancels the old source). The entry writes it out when the chain is done.
+ * A reply is a value until it is sent: after `await next()` a plugin may change its headers, wrap the source or replace
+ * the reply (which cancels the old source). The entry chain writes it when the chain is done.
  */
 export interface Reply {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string>;
-  /** A Buffer is a body that is all there. */
+  /** A Buffer is a complete body. */
   body: Buffer | Source;
-  /** The body is a stream of wire events: a failure after the start becomes an error event, not a cut connection. */
+  /** The body is an event stream: a failure after its start becomes an error event instead of a closed connection. */
   readonly stream: boolean;
 }
 
@@ -39,7 +39,10 @@ export function cancelReply(reply: Reply | undefined, reason: GatewayError): voi
   if (reply && !Buffer.isBuffer(reply.body)) reply.body.cancel(reason);
 }
 
-/** How a reply ended. `complete`: all of it left. `failed`: an error was sent in its place or after its start. */
+/**
+ * How a reply ended. `complete`: sent whole. `failed`: an error was sent in its place or after its start. `aborted`:
+ * the client disconnected.
+ */
 export interface ReplyEnd {
   readonly state: 'complete' | 'failed' | 'aborted';
   readonly status: number;

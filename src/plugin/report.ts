@@ -1,4 +1,7 @@
-/** Something wrong (or doubtful) in a settings file, told by whoever understands the value; the settings room adds line and column. */
+/**
+ * An error or warning about a settings file. The code that understands the value reports it; the settings room adds
+ * line and column.
+ */
 export interface Problem {
   /** Path in the file: `['providers', 2, 'slug']`. */
   readonly path: readonly (string | number)[];
@@ -7,7 +10,7 @@ export interface Problem {
   readonly on?: 'key' | 'value';
   /** Default: error. */
   readonly severity?: 'error' | 'warning';
-  /** Nearest thing that would have been right. */
+  /** The closest valid value. */
   readonly suggestion?: string;
 }
 export type Report = (problem: Problem) => void;

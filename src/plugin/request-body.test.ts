@@ -60,7 +60,7 @@ describe('a request body and its edits', () => {
     expect(body.json()).toEqual(before);
   });
 
-  it('tells a top-level value before and after an edit without parsing the rest', () => {
+  it('reads a top-level value before and after an edit without parsing the rest', () => {
     const body = read({ model: 'm', stream: false, messages: [] });
     expect([body.string('model'), body.value('stream'), body.has('seed'), body.value('seed')]).toEqual([
       'm',
@@ -100,7 +100,7 @@ describe('a request body and its edits', () => {
     expect(merge(body, params).encode().toString()).toBe(expected);
   });
 
-  it('changes `__proto__` as any other key', () => {
+  it('changes `__proto__` like any other key', () => {
     const body = merge(
       RequestBody.read(Buffer.from('{"__proto__":{"a":1},"b":2}'), 64),
       JSON.parse('{"__proto__":{"c":3}}'),
@@ -167,7 +167,7 @@ describe('the fingerprint of a body', () => {
 
   const key = fc.constantFrom('model', 'stream', 'a', 'ab', 'b', '1:', '"', '__proto__');
   const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
-  /** What is sent, key by key, without the order of the keys. */
+  /** The sent body by key, independent of key order. */
   const sent = (body: RequestBody): string => {
     const bytes = body.encode();
     const values = [...scanTopLevel(bytes, { depth: 64, keys: 1000, items: 1000 })].map(([name, { from, to }]) => [
@@ -177,7 +177,7 @@ describe('the fingerprint of a body', () => {
     return JSON.stringify(values.sort());
   };
 
-  it('is never that of a body that would be sent otherwise', () => {
+  it('differs for bodies that would be sent differently', () => {
     fc.assert(
       fc.property(object, object, object, object, (one, other, editsOfOne, editsOfOther) => {
         const bodies = [merge(read(one), editsOfOne), merge(read(other), editsOfOther)] as const;

@@ -10,7 +10,7 @@ test.each([
   ['nothing', [], 0],
   ['one try', [of(0)], 0],
   ['a second try', [of(0, busy), of(0)], 1],
-  // A 401 that a new token was got for has no error of its own.
+  // A 401 that led to a new token has no error of its own.
   ['a try with a new token', [of(0), of(0)], 1],
   ['three calls', [of(0), of(1), of(2)], 0],
   ['one of three calls again', [of(0), of(1, busy), of(2), of(1)], 1],

@@ -1,8 +1,8 @@
 import type { TryRecord } from './exchange.ts';
 
 /**
- * How often something was asked again after a failure. The calls of a batch are no retries of each other, nor is a call that was
- * given up because of another one and is sent again with it.
+ * The number of retries among an attempt's tries. Calls of one batch are not retries of each other. Neither is a call
+ * that was cancelled because another call failed and is sent again with it.
  */
 export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): number {
   if (tries.length < 2) return 0;

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 
 /**
- * A value that must never be printed. JSON, string and inspect forms are `[secret]`; only `reveal()` gives it away, and
- * only the code that puts it on a wire calls that. `source` says where it came from (`env:NAME`), never what it is.
+ * A value that must never be printed. Its JSON, string and inspect forms are `[secret]`; only `reveal()` returns it,
+ * and only code that writes it to a connection calls that. `source` names its origin (`env:NAME`), never the value.
  */
 export class Secret {
   readonly #value: string;

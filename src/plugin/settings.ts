@@ -1,7 +1,7 @@
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
 
-/** What a gateway config says, compiled: defaults filled in, times in milliseconds, inheritance worked out. */
+/** A compiled gateway config: defaults filled in, times in milliseconds, inheritance resolved. */
 
 export interface RetrySettings {
   /** Tries after the first. */
@@ -11,7 +11,10 @@ export interface RetrySettings {
   readonly maxDelayMs: number;
 }
 
-/** Only what was set; nearer settings win field by field: target, config, catalog entry, server. */
+/**
+ * Only the configured timeouts, in milliseconds. The nearest setting wins, field by field: target, config, catalog
+ * entry, server.
+ */
 export interface TimeoutSettings {
   readonly connect?: number;
   readonly firstByte?: number;
@@ -20,33 +23,33 @@ export interface TimeoutSettings {
   readonly total?: number;
 }
 
-/** Replies of a target that may be given again. */
+/** Caching of a target's replies. */
 export interface CacheSettings {
   readonly maxAgeMs: number;
-  /** Who shares them: each key its own, or all that use the config. */
+  /** `key`: each gateway key has its own entries. `config`: all callers of the config share them. */
   readonly scope: 'key' | 'config';
 }
 
-/** What may be fetched for a target that takes media only as data. */
+/** Limits on fetching media for a target that accepts media only as data. */
 export interface RemoteMediaSettings {
-  /** Lower-case globs, with a port where it is not the scheme's own; empty: nothing may. */
+  /** Lower-case globs, with a port when it is not the scheme's default. An empty list allows no fetch. */
   readonly hosts: readonly string[];
-  /** Of one request, together. */
+  /** Total bytes for one request. */
   readonly maxBytes: number;
   readonly maxItems: number;
   readonly timeoutMs: number;
   readonly allowInsecure: boolean;
 }
 
-/** Which models answer on `/v1/messages`: all, or the Claude family only. */
+/** Which models `/v1/messages` may route to: all, or the Claude family only. */
 export type MessagesRoute = 'any' | 'claude';
 
-/** When a target that keeps failing is left alone. */
+/** When the circuit breaker of a target opens. */
 export interface BreakerSettings {
-  /** False: its health is only told. */
+  /** False: health is reported but never blocks the target. */
   readonly enforced: boolean;
   readonly failures: number;
-  /** Of the requests within the window, 0 to 1. */
+  /** Share of failed requests within the window, 0 to 1. */
   readonly failureRate: number;
   readonly minRequests: number;
   readonly windowMs: number;
@@ -54,10 +57,12 @@ export interface BreakerSettings {
   readonly onStatusCodes: ReadonlySet<number>;
 }
 
-/** first_content: a stream begins to leave with its first content. complete: when all of it is there. */
+/**
+ * first_content: sending starts with the stream's first content. complete: sending starts when the stream is complete.
+ */
 export type CommitMode = 'first_content' | 'complete';
 
-/** Where a value that requests are kept together by is read. */
+/** Source of a value that keeps requests on one target. */
 export type HashField = 'caller' | { readonly metadata: string } | { readonly header: string };
 
 export interface StickySettings {
@@ -65,45 +70,48 @@ export interface StickySettings {
   readonly ttlMs: number;
 }
 
-/** Hosts a caller may choose by itself. */
+/** Upstream hosts that a caller may choose. */
 export interface CustomHostSettings {
-  /** Lower-case globs, with a port where it is not the scheme's own. */
+  /** Lower-case globs, with a port when it is not the scheme's default. */
   readonly hosts: readonly string[];
   readonly allowInsecure: boolean;
 }
 
-/** What `x-gateway-metadata` must hold, and what of it becomes cost labels. */
+/** Rules for `x-gateway-metadata`: required keys, allowed values, cost labels. */
 export interface MetadataRules {
   readonly required: readonly string[];
   readonly allowed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Metadata key → label; `'all'`: each under its own name. */
+  /** Metadata key → cost label. `'all'`: every key under its own name. */
   readonly labels: ReadonlyMap<string, string> | 'all' | undefined;
 }
 
-/** One destination with everything it inherits. */
+/** One destination with all inherited settings. */
 export interface Target {
   readonly kind: 'target';
-  /** Place in the config, as `x-gateway-last-used-option-index` says it: `config`, `config.targets[1]`. */
+  /** Path in the config, in the notation of `x-gateway-last-used-option-index`: `config`, `config.targets[1]`. */
   readonly path: string;
   /** `@slug` or a provider name. */
   readonly provider: string | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
-  /** All of them in one: to be read. */
+  /** All override levels merged into one, for reading. */
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
-  /** Those of the config, of its groups and of the target, in this order: each is laid over what those before it made of the request. */
+  /**
+   * Overrides of the config, its groups and the target, in this order. Each level merges into the result of those
+   * before it.
+   */
   readonly overrideLevels: readonly Readonly<Record<string, unknown>>[];
-  /** Paths of fields that are taken out, after the overrides. */
+  /** Paths of fields to delete, applied after the overrides. */
   readonly dropParams: readonly (readonly string[])[];
-  /** Lower-case names of request headers that go on to the upstream. */
+  /** Lower-case names of request headers to forward to the upstream. */
   readonly forwardHeaders: readonly string[];
-  /** Undefined: nothing is kept. */
+  /** Undefined: no caching. */
   readonly cache: CacheSettings | undefined;
-  /** Undefined: nothing is fetched. */
+  /** Undefined: no fetching. */
   readonly remoteMedia: RemoteMediaSettings | undefined;
   readonly retry: RetrySettings;
   readonly breaker: BreakerSettings;
   readonly commit: CommitMode;
-  /** Tokens the model takes, where the config says it. */
+  /** Context window of the model in tokens, if the config declares it. */
   readonly contextWindow: number | undefined;
   readonly timeouts: TimeoutSettings;
   readonly strict: boolean | undefined;
@@ -116,25 +124,25 @@ export interface Group {
   readonly mode: 'single' | 'fallback' | 'loadbalance';
   readonly fallsThrough: FallThroughRules;
   readonly members: readonly Route[];
-  /** loadbalance: one for each member, ≥ 0; those of 0 are never used. */
+  /** For `loadbalance`: one weight per member, ≥ 0. A member of weight 0 is never selected. */
   readonly weights: readonly number[];
-  /** loadbalance: requests that belong together go to the same member. */
+  /** For `loadbalance`: keeps related requests on one member. */
   readonly sticky: StickySettings | undefined;
 }
 
-/** One of its members, by what the request says. */
+/** Selects one of its members by the content of the request. */
 export interface Conditional {
   readonly kind: 'conditional';
   readonly path: string;
   readonly branches: readonly Branch[];
   readonly otherwise: Route;
-  /** Every member, each once, those no branch leads to among them. */
+  /** Every member once, including those that no branch leads to. */
   readonly members: readonly Route[];
 }
 
 export interface Branch {
   readonly holds: (request: ConditionInput) => boolean;
-  /** As the config writes it. */
+  /** The query as written in the config. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly member: Route;
 }
@@ -144,46 +152,49 @@ export type Route = Target | Group | Conditional;
 export interface GatewayConfig {
   /** File name without `.yaml`; `''` for a request without a config, `'inline'` for one that came with the request. */
   readonly id: string;
-  /** Tells what the config says: two configs with the same one do the same. */
+  /** Hash of the config's content: equal hashes mean equal behaviour. */
   readonly hash: string;
   readonly name: string | undefined;
   readonly route: Route;
   readonly metadata: MetadataRules | undefined;
-  /** Of a whole request, in milliseconds; undefined: the server's. */
+  /** Time limit of a whole request in milliseconds; undefined: the server's limit. */
   readonly deadlineMs: number | undefined;
-  /** Undefined: none, unless the key says so. */
+  /** Undefined: none, unless the gateway key allows some. */
   readonly customHosts: CustomHostSettings | undefined;
-  /** What its replies say in headers about how they came about. */
+  /** Diagnostic headers of its replies. */
   readonly replyHeaders: ReadonlySet<ReplyHeader>;
 }
 
 /**
- * server_timing: where the time went, as `Server-Timing`. config_hash: the `hash` of the config. explain_id: under which the request
- * can be explained afterwards.
+ * server_timing: time per stage, as `Server-Timing`. config_hash: the `hash` of the config. explain_id: the id by which
+ * the request can be explained later.
  */
 export type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id';
 
-/** Which fields of requests pass: those that are allowed, less those that are denied. */
+/** Which request fields are allowed: the `allow` list minus the `deny` list. */
 export interface FieldSettings {
   readonly preset?: 'shared_credentials' | undefined;
   /** Paths: `store`, `tools[].container`, `**.file_id`. */
   readonly deny?: readonly string[] | undefined;
-  /** Undefined: all that is not denied. */
+  /** Undefined: every field that is not denied. */
   readonly allow?: readonly string[] | undefined;
-  /** The only buckets, perhaps with a prefix, that `gs://` addresses may name. Undefined: all, or none under the preset. */
+  /**
+   * The buckets, with an optional path prefix, that `gs://` addresses may name. Undefined: every bucket, or none under
+   * the preset.
+   */
   readonly mediaBuckets?: readonly string[] | undefined;
 }
 
-/** Who is calling: the entry of keys.yaml that matched. */
+/** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
   readonly providers: readonly string[] | undefined;
   readonly models: readonly string[] | undefined;
   readonly configs: readonly string[] | undefined;
   readonly defaultConfig: string | undefined;
-  /** May send a config of its own in `x-gateway-config`. */
+  /** The caller may send its own config in `x-gateway-config`. */
   readonly inlineConfigs: boolean;
-  /** Undefined: none, unless the gateway config says so. */
+  /** Undefined: none, unless the gateway config allows some. */
   readonly customHosts: CustomHostSettings | undefined;
   /** Undefined: every field. */
   readonly fields?: FieldSettings | undefined;

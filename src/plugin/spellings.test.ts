@@ -6,7 +6,7 @@ import { RequestBody } from './request-body.ts';
 import { spellingsOf } from './spellings.ts';
 
 const images = spellingsOf(imagesFields);
-/** In both cases such a path has 2 ** 60 spellings. */
+/** In both case conventions such a path has 2 ** 60 spellings. */
 const deepPath = Array.from({ length: 60 }, (_, index) => `some_name${index}`);
 const nested = (path: readonly string[]): unknown => path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), 1);
 const check = (value: unknown): void =>

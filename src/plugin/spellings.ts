@@ -6,7 +6,10 @@ export type KeyPath = readonly string[];
 const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const toCamel = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** How else a body of an API may write a field: the same field in the other case, and the fields that say the same. */
+/**
+ * Alternative spellings of a field in an API's bodies: the same name in the other case convention, and fields with the
+ * same meaning.
+ */
 export class Spellings {
   readonly #synonyms: readonly (readonly KeyPath[])[];
   readonly #bothCases: boolean;
@@ -19,27 +22,31 @@ export class Spellings {
   }
 
   /**
-   * One key in every spelling, its own first. Paths have one spelling for each choice of keys, so they are never listed: 20 keys have a
-   * million. Code that needs the spellings of a path walks them key by key, along what a body has.
+   * All spellings of one key, its own first. A path has one spelling per combination of its keys' spellings, so they
+   * are never listed: 20 keys have a million. Code that needs the spellings of a path checks key by key, following the
+   * keys of the body.
    */
   ofKey(key: string): readonly string[] {
     return this.#bothCases ? [...new Set([key, toCamel(key), toSnake(key)])] : [key];
   }
 
-  /** Whether the path leads to `prefix` or into it, in any spelling. */
+  /** Whether the path equals `prefix` or lies inside it, in any spelling. */
   beginsWith(path: KeyPath, prefix: KeyPath): boolean {
     return path.length >= prefix.length && this.overlaps(path, prefix);
   }
 
-  /** Whether one of the two paths leads to the other one or into it, in any spelling. */
+  /** Whether one of the two paths equals the other or lies inside it, in any spelling. */
   overlaps(path: KeyPath, other: KeyPath): boolean {
     return path.every((key, index) => index >= other.length || this.ofKey(key).includes(other[index]!));
   }
 
-  /** Other fields that say the same as the one at `path`, as one around it or as one inside it: by another name, or in a lifted object. */
+  /**
+   * Other fields with the same meaning as the one at `path`, as an enclosing field or as one inside it: by another
+   * name, or inside a lifted object.
+   */
   synonymsOf(path: KeyPath): readonly KeyPath[] {
     const named = this.#namesOf(path);
-    // The lifted object lies over the top level, not the other way round.
+    // A lifted object overrides the top level, not the reverse.
     const objects = this.#lifted.filter((object) => !this.beginsWith(path, [object]));
     return [...named, ...objects.flatMap((object) => [path, ...named].map((one) => [object, ...one]))];
   }

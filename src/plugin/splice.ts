@@ -1,17 +1,18 @@
 import type { FieldSpan, TopLevel } from './json-scan.ts';
 
-/** New JSON texts of top-level keys; undefined: the key is taken away. */
+/** New JSON texts of top-level keys; undefined deletes the key. */
 export type Texts = ReadonlyMap<string, string | undefined>;
 
-/** A key whose text changes, where the bytes have it. */
+/** A changed or deleted key that occurs in the bytes. */
 interface TextChange {
   readonly span: FieldSpan;
   readonly text: string | undefined;
 }
 
 /**
- * The bytes of an object with some top-level values replaced, added or taken away. All others stay as they were written, with the
- * space around them. The cost grows with the edits and the bytes, not with the keys: untouched members are copied in runs.
+ * The bytes of an object with some top-level values replaced, added or deleted. All others stay as written, with the
+ * whitespace around them. The cost grows with the number of edits and bytes, not with the number of keys: unchanged
+ * members are copied in runs.
  */
 export function spliceTexts(bytes: Buffer, topLevel: TopLevel, texts: Texts): Buffer {
   const added: string[] = [];
@@ -27,7 +28,7 @@ export function spliceTexts(bytes: Buffer, topLevel: TopLevel, texts: Texts): Bu
   const end = bytes.lastIndexOf(CLOSE_OBJECT);
   const pieces = [bytes.subarray(0, brace)];
   const more = added.join(',');
-  // Beside keys that go, new ones stand at the end, as they would in an object written anew.
+  // With deletions, new keys go to the end, as in a newly serialized object.
   if (more !== '' && gone === 0) pieces.push(Buffer.from(kept > 0 ? `${more},` : more));
   const inOrder = changes.toSorted((a, b) => a.span.from - b.span.from);
   copyMembers({ bytes, from: brace, to: end, changes: inOrder, kept }, pieces);
@@ -38,17 +39,17 @@ export function spliceTexts(bytes: Buffer, topLevel: TopLevel, texts: Texts): Bu
 
 interface Members {
   readonly bytes: Buffer;
-  /** Just past the brace. */
+  /** Index after the opening brace. */
   readonly from: number;
-  /** Of the closing brace. */
+  /** Index of the closing brace. */
   readonly to: number;
-  /** In the order of the bytes. */
+  /** Ordered by position. */
   readonly changes: readonly TextChange[];
-  /** Members that are not taken away. */
+  /** Number of remaining members. */
   readonly kept: number;
 }
 
-/** A member that is taken away takes the comma behind it along. Where none follows, the comma before it goes. */
+/** A deleted member's trailing comma is deleted with it. Without a trailing comma, the preceding comma is deleted. */
 function copyMembers({ bytes, from, to, changes, kept }: Members, pieces: Buffer[]): void {
   let at = from;
   let endsWithComma = false;

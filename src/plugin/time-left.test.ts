@@ -18,7 +18,7 @@ describe('a wait', () => {
     expect(leavesTime(waitMs, leftMs)).toBe(leaves);
   });
 
-  it('that is shorter leaves time where a longer one does', () => {
+  it('leaves time whenever a longer one does', () => {
     fc.assert(
       fc.property(fc.nat(100_000), fc.nat(100_000), fc.nat(100_000), (one, other, left) => {
         if (leavesTime(Math.max(one, other), left)) expect(leavesTime(Math.min(one, other), left)).toBe(true);

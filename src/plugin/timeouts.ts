@@ -1,7 +1,7 @@
 import type { TimeoutSettings } from './settings.ts';
 import { parseDuration } from './units.ts';
 
-/** Each timeout, and how the settings write it. */
+/** Each timeout and its name in the settings files. */
 export const TIMEOUT_NAMES = [
   ['connect', 'connect'],
   ['firstByte', 'first_byte'],
@@ -14,7 +14,7 @@ type Written = {
   readonly [Name in (typeof TIMEOUT_NAMES)[number][1]]?: Parameters<typeof parseDuration>[0] | undefined;
 };
 
-/** Only what is set: what is not is for whoever stands around to say. */
+/** Reads the configured timeouts, in milliseconds. Unset timeouts stay unset, so that the enclosing settings apply. */
 export function readTimeouts(written: Written): TimeoutSettings {
   return Object.fromEntries(
     TIMEOUT_NAMES.flatMap(([name, key]) => {

@@ -10,8 +10,11 @@ function parseUnits(value: number | string, pattern: RegExp, units: Record<strin
   return Math.round(Number(match[1]) * units[match[2]!]!);
 }
 
-/** `30s`, `500ms`, `1500` → milliseconds. The schema's `duration` has already refused anything else. */
+/**
+ * `30s`, `500ms`, `1500` → milliseconds. Throws RangeError for other texts, which the schema's `duration` has already
+ * rejected.
+ */
 export const parseDuration = (value: number | string): number => parseUnits(value, DURATION, DURATION_MS);
 
-/** `48MiB`, `65536` → bytes. */
+/** `48MiB`, `65536` → bytes. Throws RangeError for other texts. */
 export const parseBytes = (value: number | string): number => parseUnits(value, BYTES, BYTE_UNITS);

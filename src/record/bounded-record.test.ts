@@ -12,7 +12,7 @@ import type { RequestRecord } from './record.ts';
 
 const record = (exchange: Exchange): RequestRecord => recordOf(exchange, endOf(), { endedAt: 5000, receivedAt: WALL });
 
-/** What a caller or an upstream may write: long, and of characters that take six bytes each in JSON. */
+/** The worst input of a caller or an upstream: long, and of characters that take six bytes each in JSON. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),
   fc.constantFrom('\u0000', '\ud800', '"', '\\', '漢', '😀', 'a', '‮').map((unit) => unit.repeat(3000)),
@@ -54,8 +54,8 @@ const exchange: fc.Arbitrary<Exchange> = fc
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 
-describe('a record that may be kept', () => {
-  it('is plain JSON of bounded size, whatever callers and upstreams write', () => {
+describe('a bounded record', () => {
+  it('is plain JSON of bounded size for any input', () => {
     fc.assert(
       fc.property(exchange, (one) => {
         const bounded = boundRecord(record(one));
@@ -68,7 +68,7 @@ describe('a record that may be kept', () => {
     );
   });
 
-  it('says how many it does not list, and still has the first and the last attempt', () => {
+  it('counts the omitted items, and contains the first and the last attempt', () => {
     fc.assert(
       fc.property(exchange, (one) => {
         const whole = record(one);
@@ -83,7 +83,7 @@ describe('a record that may be kept', () => {
     );
   });
 
-  it('lists at most twenty of anything: how it began and how it ended', () => {
+  it('lists at most twenty items of any list, the first and the last ones', () => {
     const one = exchangeOf();
     one.attempts.push(
       ...Array.from({ length: 30 }, (_, number) => attemptOf({ number })),
@@ -99,7 +99,7 @@ describe('a record that may be kept', () => {
     expect(bounded.leftOut).toEqual({ attempts: 11, tries: 5, losses: 0, skipped: 0 });
   });
 
-  it('counts the losses without names among those it leaves out', () => {
+  it('counts unnamed losses among the omitted ones', () => {
     const one = exchangeOf();
     const named = Array.from({ length: 100 }, (_, at): Loss => ({ param: `k${at}`, action: 'dropped', reason: '' }));
     const further: Loss = { param: '(+99900 more)', action: 'dropped', reason: '', count: 99_900 };
@@ -107,12 +107,12 @@ describe('a record that may be kept', () => {
     expect(boundRecord(record(one)).leftOut).toMatchObject({ losses: 99_980 });
   });
 
-  it('is the very record where that is small, as nearly all are', () => {
+  it('is the same object for a small record', () => {
     const whole = record(streamedExchange());
     expect(boundRecord(whole)).toBe(whole);
   });
 
-  it('has texts cut, and nothing in them that a terminal obeys', () => {
+  it('has truncated texts without control characters', () => {
     const one = exchangeOf();
     const path = `/\u001b[2J\u202e${'p'.repeat(5000)}`;
     const cut = record({ ...one, request: { ...one.request, path } }).path;

@@ -1,13 +1,13 @@
 import { countLosses } from '../plugin/index.ts';
 import type { RecordedAttempt, RequestRecord } from './record.ts';
 
-/** Bytes of a record as JSON, whatever callers and upstreams write. */
+/** Maximum bytes of a record as JSON, for any input of callers and upstreams. */
 export const MAX_RECORD_BYTES = 32 * 1024;
 
-/** A list has its first and its last ones; so many in all, fewer where their texts are long. */
+/** Maximum items of a list, first and last ones; fewer if their texts are long. */
 const MAX_ITEMS = [20, 8, 3, 1] as const;
 
-/** How many are not there of what a record lists. */
+/** Number of items that a bounded record omits. */
 export interface LeftOut {
   readonly attempts: number;
   readonly tries: number;
@@ -15,12 +15,12 @@ export interface LeftOut {
   readonly skipped: number;
 }
 
-/** A record that may be kept and logged. */
+/** A record of bounded size, for storing and logging. */
 export interface BoundedRecord extends RequestRecord {
   readonly leftOut?: LeftOut;
 }
 
-/** The same record where it is small, as nearly all are. */
+/** Bounds a record's size. Returns the same record when it is small, as nearly all are. */
 export function boundRecord(record: RequestRecord): BoundedRecord {
   if (isSmall(record)) return record;
   for (const items of MAX_ITEMS) {
@@ -30,7 +30,7 @@ export function boundRecord(record: RequestRecord): BoundedRecord {
   return withAtMost(record, 1);
 }
 
-/** What these counts allow is within the bound even with the longest texts, so that nothing has to be measured. */
+/** Records within these counts are below the bound even with the longest texts, so nothing has to be measured. */
 function isSmall({ attempts, skipped }: RequestRecord): boolean {
   if (attempts.length > 2 || skipped.length > 4) return false;
   let [tries, losses] = [0, 0];
@@ -65,7 +65,7 @@ function sum(before: readonly RecordedAttempt[], after: readonly RecordedAttempt
   return before.reduce((left, attempt, index) => left + count(attempt) - count(after[index]!), 0);
 }
 
-/** How it began and how it ended tell most. */
+/** The first and last items, which are the most informative. */
 function ends<T>(list: readonly T[], items: number): readonly T[] {
   if (list.length <= items) return list;
   const first = Math.floor(items / 2);

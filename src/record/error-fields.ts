@@ -1,17 +1,22 @@
 import { types } from 'node:util';
 
-/** Levels of `cause` that are logged. */
+/** Maximum depth of logged `cause` errors. */
 const MAX_CAUSES = 3;
-/** Characters of a message, and of a stack: a plugin may throw an error with megabytes of either. */
+/**
+ * Maximum length, in characters, of a message and of a stack: a plugin may throw an error with megabytes of either.
+ */
 const MAX_TEXT = 16 * 1024;
-/** Fields that an error has beside its own, and characters of each. */
+/** Maximum number of an error's additional fields, and the length of each. */
 const MAX_FIELDS = 20;
 const MAX_FIELD_TEXT = 1024;
 
 const OWN = ['name', 'message', 'stack', 'code', 'cause'] as const;
 type Own = Readonly<Record<(typeof OWN)[number], unknown>>;
 
-/** What an error says itself, and nothing that hangs on it: requests, headers, credentials. Bounded, and safe for anything thrown. */
+/**
+ * The fields of an error itself, without attached objects such as requests, headers or credentials. Bounded, and safe
+ * for any thrown value.
+ */
 export function errorFields(thrown: unknown, depth = 0): object {
   if (!isError(thrown)) return { type: typeof thrown };
   const { name, message, stack, code, cause } = ownOf(thrown);
@@ -25,7 +30,7 @@ export function errorFields(thrown: unknown, depth = 0): object {
   };
 }
 
-/** The same for a line of the log, with the plain values that an error carries: a status, an errno. */
+/** `errorFields` plus the error's additional plain values (a status, an errno), for a log line. */
 export function loggedError(thrown: unknown): object {
   if (!isError(thrown)) return { ...errorFields(thrown), ...(isPlain(thrown) && { message: text(String(thrown)) }) };
   const more = Object.keys(thrown).flatMap((name) => {

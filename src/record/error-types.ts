@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../plugin/index.ts';
 
-/** Why a request or an attempt failed, as metrics, spans and logs say it: a closed list, so that it may be a label. */
+/** Reasons of failed requests and attempts in metrics, spans and logs: a closed list, because it is a metric label. */
 export const ERROR_TYPES = [
   'timeout_connect',
   'timeout_first_byte',
@@ -26,7 +26,7 @@ export const ERROR_TYPES = [
 ] as const;
 export type ErrorTypeLabel = (typeof ERROR_TYPES)[number];
 
-/** Why the gateway itself refused a request. */
+/** Reasons for which the gateway itself rejects a request. */
 export const REJECTION_REASONS = [
   'auth',
   'forbidden',
@@ -38,11 +38,13 @@ export const REJECTION_REASONS = [
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
-/** Settings under `limits` that requests find no room by. */
+/** Settings under `limits` that reject requests under load. */
 export const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];
 
-/** Settings of `limits` that refuse a request under load, and what they do to it. Labels of a metric: the list is closed. */
+/**
+ * Settings of `limits` that reject a request under load, with the action taken. Labels of a metric: the list is closed.
+ */
 export const LIMIT_REFUSALS = [
   ...LOAD_LIMITS.flatMap((limit) => [
     { limit, action: 'refused' },
@@ -53,14 +55,14 @@ export const LIMIT_REFUSALS = [
 
 interface ErrorLabels {
   readonly errorType: ErrorTypeLabel;
-  /** Where the code can be the gateway's own refusal. */
+  /** Set when the code can be the gateway's own rejection. */
   readonly rejection?: RejectionReason;
 }
 
 const invalid = (rejection: RejectionReason): ErrorLabels => ({ errorType: 'invalid_request', rejection });
 const failure = (errorType: ErrorTypeLabel): ErrorLabels => ({ errorType });
 
-/** Every error code and what it counts as. A new code does not compile before it has its line here. */
+/** The labels of every error code. The type requires an entry for each new code. */
 export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   invalid_json: invalid('schema'),
   invalid_request: invalid('schema'),

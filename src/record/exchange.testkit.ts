@@ -17,7 +17,7 @@ import { createCaller, createConfig, createTarget } from '../plugin/testing/inde
 /** 2026-01-01T00:00:00Z, far enough from zero that spans take it for wall time. */
 export const WALL = 1_767_225_600_000;
 
-/** A clock that stands where it is put. Timers never run: nothing here waits. */
+/** A clock with a fixed time. Timers never run: nothing here waits. */
 export function createStillClock(now = 0): Clock & { now: () => number; set(ms: number): void } {
   let current = now;
   return {
@@ -115,7 +115,7 @@ export const anthropic: ResolvedTarget = {
   host: 'direct',
 };
 
-/** As the server leaves it: what was sent is let go. */
+/** As in the server, which releases the sent body. */
 export function attemptOf(parts: Partial<Attempt> = {}): Attempt {
   return {
     number: 0,
@@ -167,7 +167,10 @@ export const endOf = (parts: Partial<ReplyEnd> = {}): ReplyEnd => ({
   ...parts,
 });
 
-/** A stream that went well: 5 ms to the upstream, content after 300 ms more, done at 1300 ms, gone at 1305 ms. */
+/**
+ * A successful stream: 5 ms until the upstream request, first content after 300 ms more, complete at 1300 ms, sent at
+ * 1305 ms.
+ */
 export function streamedExchange(): Exchange {
   const exchange = exchangeOf({
     json: { model: '@vertex-eu/gemini-2.5-pro', stream: true, temperature: 0.5, messages: [] },

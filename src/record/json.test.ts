@@ -22,7 +22,7 @@ function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), ended
   return recordJson(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL })));
 }
 
-/** Vertex is limited, tried again after its wait, and refuses once more; another one is left alone; Claude answers. */
+/** Vertex is rate-limited, retried after its wait, and refuses again; another target is skipped; Claude answers. */
 function fallenBack(): Exchange {
   const limited = new UpstreamError('rate_limit_exceeded', 'canary-content', {
     upstreamKind: 'RESOURCE_EXHAUSTED',
@@ -65,7 +65,7 @@ function fallenBack(): Exchange {
 }
 
 describe('a record as JSON', () => {
-  it('says all that was decided, in order and with its times', () => {
+  it('contains every decision, in order and with its times', () => {
     expect(reported(fallenBack())).toEqual({
       request_id: 'req-1',
       time: '2026-01-01T00:00:00.000Z',
@@ -156,7 +156,7 @@ describe('a record as JSON', () => {
     });
   });
 
-  it('says of a stream that broke why, with the kinds its target’s rules go by', () => {
+  it('contains the reason of an interrupted stream, with its failure kinds', () => {
     const error = new UpstreamError('overloaded', 'no', { inStream: true });
     expect(reported(streamedExchange(), endOf({ state: 'failed', error }))).toMatchObject({
       state: 'failed',
@@ -167,7 +167,7 @@ describe('a record as JSON', () => {
     });
   });
 
-  it('says of a client that left how far it had come, and blames no target', () => {
+  it('contains the stage at which a client disconnected, and blames no target', () => {
     const record = reported(streamedExchange(), endOf({ state: 'aborted', bytes: 5 }), 400);
     expect(record).toMatchObject({
       state: 'aborted',
@@ -178,7 +178,7 @@ describe('a record as JSON', () => {
     expect(record).not.toHaveProperty('attempts.0.failure.kinds');
   });
 
-  it('of a request that runs says so of what is under way, and calls nothing of it a result', () => {
+  it('marks a running request and its attempt as running, without results', () => {
     const exchange = fallenBack();
     exchange.attempts[1]!.tries[0]!.endedAt = undefined;
     const record = reported(exchange, { state: 'running', status: 200, bytes: 0, error: undefined }, 600);
@@ -209,7 +209,7 @@ describe('a record as JSON', () => {
     });
   });
 
-  it('has no secret of the request or of its targets, wherever they have one', () => {
+  it('contains no secret of the request or of its targets', () => {
     const canary = 'canary-secret-0123456789';
     const exchange = fallenBack();
     Object.assign(exchange.request.headers, {
@@ -237,7 +237,7 @@ describe('a record as JSON', () => {
     expect(JSON.stringify(reported(exchange))).not.toContain('canary');
   });
 
-  it('has none that a caller writes where a name belongs, either', () => {
+  it('contains no secret that a caller writes in place of a name', () => {
     const key = 'sk-ant-REDACTED'.padEnd(40, '0');
     const exchange = fallenBack();
     exchange.attempts[1]!.resolved = { ...anthropic, model: key };

@@ -3,7 +3,7 @@ import type { BoundedRecord } from './bounded-record.ts';
 import type { RecordedAttempt, RecordedTry } from './record.ts';
 import { scrub } from './scrub.ts';
 
-/** A record as the admin listener tells it; what says nothing is left out. */
+/** A record as the admin listener's JSON; undefined fields are omitted. */
 export function recordJson(record: BoundedRecord): object {
   const { configId, configHash, leftOut, attempts } = record;
   const isOver = record.state !== 'running';
@@ -43,7 +43,7 @@ const branchJson = ({ at, condition, to }: ChosenBranch): object => ({
   to,
 });
 
-/** The same request in one line of a list. */
+/** A record as one line of a list. */
 export function recordLineJson(record: BoundedRecord): object {
   const place = record.attempts.at(-1)?.place;
   return clean({
@@ -129,10 +129,10 @@ function tryJson(record: RecordedTry): object {
   };
 }
 
-/** As plain JSON, without what has the shape of a credential: a caller may write one into its path or its model. */
+/** Plain JSON without credentials, which a caller may write into its path or model. */
 const clean = (value: object): object => JSON.parse(scrub(JSON.stringify(value))) as object;
 
-/** Microseconds are noise's last digit. */
+/** Rounds to microseconds. */
 function round<T extends number | undefined>(ms: T): T;
 function round(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;

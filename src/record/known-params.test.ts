@@ -16,7 +16,7 @@ it.each([
   expect(knownParam(path)).toBe(label);
 });
 
-it('every field that the README tells to be lost somewhere is a label', () => {
+it('every field that the README lists as lost is a label', () => {
   const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
   const rows = [...text.matchAll(/^\| `([^`]+)` \|(.*)$/gm)].filter(([, , cells]) => /\blost\b/.test(cells!));
   expect(rows.length).toBeGreaterThan(20);

@@ -1,11 +1,11 @@
 import { REPLY_LOSSES } from '../formats/losses/reply-losses.ts';
 
-/** Parts of a reply, which are a fixed few. */
+/** Loss names of reply parts: a fixed list. */
 const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
 
 /**
- * Top-level fields of the request bodies the gateway takes, as far as a target may be unable to express them. A loss can be of
- * any field a caller invents; only these become label values.
+ * Top-level fields of request bodies that a target may be unable to express. A loss may concern any field that a caller
+ * invents; only these become label values.
  */
 const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   // OpenAI chat completions
@@ -52,7 +52,7 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   'quality',
   'size',
   'style',
-  // OpenAI embeddings, and what the gateway adds to them
+  // OpenAI embeddings, and the gateway's additions
   'auto_truncate',
   'dimensions',
   'encoding_format',
@@ -60,14 +60,14 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   'input_type',
   'task_type',
   'title',
-  // What the gateway adds to chat completions
+  // The gateway's additions to chat completions
   'generation_config',
   'image_config',
   'labels',
   'safety_settings',
   'thinking',
   'top_k',
-  // Anthropic messages, and the one header of theirs that loses names
+  // Anthropic messages, and their one header that can lose names
   'anthropic-beta',
   'anthropic_beta',
   'anthropic_version',
@@ -85,7 +85,7 @@ const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   'system',
 ]);
 
-/** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; what nobody knows → undefined. */
+/** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; unknown fields → undefined. */
 export function knownParam(path: string): string | undefined {
   if (REPLY_PARAMS.has(path)) return path;
   const name = path.split(/[.[:]/, 1)[0] ?? '';

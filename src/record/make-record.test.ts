@@ -23,7 +23,7 @@ describe('the error labels', () => {
 });
 
 describe('the record of a request', () => {
-  it('counts as overhead what was not waiting for an upstream', () => {
+  it('counts time without waiting for an upstream as overhead', () => {
     const { durationMs, overheadMs, firstContentMs, attempts } = recordOf(streamedExchange(), endOf(), 1305);
     expect({ durationMs, overheadMs, firstContentMs }).toEqual({
       durationMs: 1305,
@@ -44,8 +44,13 @@ describe('the record of a request', () => {
   });
 
   it.each([
-    ['and shares the answer', { cache: 'shared', wait: { from: 10, to: 200 } }, 210, 20],
-    ['and then asks for itself', { cache: 'miss', wait: { from: 10, to: 100 }, tries: [tryOf(105, 200)] }, 210, 25],
+    ['and shares the reply', { cache: 'shared', wait: { from: 10, to: 200 } }, 210, 20],
+    [
+      'and then sends its own request',
+      { cache: 'miss', wait: { from: 10, to: 100 }, tries: [tryOf(105, 200)] },
+      210,
+      25,
+    ],
   ] as const)('counts as waiting that a request waits for another’s answer %s', (_, parts, endedAt, overheadMs) => {
     const exchange = exchangeOf();
     exchange.attempts.push(
@@ -54,7 +59,7 @@ describe('the record of a request', () => {
     expect(recordOf(exchange, endOf(), endedAt)).toMatchObject({ overheadMs, cache: parts.cache });
   });
 
-  it('says of a client that left while it waited for another’s answer that it was waiting', () => {
+  it('has the stage `waiting` for a client that disconnected while it waited for another request', () => {
     const exchange = exchangeOf();
     exchange.attempts.push(attemptOf({ cache: 'miss', wait: { from: 10, to: 50 } }));
     const end = endOf({ state: 'aborted', bytes: 0 });
@@ -69,12 +74,12 @@ describe('the record of a request', () => {
       { status: 401, outcomeStatus: 401, outcome: 'error', errorType: 'auth', rejection: 'auth' },
     ],
     [
-      'broken after its 200',
+      'interrupted after its 200',
       endOf({ state: 'failed', status: 200, error: upstream('stream_interrupted') }),
       { status: 200, outcomeStatus: 502, outcome: 'error', errorType: 'network', rejection: undefined },
     ],
     [
-      'left by its client',
+      'abandoned by its client',
       endOf({ state: 'aborted', status: 200 }),
       {
         status: 499,
@@ -105,14 +110,14 @@ describe('the record of a request', () => {
     });
   });
 
-  it('blames the last attempt for a stream that broke, with its last try', () => {
+  it('attributes an interrupted stream to the last attempt and its last try', () => {
     const exchange = streamedExchange();
     const { attempts } = recordOf(exchange, endOf({ state: 'failed', error: upstream('timeout_idle') }), 1305);
     expect(attempts[0]).toMatchObject({ outcome: 'error', errorType: 'timeout_idle' });
     expect(attempts[0]?.tries).toMatchObject([{ outcome: 'error', errorType: 'timeout_idle' }]);
   });
 
-  it('does not blame the upstream for what a plugin did to its answer', () => {
+  it('does not attribute a plugin’s failure to the upstream', () => {
     const exchange = streamedExchange();
     exchange.error = new GatewayError('internal_error', 'plugin');
     const { attempts, errorType } = recordOf(
@@ -139,7 +144,7 @@ describe('the record of a request', () => {
         errorType,
         tries: [{ outcome: 'aborted', errorType }],
       });
-      // What had come whole was a success, whoever did not take it.
+      // A completely received reply is a success, even if the client did not read it.
       exchange.attempts[0]!.signals!.ended = true;
       expect(recordOf(exchange, endOf({ state: 'failed', error }), 1305).attempts[0]).toMatchObject({
         outcome: 'success',
@@ -147,7 +152,7 @@ describe('the record of a request', () => {
     },
   );
 
-  it('of an attempt that the drain ends before it has answered is aborted, too', () => {
+  it('is aborted for an attempt that the drain ends before it has answered', () => {
     const exchange = exchangeOf();
     const error = new GatewayError('shutting_down', 'stop');
     exchange.attempts.push(attemptOf({ tries: [tryOf(1, 2, { error })], error }));
@@ -158,13 +163,13 @@ describe('the record of a request', () => {
     });
   });
 
-  it('of an attempt that ran until the deadline of the request is an error: the upstream was too slow', () => {
+  it('is an error for an attempt that ran until the request’s deadline, because the upstream was too slow', () => {
     const exchange = streamedExchange();
     const { attempts } = recordOf(exchange, endOf({ state: 'failed', error: upstream('timeout_request') }), 1305);
     expect(attempts[0]).toMatchObject({ outcome: 'error', errorType: 'timeout_request' });
   });
 
-  it('knows which attempt answered: the last one, if it came to a reply', () => {
+  it('marks the attempt that answered: the last one, if it produced a reply', () => {
     const exchange = exchangeOf();
     exchange.attempts.push(
       attemptOf({ tries: [tryOf(1, 2)], error: upstream('stream_interrupted') }),
@@ -217,7 +222,7 @@ describe('the record of a request', () => {
     expect(recordOf(exchange, end, 10).attempts[0]?.counted).toBe(counted);
   });
 
-  it('knows that a stream was asked for when an error was sent in its place', () => {
+  it('marks a requested stream even when an error was sent in its place', () => {
     const exchange = exchangeOf({ json: { model: 'm', stream: true }, reply: replyOf(false) });
     expect(
       recordOf(exchange, endOf({ state: 'failed', status: 400, error: upstream('upstream_rejected') }), 10).stream,

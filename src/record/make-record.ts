@@ -25,10 +25,10 @@ import type {
   RequestRecord,
 } from './record.ts';
 
-/** nginx's word for a client that left first; never sent. */
+/** nginx's status for a client that disconnected first; never sent. */
 const CLIENT_CLOSED_STATUS = 499;
 
-/** Without a token, a permitted address or a connection there is no try, but it is the target that failed. */
+/** Failures of a target before any try: no token, no permitted address, no connection. */
 const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
   'credentials_failed',
   'egress_refused',
@@ -41,7 +41,7 @@ const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
 
 const NONE: readonly never[] = [];
 
-/** Pure: the same exchange, end and times give the same record. */
+/** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
 export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, receivedAt }: RecordTimes): RequestRecord {
   const { request, operation, config } = exchange;
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, endedAt));
@@ -87,7 +87,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, { endedAt, received
     retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
     attempts,
     skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
-    // As many as a config may nest, and paths of its own.
+    // Bounded by the nesting of a config; the paths are the config's, not the caller's.
     conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
   };
 }
@@ -135,7 +135,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, end
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,
     durationMs: (last?.endedAt ?? endedAt) - startedAt,
-    outcome: isCutShort(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
+    outcome: isEndedByGateway(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
@@ -179,24 +179,26 @@ function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   };
 }
 
-/** Ends that the gateway itself makes of what goes on well: nothing has failed at the target, and nothing is complete. */
+/**
+ * Errors by which the gateway itself ends a healthy reply: the target has not failed, and the reply is not complete.
+ */
 const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request']);
 
 /**
- * The last attempt made the reply, so what befell the reply befell it; but a plugin's failure after a good answer is not the
- * upstream's.
+ * The last attempt produced the reply, so an error of the reply belongs to it, except a plugin's failure after a
+ * complete answer.
  */
 function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
   const error = end.error ?? exchange.error;
   if (!error || !attempt.reply || error instanceof UpstreamError) return error;
-  return isCutShort(error) && !attempt.signals?.ended ? error : undefined;
+  return isEndedByGateway(error) && !attempt.signals?.ended ? error : undefined;
 }
 
-function isCutShort(error: GatewayError | undefined): boolean {
+function isEndedByGateway(error: GatewayError | undefined): boolean {
   return error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);
 }
 
-/** An earlier attempt is only there because it was lost. */
+/** The error code of an attempt without its own error. An earlier attempt must have failed. */
 function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
   if (!isLast) return 'upstream_error';
   return end.state === 'aborted' ? 'client_closed' : error?.code;
@@ -221,8 +223,8 @@ interface TryContext {
 }
 
 /**
- * A failure of the whole attempt that its last try does not know of came after the try had begun well. A try that was refused
- * and repeated at once (a stale token's 401) has only its status to tell.
+ * Records one try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that
+ * was refused and repeated at once (a stale token's 401) has only its status.
  */
 function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
   const record = tries[index]!;
@@ -239,7 +241,7 @@ function recordTry(tries: readonly TryRecord[], index: number, context: TryConte
     status,
     outcome: refused
       ? 'error'
-      : isCutShort(record.error ?? (isLast ? context.error : undefined))
+      : isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
         ? 'aborted'
         : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
     errorCode,
@@ -272,13 +274,13 @@ function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
   return code ? ERROR_LABELS[code].errorType : '';
 }
 
-/** @param end of what has not ended before the request */
+/** @param end the end of the request, for an attempt or try that has no end of its own */
 function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {
   if (code === undefined) return end?.state === 'running' ? 'running' : 'success';
   return code === 'client_closed' ? 'aborted' : 'error';
 }
 
-/** It has asked an upstream, or waited for another's question. */
+/** Whether the request was sent to an upstream, or waited for an identical request. */
 const wasTried = (exchange: Exchange): boolean =>
   exchange.attempts.some((attempt) => attempt.tries.length > 0 || attempt.wait !== undefined);
 
@@ -288,15 +290,18 @@ function disconnectStage(exchange: Exchange, end: RecordEnd): 'queued' | 'waitin
 }
 
 /**
- * What the client asked for: an error sent in place of a stream is no stream itself. The body is let go when an attempt has
- * won, and then that attempt has a reply.
+ * Whether the client requested a stream; an error sent in its place is not a stream itself. The body is released when
+ * an attempt has succeeded, and then that attempt has a reply.
  */
 function isStream({ attempts, reply, request }: Exchange): boolean {
   if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
   return request.body?.value('stream') === true;
 }
 
-/** Length of the union of the attempts' spans from first try to last byte, and of waits for another's: they may overlap. */
+/**
+ * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte and
+ * of waits for identical requests, which may overlap.
+ */
 function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
   const [only] = attempts;
   if (only && attempts.length === 1 && !only.wait) return triedMs(only.tries, endedAt);

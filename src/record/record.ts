@@ -12,19 +12,19 @@ import type { Loss } from '../formats/conversation.ts';
 import type { FinishReason, Usage } from '../formats/events.ts';
 import type { ErrorTypeLabel, RejectionReason } from './error-types.ts';
 
-/** running: it has not ended yet. */
+/** running: the request has not ended yet. */
 export type RequestOutcome = 'success' | 'error' | 'aborted' | 'running';
 
-/** One physical try. */
+/** One physical request (try) of an attempt. */
 export interface RecordedTry {
-  /** Which call of a batch it is a try of; 0 where there is one. */
+  /** Index of the batch call; 0 without a batch. */
   readonly call: number;
   /** After the request's arrival. */
   readonly startedMs: number;
   readonly durationMs: number;
-  /** From the end of the same call's try before; 0 for the first one. */
+  /** Wait since the end of the same call's previous try; 0 for the first one. */
   readonly waitedMs: number;
-  /** It waited so long in line for a connection; undefined where one was free. */
+  /** Time in the queue for a connection; undefined when one was free. */
   readonly inLineMs: number | undefined;
   readonly status: number | undefined;
   readonly outcome: RequestOutcome;
@@ -33,26 +33,26 @@ export interface RecordedTry {
   readonly resent: boolean;
 }
 
-/** Where an attempt went. */
+/** Destination of an attempt. */
 export interface RecordedPlace {
   /** Slug of the catalog entry. */
   readonly provider: string;
   /** OpenTelemetry's name for it. */
   readonly semconvName: string;
   readonly model: string;
-  /** The same, bounded for metrics. */
+  /** The model as a metric label of bounded cardinality. */
   readonly modelLabel: string;
-  /** Without its query: some vendors take keys there. */
+  /** Without its query, because some vendors accept keys there. */
   readonly url: string;
 }
 
-/** Why an attempt was given up, or its reply broke. */
+/** Why an attempt failed, or why its reply was interrupted. */
 export interface RecordedFailure {
   readonly kinds: readonly FailureKind[];
   readonly status: number;
-  /** The provider's own word for it. */
+  /** The provider's own name for the failure. */
   readonly upstreamKind: string | undefined;
-  /** Wait the upstream asked for. */
+  /** Wait that the upstream requested. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface RecordedAttempt {
   /** `config.targets[1]` */
   readonly target: string;
   readonly why: ChoiceReason;
-  /** Undefined where none was found. */
+  /** Undefined when no target was resolved. */
   readonly place: RecordedPlace | undefined;
   /** After the request's arrival. */
   readonly startedMs: number;
@@ -70,44 +70,44 @@ export interface RecordedAttempt {
   readonly errorCode: ErrorCode | undefined;
   readonly errorType: ErrorTypeLabel | '';
   readonly failure: RecordedFailure | undefined;
-  /** It spoke to its upstream, or failed on the way there. */
+  /** It sent a request, or failed on the way to its upstream. */
   readonly counted: boolean;
-  /** The client's reply is its answer, as far as that came. What any other attempt made of tokens is nobody's answer. */
+  /** The client's reply comes from this attempt, even if incomplete. Tokens of other attempts bought no reply. */
   readonly answered: boolean;
   readonly stream: boolean;
   readonly commit: CommitMode;
-  /** Undefined where no cache is configured. */
+  /** Undefined without a cache. */
   readonly cache: CacheStatus | undefined;
   readonly tries: readonly RecordedTry[];
   readonly retries: number;
   /** From the start of the last try until its first content. */
   readonly firstContentMs: number | undefined;
-  /** Model the provider says it ran. */
+  /** Model that the provider reports. */
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
   readonly usage: Usage | undefined;
-  /** An entry with a count stands for so many that have no names. */
+  /** An entry with `count` stands for that many unnamed losses. */
   readonly losses: readonly Pick<Loss, 'param' | 'action' | 'count'>[];
 }
 
 export interface RecordedSkip {
   readonly target: string;
-  /** As the config names it; without it the request did. */
+  /** Provider in the config; absent when the request names it. */
   readonly provider?: string;
   readonly reason: SkippedTarget['reason'];
-  /** Attempts that were made before. */
+  /** Number of attempts made before. */
   readonly after: number;
 }
 
 /**
- * What became of a request: a plain value, made once when its reply has ended. Metrics, spans, the access line and the admin
- * listener have no other source, so that they cannot disagree. It points to nothing of the request, whose memory it would hold,
- * and has neither content nor credentials: codes and no messages, which may quote a prompt; no metadata; the user agent alone of
- * all headers. Texts of callers and upstreams are cut.
+ * The record of a request: a plain value, created once when its reply has ended. It is the only source of metrics,
+ * spans, the access line and the admin listener, so that they cannot disagree. It does not reference the request, whose
+ * memory it would hold. It contains neither content nor credentials: error codes but no messages, which may quote a
+ * prompt; no metadata; of all headers only the user agent. Texts of callers and upstreams are truncated.
  */
 export interface RequestRecord {
   readonly id: string;
-  /** Under which it can be explained; no other request has it. */
+  /** Unique id by which the request can be explained. */
   readonly explainId: string | undefined;
   readonly traceId: string;
   /** Wall clock, milliseconds since 1970. */
@@ -116,7 +116,7 @@ export interface RequestRecord {
   readonly method: string;
   /** Without its query. */
   readonly path: string;
-  /** Template of the operation's path; undefined for one that is not served. */
+  /** Template of the operation's path; undefined for an unknown path. */
   readonly route: string | undefined;
   /** `chat.completions` */
   readonly operation: string | undefined;
@@ -129,21 +129,21 @@ export interface RequestRecord {
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
   readonly settingsHash: string;
-  /** After the arrival. */
+  /** Milliseconds after the arrival. */
   readonly deadlineMs: number;
   readonly durationMs: number;
-  /** Duration less the time an upstream was waited for, by this request or by the one whose answer it shares. */
+  /** Duration without the time spent waiting for upstreams, by this request or by the one whose reply it shares. */
   readonly overheadMs: number;
-  /** From the arrival until the first content of the reply that left. */
+  /** From the arrival until the first content of the sent reply. */
   readonly firstContentMs: number | undefined;
-  /** What left; 499 for a client that did not wait for it. */
+  /** Status that was sent; 499 for a client that disconnected first. */
   readonly status: number;
-  /** The same, but a stream that failed after its 200 has its error's status. */
+  /** `status`, except that a stream that failed after its 200 has its error's status. */
   readonly outcomeStatus: number;
   readonly outcome: RequestOutcome;
   readonly errorCode: ErrorCode | undefined;
   readonly errorType: ErrorTypeLabel | '';
-  /** The plugin from outside whose fault the error is. */
+  /** The external plugin at fault. */
   readonly plugin: string | undefined;
   readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
   readonly rejection: RejectionReason | undefined;
@@ -159,7 +159,7 @@ export interface RequestRecord {
   readonly conditions: readonly ChosenBranch[];
 }
 
-/** How a request stands: ended, or not yet. */
+/** End of a request, or its current state while it runs. */
 export type RecordEnd = Omit<ReplyEnd, 'state'> & { readonly state: RequestRecord['state'] };
 
 export interface RecordTimes {

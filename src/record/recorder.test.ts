@@ -24,9 +24,9 @@ import { createMetrics, type Metrics } from './metrics/registry.ts';
 interface Bench {
   readonly metrics: Metrics;
   readonly lines: Record<string, unknown>[];
-  /** Opens and closes the record of `exchange`; the reply has ended at `endedAt`. */
+  /** Opens and closes the record of `exchange`, whose reply ends at `endedAt`. */
   record(exchange: Exchange, end: ReplyEnd, endedAt: number): void;
-  /** Series that are not at zero and belong to requests. */
+  /** Nonzero series of requests. */
   series(): Promise<string[]>;
 }
 
@@ -66,7 +66,7 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
   };
 }
 
-/** Two tries at Vertex fail, the second after its connection had died; then Claude answers. */
+/** Two tries at Vertex fail, the second on a connection that had died; then Claude answers. */
 function fallenBackExchange(): Exchange {
   const exchange = exchangeOf({
     json: { model: 'm' },
@@ -101,7 +101,7 @@ function fallenBackExchange(): Exchange {
 }
 
 describe('the metrics of a request', () => {
-  it('tell of a stream: outcome, pace, tokens, losses', async () => {
+  it('record a stream: outcome, pace, tokens, losses', async () => {
     const bench = createBench();
     const exchange = streamedExchange();
     bench.record(exchange, endOf({ bytes: 4096 }), 1305);
@@ -135,7 +135,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  it('count the losses that have no names', async () => {
+  it('count unnamed losses', async () => {
     const bench = createBench();
     const exchange = exchangeOf({ reply: replyOf(false) });
     const losses = [
@@ -150,7 +150,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  it('tell of retries, a connection that had died, and a fallback, each with its reason', async () => {
+  it('record retries, a resend after a dead connection, and a fallback, each with its reason', async () => {
     const bench = createBench();
     bench.record(fallenBackExchange(), endOf(), 95);
     const series = (await bench.series()).filter((line) => /attempts|retries|fallbacks/.test(line));
@@ -163,7 +163,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  it('tell how long tries waited in line for a connection, and of no try that found one free', async () => {
+  it('record the wait of tries for a connection, except tries that got one at once', async () => {
     const bench = createBench();
     const tries = [tryOf(5, 1300, { waitedUntil: 205 }), tryOf(1400, 1500)];
     bench.record(exchangeOf({ attempts: [attemptOf({ tries })] }), endOf(), 1500);
@@ -174,7 +174,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  it('tell of a kept reply that it was one: no upstream was asked and no token used', async () => {
+  it('record a cached reply as a hit, without upstream attempt and tokens', async () => {
     const bench = createBench();
     const exchange = exchangeOf({ reply: replyOf(false) });
     exchange.attempts.push(attemptOf({ cache: 'hit', reply: replyOf(false) }));
@@ -199,7 +199,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  it('tell of a refusal by its reason', async () => {
+  it('record a rejection by its reason', async () => {
     const bench = createBench();
     const error = new GatewayError('invalid_api_key', 'no');
     bench.record(exchangeOf({ caller: undefined, error }), endOf({ state: 'failed', status: 401, error }), 3);
@@ -209,7 +209,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  it('tell of a client that left by its stage, and record no overhead for it', async () => {
+  it('record a disconnected client by its stage, without overhead', async () => {
     const bench = createBench();
     bench.record(streamedExchange(), endOf({ state: 'aborted', bytes: 10 }), 400);
     const series = await bench.series();
@@ -242,7 +242,7 @@ describe('the metrics of a request', () => {
     expect(await inFlight()).toBe('0');
   });
 
-  it('stay bounded whatever callers type: paths, models, parameters, providers', async () => {
+  it('stay bounded for any paths, models, parameters and providers of callers', async () => {
     const bench = createBench({ mode: 'off' });
     const error = new GatewayError('not_found', 'no');
     for (let index = 0; index < MAX_LABEL_SETS + 500; index += 1) {
@@ -277,7 +277,7 @@ describe('the metrics of a request', () => {
     );
   });
 
-  it('can be asked which counters a record adds to, and are not counted by that', async () => {
+  it('list the counters that a record adds to, without counting', async () => {
     const bench = createBench();
     const [exchange, end] = [streamedExchange(), endOf({ bytes: 4096 })];
     const asked = countersOf(recordOf(exchange, end, { endedAt: 1305, receivedAt: 0 }), { answered: (model) => model });
@@ -293,7 +293,7 @@ describe('the metrics of a request', () => {
     expect(reported.toSorted()).toEqual(counted.map((line) => line.slice(0, line.lastIndexOf(' '))).toSorted());
   });
 
-  it('survive an exchange they cannot read, and tell of it', () => {
+  it('survive an unreadable exchange, and log it', () => {
     const bench = createBench();
     const exchange = streamedExchange();
     exchange.attempts[0]!.signals!.usage = { input: Number.NaN, output: 1, total: 1 };
@@ -306,7 +306,7 @@ describe('the metrics of a request', () => {
 });
 
 describe('the access line', () => {
-  it('of a stream has all of it in one line', () => {
+  it('of a stream contains all its fields', () => {
     const bench = createBench();
     const exchange = streamedExchange();
     exchange.request.headers['user-agent'] = 'openai-node/6';
@@ -355,7 +355,7 @@ describe('the access line', () => {
     ]);
   });
 
-  it('of a fallback names every attempt and what became of it', () => {
+  it('of a fallback lists every attempt with its outcome', () => {
     const bench = createBench();
     bench.record(fallenBackExchange(), endOf(), 95);
     expect(bench.lines[0]).toMatchObject({
@@ -421,7 +421,7 @@ describe('the access line', () => {
     expect(JSON.stringify(bench.lines)).not.toContain('canary');
   });
 
-  it('names the targets that were left out', () => {
+  it('lists the skipped targets', () => {
     const bench = createBench();
     const target = createTarget({ path: 'config.targets[1]' });
     bench.record(exchangeOf({ skipped: [{ target, reason: 'circuit_open', after: 0 }] }), endOf(), 5);
@@ -430,7 +430,7 @@ describe('the access line', () => {
     ]);
   });
 
-  it('is written for ten requests a second that were too many, and says how many had none; metrics count all', async () => {
+  it('is written for at most ten requests per second rejected by overload, and counts the omitted ones; metrics count all', async () => {
     const bench = createBench();
     const refuse = (times: number, at: number): void => {
       for (let count = 0; count < times; count += 1) {
@@ -449,7 +449,7 @@ describe('the access line', () => {
     expect(await bench.series()).toContainEqual(expect.stringMatching(/reason="overload"\} 501$/));
   });
 
-  it('is bounded: what a caller writes is cut', () => {
+  it('is bounded: texts of callers are truncated', () => {
     const bench = createBench();
     const exchange = exchangeOf({ headers: { 'user-agent': 'u'.repeat(10_000) } });
     const losses = Array.from({ length: 1000 }, (_, index) => ({
@@ -462,7 +462,7 @@ describe('the access line', () => {
     expect(JSON.stringify(bench.lines[0]).length).toBeLessThan(8000);
   });
 
-  it('and the metrics have no secret in them, wherever the exchange has one', async () => {
+  it('and the metrics contain no secret of the exchange', async () => {
     const bench = createBench();
     const secret = 'canary-secret-0123456789';
     const exchange = streamedExchange();

@@ -15,17 +15,17 @@ export interface RecorderOptions {
   readonly metrics: Metrics;
   readonly models: LabelledModels;
   readonly accessLog: AccessLog;
-  /** Where a fault of telemetry itself is told. */
+  /** Receives errors of telemetry itself. */
   readonly log: Logger;
   /** Undefined: no spans. */
   readonly tracer?: Tracer | undefined;
-  /** Undefined: no records are kept. */
+  /** Undefined: no records are stored. */
   readonly records?: RecordStore | undefined;
 }
 
 /**
- * Records a request when its reply has left, all at once, from what the exchange holds by then: nothing is done per chunk and
- * nothing is found through an ambient context.
+ * Records a request once, when its reply has been sent, from the exchange's state at that time: no work per chunk and
+ * no ambient context.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { clock, metrics, tracer, records } = options;
@@ -33,7 +33,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     open(exchange) {
       const route = { route: exchange.operation?.path ?? UNMATCHED_ROUTE };
       metrics.families.requestsInFlight.add(route, 1);
-      // Records and spans take wall time, the exchange counts monotonic: one moment per request keeps all distances exact.
+      // Records and spans use wall time, the exchange monotonic time. One conversion per request keeps all intervals
+      // exact.
       const request = { exchange, receivedAt: clock.wall() - clock.now() + exchange.startedAt };
       const span = tracer && openServerSpan(tracer, exchange, request.receivedAt);
       if (span) exchange.trace = { traceId: span.traceId };
@@ -51,13 +52,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-/** Each sink on its own: a fault in one costs neither the others nor the request. */
+/** Each sink is guarded separately, so that a failing one affects neither the others nor the request. */
 function settle(options: RecorderOptions, request: OpenRequest, end: ReplyEnd, span: ServerSpan | undefined): void {
   const { clock, metrics, accessLog, records } = options;
   const { exchange, receivedAt } = request;
   const guarded = <T>(task: () => T): T | undefined => guard(options.log, exchange, task);
   const record = guarded(() => recordOf(exchange, end, { endedAt: clock.now(), receivedAt }));
-  // What is counted is counted whole; what is read by people is bounded.
+  // Metrics count the whole record; stored and logged records are bounded.
   const bounded = record && guarded(() => boundRecord(record));
   records?.end(request, bounded);
   if (!record) return;

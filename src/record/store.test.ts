@@ -24,7 +24,7 @@ function createBench(capacity: number) {
 }
 
 describe('the store of records', () => {
-  it('has the latest ones, the latest first, whenever it is made larger or smaller', () => {
+  it('contains the latest records, latest first, after any resize', () => {
     const step = fc.oneof(
       { weight: 10, arbitrary: fc.constant('request' as const) },
       { weight: 1, arbitrary: fc.integer({ min: 0, max: 8 }) },
@@ -46,7 +46,7 @@ describe('the store of records', () => {
     );
   });
 
-  it('has those that run before those that ended, as they are at this moment', () => {
+  it('lists running requests before ended ones, in their current state', () => {
     const { clock, store, begin, end, pass, ids } = createBench(10);
     pass('over');
     const first = begin('first');
@@ -66,7 +66,7 @@ describe('the store of records', () => {
     expect(store.find('first')).toMatchObject({ state: 'complete' });
   });
 
-  it('finds the latest of those with the same id, and says how many there are', () => {
+  it('finds the latest of several records with the same id, and counts them', () => {
     const { store, begin, pass, end } = createBench(2);
     pass('a', { settingsHash: 'one' });
     expect(store.find('a')).not.toHaveProperty('same_id');
@@ -79,7 +79,7 @@ describe('the store of records', () => {
     expect(store.find('b')).toBeUndefined();
   });
 
-  it('filters by what is equal, and counts the limit after that', () => {
+  it('applies filters before the limit', () => {
     const { pass, begin, ids } = createBench(10);
     const key = (keyId: string) => ({ caller: createCaller({ keyId }) });
     pass('a', key('one'));
@@ -94,13 +94,13 @@ describe('the store of records', () => {
     expect(ids({ state: 'complete', limit: 2 })).toEqual(['c', 'b']);
   });
 
-  it('lets a request go whose record could not be made', () => {
+  it('releases a request whose record could not be created', () => {
     const { store, begin, ids } = createBench(10);
     store.end(begin('a'), undefined);
     expect(ids()).toEqual([]);
   });
 
-  it('says nothing where nothing is to be kept', () => {
+  it('returns nothing with capacity 0', () => {
     const { store, begin, pass, ids } = createBench(0);
     pass('a');
     begin('b');

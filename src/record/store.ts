@@ -4,7 +4,7 @@ import { recordJson, recordLineJson } from './json.ts';
 import { recordOf } from './make-record.ts';
 import type { RequestRecord } from './record.ts';
 
-/** Which requests a list has; what is not set does not matter. */
+/** Filter of a list; unset fields match every request. */
 export interface RecordQuery {
   readonly limit: number;
   readonly state?: RequestRecord['state'];
@@ -22,13 +22,13 @@ export interface OpenRequest {
 }
 
 /**
- * The latest requests. Those that run are here as they are, and get a record when somebody asks. There is no index: looking
- * through all of them takes a millisecond and is for people, while an index would be paid for by every request.
+ * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. There is no
+ * index: scanning all of them takes a millisecond per admin query, while an index would cost time in every request.
  */
 export class RecordStore {
   readonly #clock: Clock;
   readonly #open = new Set<OpenRequest>();
-  /** A ring once it is full: `#next` is the oldest then. */
+  /** A ring buffer once it is full; then `#next` is the oldest entry. */
   #kept: BoundedRecord[] = [];
   #next = 0;
   #capacity = 0;
@@ -37,7 +37,7 @@ export class RecordStore {
     this.#clock = clock;
   }
 
-  /** 0 keeps nothing. */
+  /** 0 stores nothing. */
   resize(capacity: number): void {
     if (capacity === this.#capacity) return;
     this.#kept = this.#latestFirst().slice(0, capacity).toReversed();
@@ -49,7 +49,7 @@ export class RecordStore {
     this.#open.add(request);
   }
 
-  /** Its record has been made, or could not be. */
+  /** Ends a request, with its record or without one if recording failed. */
   end(request: OpenRequest, record: BoundedRecord | undefined): void {
     this.#open.delete(request);
     if (!record || this.#capacity === 0) return;
@@ -61,7 +61,7 @@ export class RecordStore {
     this.#next = (this.#next + 1) % this.#capacity;
   }
 
-  /** Callers may choose ids: the latest of those that had it. Plain JSON. */
+  /** The latest request with this id, as plain JSON. Callers may choose ids, so several requests can share one. */
   find(id: string): object | undefined {
     if (this.#capacity === 0) return undefined;
     const same = [...this.#all((record) => record.id === id)];
@@ -70,14 +70,14 @@ export class RecordStore {
     return { ...recordJson(latest), ...(same.length > 1 && { same_id: same.length }) };
   }
 
-  /** The one request that can be explained under this id. Plain JSON. */
+  /** The request with this explain id, as plain JSON. */
   explained(explainId: string): object | undefined {
     if (this.#capacity === 0) return undefined;
     const [record] = this.#all((one) => one.explainId === explainId);
     return record && recordJson(record);
   }
 
-  /** One line each: those that run, then those that ended, the latest first. Plain JSON. */
+  /** One line per request, as plain JSON: running requests, then ended ones, latest first. */
   list({ limit, state, key, config }: RecordQuery): object[] {
     if (this.#capacity === 0) return [];
     const matches = (record: RequestRecord): boolean =>

@@ -2,13 +2,16 @@ import type { PluginLevel, Plugin } from '../define.ts';
 import { createHost, optionProblems, withDefaults, type HostSetup } from './run-plugin.ts';
 
 export interface CheckSetup extends HostSetup {
-  /** Options to make it with: those it cannot do without. Default: none. */
+  /** Options to create the plugin with, for a plugin with required options. Default: none. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
 const LEVELS: readonly PluginLevel[] = ['entry', 'request', 'attempt'];
 
-/** The rules every plugin should keep; the built-in ones do. Gives what is wrong, in words: `expect(await checkPlugin(plugin)).toEqual([])`. */
+/**
+ * Checks the rules that every plugin should follow, as the built-in ones do. Returns one sentence per violation:
+ * `expect(await checkPlugin(plugin)).toEqual([])`.
+ */
 export async function checkPlugin(plugin: Plugin, setup: CheckSetup = {}): Promise<readonly string[]> {
   const { name, level, options, provides } = plugin;
   const faults = [
@@ -24,7 +27,7 @@ async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string
   try {
     const options = withDefaults(plugin.options, setup.options ?? {});
     const problems = optionProblems(plugin.options, options);
-    // `optionFaults` reports a default that its schema refuses.
+    // `optionFaults` reports a default that its own schema rejects.
     if (problems && optionProblems(plugin.options, setup.options ?? {}) === undefined) return [];
     if (problems) return [`the schema refuses the options it is made with here: ${problems}`];
     const { host, close } = createHost(plugin, setup);
@@ -36,7 +39,10 @@ async function creationFaults(plugin: Plugin, setup: CheckSetup): Promise<string
   }
 }
 
-/** Every object of the schema refuses unknown keys, every option says what it is for, every default is one it would accept. */
+/**
+ * Checks that every object of the schema refuses unknown keys, every option has a description and every default is
+ * valid.
+ */
 function schemaFaults(schema: object, where: string): string[] {
   const { type, properties, additionalProperties } = fieldsOf(schema);
   if (type !== 'object') return where === 'the options' ? ['the options are not of type object'] : [];

@@ -13,23 +13,23 @@ import { createCaller, createTarget } from './settings.ts';
 const app = new Koa();
 const MAX_DEPTH = 64;
 
-/** An exchange as a plugin meets it, and the end of its reply in the test's hands. */
+/** An exchange as a plugin receives it; the test decides when its reply ends. */
 export interface TestExchange extends Exchange {
-  /** The reply has left: tells the listeners, once, as the server does. */
+  /** Ends the reply: calls the `onEnd` listeners once, as the server does. */
   end(how?: Partial<ReplyEnd>): void;
 }
 
 export interface ExchangeParts extends Partial<Omit<Exchange, 'request' | 'onEnd'>> {
-  /** The request's body, parsed and checked already. Default: `{}`. */
+  /** The request's body, already parsed and validated. Default: `{}`. */
   readonly json?: Readonly<Record<string, unknown>>;
   /** Lower-case names. `header('config')` reads `x-gateway-config`. */
   readonly headers?: IncomingHttpHeaders;
   readonly remoteAddress?: string;
-  /** Parts of the path, by the operation's names for them. */
+  /** Path parameters by name. */
   readonly params?: PathParams;
 }
 
-/** An exchange past the entry chain; `parts` says what of it matters to the test. */
+/** Creates an exchange as it is after the entry chain; `parts` overrides its fields. */
 export function createExchange(parts: ExchangeParts = {}): TestExchange {
   const { json = {}, headers = {}, remoteAddress = '127.0.0.1', params = {}, ...rest } = parts;
   const bytes = Buffer.from(JSON.stringify(json));
@@ -84,7 +84,7 @@ export interface AttemptParts extends Partial<Omit<Attempt, 'target'>> {
 
 const TIMEOUTS = { connect: 5000, firstByte: 120_000, firstContent: 180_000, idle: 60_000, total: 600_000 };
 
-/** The next attempt of an exchange, at a target without retries and with nobody to give way to. */
+/** Creates the next attempt of an exchange. Its target has no retries, and its failures do not fall through. */
 export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptParts = {}): Attempt {
   const { startedAt = 0, timeouts = TIMEOUTS } = rest;
   const attempt: Attempt = withReply({
@@ -111,7 +111,7 @@ export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptPa
   return attempt;
 }
 
-/** One physical try of an attempt, still under way. */
+/** Creates the record of a try in flight. */
 export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
   return {
     call: 0,
@@ -128,7 +128,7 @@ export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
   };
 }
 
-/** A reply that is put in another's place lets go of that one's source, as in the server. */
+/** Replacing a reply cancels the old reply's source, as in the server. */
 function withReply<T extends { reply: Reply | undefined }>(holder: T): T {
   let current = holder.reply;
   return Object.defineProperty(holder, 'reply', {
@@ -143,14 +143,14 @@ function withReply<T extends { reply: Reply | undefined }>(holder: T): T {
   });
 }
 
-/** Koa's own context, with nobody on the other side: `ctx.status`, `ctx.body`, `ctx.set` and `ctx.req` work. */
+/** Creates a Koa context without a connection: `ctx.status`, `ctx.body`, `ctx.set` and `ctx.req` work. */
 export function createContext(exchange: Exchange, attempt: Attempt): AttemptContext;
 export function createContext(exchange: Exchange, attempt?: Attempt): GatewayContext;
 export function createContext(exchange: Exchange, attempt?: Attempt): GatewayContext {
   const { method, path, headers } = exchange.request;
   const req = Object.assign(new IncomingMessage(new Socket()), { method, url: path, headers });
   const res = new ServerResponse(req);
-  // Koa's own word for "nobody has answered yet".
+  // Koa's initial status of an unanswered request.
   res.statusCode = 404;
   return Object.assign(app.createContext(req, res), { exchange, attempt });
 }

@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts';
 
-/** A clock whose time is the test's: it stands still until `advance`. */
+/** A clock that stands still until the test calls `advance`. */
 export interface FakeClock extends Clock {
-  /** Moves time on: runs what falls due, in its order, and lets what waited for it go on. `advance(0)` only does the latter. */
+  /**
+   * Moves time forward: runs due timers in order and lets pending promises continue. `advance(0)` only lets promises
+   * continue.
+   */
   advance(ms: number): Promise<void>;
-  /** What is waited for: milliseconds from now of every timer and sleep. */
+  /** Milliseconds until each pending timer and sleep, ascending. */
   readonly pending: readonly number[];
-  /** How many timers and sleeps there have been. */
+  /** Number of timers and sleeps started so far. */
   readonly started: number;
 }
 
@@ -63,5 +66,5 @@ export function createFakeClock(wall = Date.UTC(2026, 0, 1)): FakeClock {
   };
 }
 
-/** Promises that can go on have gone on. */
+/** Resolves after all runnable promise callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** For tests of plugins: an exchange and a context without a server, a clock that stands still, and the rules of a chain. */
+/** Test helpers for plugins: an exchange and a context without a server, a fake clock, and the rules of a chain. */
 export { checkPlugin, type CheckSetup } from './check-plugin.ts';
 export {
   createAttempt,

@@ -1,7 +1,10 @@
 import type { GatewayError } from '../errors.ts';
 import type { Reply, Sink, Source } from '../reply.ts';
 
-/** The source of a streamed reply, in the test's hands: it says what reaches the sink and remembers what was asked of it. */
+/**
+ * The source of a streamed reply, driven by the test: the test pushes bytes to the sink and reads the calls that the
+ * source received.
+ */
 export interface TestSource extends Source {
   /** `open`, `pause`, `resume`, `cancel`, in order. */
   readonly calls: readonly string[];
@@ -31,14 +34,14 @@ export function createSource(): TestSource {
   };
 }
 
-/** A reply to a stream request when its body is a source, else a plain one. */
+/** Creates a reply: to a stream request when its body is a source, else to a plain one. */
 export function createReply(body: string | Source, parts: Partial<Omit<Reply, 'body'>> = {}): Reply {
   const stream = typeof body !== 'string';
   const headers = { 'content-type': stream ? 'text/event-stream' : 'application/json' };
   return { status: 200, headers, body: stream ? body : Buffer.from(body), stream, ...parts };
 }
 
-/** Reads a body to its end as the server would; rejects with the error a source fails with. */
+/** Reads a body to its end as the server does; rejects with the error of a failed source. */
 export function readBody(body: Buffer | Source): Promise<string> {
   if (Buffer.isBuffer(body)) return Promise.resolve(body.toString());
   return new Promise((resolve, reject) => {

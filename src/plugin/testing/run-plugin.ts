@@ -8,7 +8,7 @@ import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 
 export interface HostSetup {
-  /** Capabilities the plugin asks for in `needs`, as the test wants them. */
+  /** Fakes for the capabilities that the plugin names in `needs`. */
   readonly needs?: { readonly [Name in CapabilityName]?: Partial<Capabilities[Name]> };
   readonly clock?: FakeClock;
   /** Default: always 0.5. */
@@ -21,25 +21,28 @@ export interface RunSetup extends HostSetup {
   readonly exchange?: Exchange;
   /** For plugins of the attempt chain. Default: a first attempt of the exchange. */
   readonly attempt?: Attempt;
-  /** Default: made from `exchange` and `attempt`. */
+  /** Default: created from `exchange` and `attempt`. */
   readonly context?: GatewayContext;
-  /** What the rest of the chain does. Default: nothing. */
+  /** The rest of the chain. Default: does nothing. */
   readonly next?: (ctx: GatewayContext) => Promise<void> | void;
 }
 
 export interface PluginRun {
   readonly ctx: GatewayContext;
-  /** How often the plugin called `next`. */
+  /** Number of calls of `next`. */
   readonly nextCalls: number;
-  /** What the plugin has logged. */
+  /** Log lines of the plugin. */
   readonly log: readonly Record<string, unknown>[];
-  /** What the plugin says of this run to `gatehouse explain`. */
+  /** The plugin's description of this run for `gatehouse explain`. */
   explain(): PluginWords | undefined;
-  /** Runs what the plugin gave to `host.onClose`. */
+  /** Runs the tasks that the plugin passed to `host.onClose`, last first. */
   close(): Promise<void>;
 }
 
-/** Makes a plugin of options its schema accepts and runs it once, under the rules of a chain. Throws what the plugin throws. */
+/**
+ * Creates a plugin with valid options and runs it once, under the rules of a chain. Throws TypeError for invalid
+ * options, and any error of the plugin.
+ */
 export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<PluginRun> {
   const { exchange = createExchange(), next = () => {} } = setup;
   const options = withDefaults(plugin.options, setup.options ?? {});
@@ -53,7 +56,10 @@ export async function runPlugin(plugin: Plugin, setup: RunSetup = {}): Promise<P
   return { ctx, nextCalls, log, explain: () => plugin.explain?.(ctx, options), close };
 }
 
-/** The rules src/chain keeps in production: `next` once unless the plugin repeats, awaited, and never after the end. */
+/**
+ * Enforces the rules that src/chain enforces in production: `next` is called once unless the plugin repeats, awaited,
+ * and never after the plugin has finished.
+ */
 async function runGuarded(
   { name, repeats }: Plugin,
   middleware: Middleware,
@@ -68,7 +74,7 @@ async function runGuarded(
     if (calls > 1 && !repeats) throw new Error(`plugin "${name}" called next() twice without declaring repeats`);
     running += 1;
     try {
-      // Like a real chain, it is never done at once: a forgotten `await` shows.
+      // A real chain never completes synchronously; without this, a missing `await` would go unnoticed.
       await Promise.resolve();
       await next(ctx);
     } finally {
@@ -84,7 +90,7 @@ export function createHost(
   { name, needs }: Plugin,
   { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
 ) {
-  // Where a test gives no turns, large bodies do not wait.
+  // Without turns from the test, large bodies do not wait.
   const given: HostSetup['needs'] & object = { turns: NO_TURNS, ...wanted };
   for (const need of needs)
     if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);
@@ -95,7 +101,7 @@ export function createHost(
     { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) },
   );
   const capabilities = Object.fromEntries(needs.map((need) => [need, given[need]]));
-  // A test gives as much of a capability as its plugin uses.
+  // A test fakes only the parts of a capability that its plugin uses.
   const host = {
     ...capabilities,
     clock,
@@ -109,7 +115,7 @@ export function createHost(
   return { host, log, close };
 }
 
-/** As strict as the gateway is when it loads settings. */
+/** As strict as the gateway's own validation of settings. */
 const ajv = new Ajv({
   allErrors: true,
   strict: true,
@@ -119,7 +125,9 @@ const ajv = new Ajv({
 });
 ajv.addVocabulary(['x-secret', 'tsType']);
 
-/** What is wrong with the options, in ajv's words. Throws when the schema itself is wrong. */
+/**
+ * Problems of the options, in ajv's wording; undefined when they are valid. Throws when the schema itself is invalid.
+ */
 export function optionProblems(schema: object, options: unknown): string | undefined {
   const validate = ajv.compile(schema);
   return validate(options) ? undefined : (validate.errors ?? []).map(describe).join('; ');
@@ -127,12 +135,12 @@ export function optionProblems(schema: object, options: unknown): string | undef
 
 const filler = new Ajv({ useDefaults: true, strict: false, validateSchema: false });
 
-/** Options as a gateway gives them to `create`: defaults of the schema stand where options are left out. */
+/** Options as the gateway passes them to `create`: with the schema's defaults. */
 export function withDefaults<T extends object>(schema: object, options: T): T {
   const filled = structuredClone(options);
-  // A format that this validator does not know is the other one's to tell.
+  // Skips compiling when there is no default: this validator knows no formats, and `ajv` above reports unknown ones.
   if (!JSON.stringify(schema).includes('"default"')) return filled;
-  // Under no name: two plugins may use the same.
+  // Without `$id`: two plugins may use the same one.
   const unnamed = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$id'));
   filler.compile(unnamed)(filled);
   return filled;

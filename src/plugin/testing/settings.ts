@@ -1,6 +1,6 @@
 import type { Caller, GatewayConfig, Route, Target } from '../settings.ts';
 
-/** A caller that may do everything but send a config of its own; `rules` says what the test is about. */
+/** Creates a caller without restrictions, except that it may not send its own config; `rules` overrides its fields. */
 export function createCaller(rules: Partial<Caller> = {}): Caller {
   return {
     keyId: 'test',
@@ -14,7 +14,7 @@ export function createCaller(rules: Partial<Caller> = {}): Caller {
   };
 }
 
-/** A target that changes nothing, tries once and keeps nothing. */
+/** Creates a target without overrides, retries or cache; `parts` overrides its fields. */
 export function createTarget(parts: Partial<Target> = {}): Target {
   return {
     kind: 'target',

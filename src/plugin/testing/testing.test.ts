@@ -18,7 +18,7 @@ const pluginOf = (middleware: Middleware, more: { repeats?: boolean } = {}) =>
   definePlugin({ name: 'it', level: 'request', options: none, create: () => middleware, ...more });
 
 describe('the fake clock', () => {
-  it('stands still until it is moved, then runs what falls due in its order', async () => {
+  it('stands still until it is advanced, then runs due timers in order', async () => {
     const clock = createFakeClock();
     const ran: string[] = [];
     clock.after(20, () => ran.push(`b at ${clock.now()}`));
@@ -30,7 +30,7 @@ describe('the fake clock', () => {
     expect([ran, clock.now()]).toEqual([['a at 10', 'b at 20'], 30]);
   });
 
-  it('runs what a timer starts when that falls due on the way, too', async () => {
+  it('runs a timer that another timer starts, when it falls due within the same advance', async () => {
     const clock = createFakeClock();
     const slept = (async () => {
       await clock.sleep(10);
@@ -41,7 +41,7 @@ describe('the fake clock', () => {
     expect(await slept).toBe(20);
   });
 
-  it('forgets a timer that is called off, and a sleep that is cancelled', async () => {
+  it('forgets a cancelled timer and a cancelled sleep', async () => {
     const clock = createFakeClock();
     const cancellation = new Cancellation();
     const reason = new GatewayError('client_closed', 'gone');
@@ -53,7 +53,7 @@ describe('the fake clock', () => {
     expect([clock.pending, clock.started]).toEqual([[], 2]);
   });
 
-  it('moves the calendar with it', async () => {
+  it('moves wall time along', async () => {
     const clock = createFakeClock(1000);
     await clock.advance(5);
     expect(clock.wall()).toBe(1005);
@@ -69,7 +69,7 @@ describe('createAttempt', () => {
     expect(createAttempt(createExchange(exchange), { startedAt: 100, timeouts })).toMatchObject({ deadline });
   });
 
-  it('makes one that a plugin may ask whether another target would be tried: none, unless the test says so', () => {
+  it('makes an attempt whose failures do not fall through by default', () => {
     const { choice } = createAttempt(createExchange());
     expect(choice.fallsThrough(new GatewayError('overloaded', 'busy'))).toBe(false);
   });
@@ -150,7 +150,7 @@ describe('runPlugin', () => {
     await expect(runPlugin(needy)).rejects.toThrow('plugin "needy" needs "keys"');
   });
 
-  it('gives what the plugin says of the run to explain: nothing, where it has no words', async () => {
+  it('returns the plugin’s description of the run, undefined without one', async () => {
     const plugin = definePlugin({
       name: 'it',
       level: 'attempt',
@@ -163,7 +163,7 @@ describe('runPlugin', () => {
     expect((await runPlugin(pluginOf(async () => {}))).explain()).toBeUndefined();
   });
 
-  it('keeps what the plugin logs and what it wants closed, in reverse', async () => {
+  it('keeps the plugin’s log lines and runs its close tasks in reverse order', async () => {
     const steps: string[] = [];
     const plugin = definePlugin({
       name: 'it',
@@ -182,7 +182,7 @@ describe('runPlugin', () => {
 });
 
 describe('the exchange of a test', () => {
-  it('lets go of a reply that is replaced, but not of one whose body is wrapped', () => {
+  it('cancels a reply that is replaced, but not one whose body is wrapped', () => {
     const [first, second] = [createSource(), createSource()];
     const exchange = createExchange({ reply: createReply(first) });
     exchange.reply!.body = second;
@@ -191,7 +191,7 @@ describe('the exchange of a test', () => {
     expect([first.calls, second.calls]).toEqual([[], ['cancel']]);
   });
 
-  it('tells the end once', () => {
+  it('calls the end listeners once', () => {
     const exchange = createExchange();
     const ends: unknown[] = [];
     exchange.onEnd((end) => ends.push(end));
@@ -217,7 +217,7 @@ describe('the exchange of a test', () => {
 describe('checkPlugin', () => {
   const good = { name: 'good-one', level: 'request', options: none, create: () => async () => {} } as const;
 
-  it('has nothing to say of a plugin that keeps the rules', async () => {
+  it('reports nothing for a plugin that follows the rules', async () => {
     expect(await checkPlugin(definePlugin(good))).toEqual([]);
   });
 
@@ -230,7 +230,7 @@ describe('checkPlugin', () => {
       'a: unknown keys are not refused',
     ],
     [
-      'an option without words',
+      'an option without a description',
       { options: { ...none, properties: { a: { type: 'string' } } } },
       'a: has no description',
     ],
@@ -240,7 +240,7 @@ describe('checkPlugin', () => {
       'a: refuses its own default: must be integer',
     ],
     [
-      'options it cannot do without',
+      'missing required options',
       { options: { ...none, properties: { a: { type: 'string', description: 'x' } }, required: ['a'] } },
       "the schema refuses the options it is made with here: must have required property 'a'",
     ],
@@ -254,11 +254,11 @@ describe('checkPlugin', () => {
       'it cannot be made: no file',
     ],
     ['no middleware', { create: () => undefined as never }, 'create() gives no middleware'],
-  ])('tells of %s', async (_, parts, fault) => {
+  ])('reports %s', async (_, parts, fault) => {
     expect(await checkPlugin(definePlugin({ ...good, ...parts }))).toEqual([fault]);
   });
 
-  it('makes a plugin of the options it cannot do without when they are given', async () => {
+  it('creates a plugin with the required options of the setup', async () => {
     const options = { ...none, properties: { a: { type: 'string', description: 'x' } }, required: ['a'] } as const;
     expect(await checkPlugin(definePlugin({ ...good, options }), { options: { a: 'b' } })).toEqual([]);
   });

@@ -11,15 +11,14 @@ export interface AccessLogOptions {
   readonly mode: 'all' | 'errors' | 'off';
 }
 
-/** Lines a second, of requests refused because there are too many: more of them would be a second flood. */
+/** Maximum access lines per second for requests rejected by overload, so that the log is not flooded as well. */
 const OVERLOAD_LINES = 10;
 
 /**
- * Levels: error for a 5xx and for a stream that broke after its 200; warn for a 4xx; info for the rest, clients that left
- * (499) among it: that is the client's choice and not a fault. Headers and bodies are never in a line.
- *
- * Requests refused for overload have no more than so many lines in each second; the first of them says how many had none. Metrics
- * and the admin listener's records leave none out.
+ * Levels: error for a 5xx and for a stream that was interrupted after its 200; warn for a 4xx; info for the rest,
+ * including clients that disconnected (499), which is their choice and no fault. Headers and bodies are never in a
+ * line. Requests rejected by overload get at most `OVERLOAD_LINES` lines per second; the next line reports how many
+ * were omitted. Metrics and the admin listener's records omit none.
  */
 export function createAccessLog({ log, mode }: AccessLogOptions): AccessLog {
   if (mode === 'off') return () => {};
@@ -27,7 +26,7 @@ export function createAccessLog({ log, mode }: AccessLogOptions): AccessLog {
   return (record, spanId) => {
     const level = levelOf(record);
     if (mode === 'errors' && level === 'info') return;
-    // Without this a line below the level would be built for nothing.
+    // Avoids building a line that the logger would discard.
     if (!log.isLevelEnabled(level)) return;
     if (record.rejection !== 'overload') return log[level](toLine(record, spanId), MESSAGES[record.outcome]);
     const without = overload.take(record.receivedAt);
@@ -37,13 +36,13 @@ export function createAccessLog({ log, mode }: AccessLogOptions): AccessLog {
   };
 }
 
-/** Which of many alike have a line. */
+/** Limits the lines per second. */
 class Sampled {
   #second = 0;
   #lines = 0;
   #without = 0;
 
-  /** How many had none since the last that had one; undefined: this one has none. */
+  /** Returns the number of requests without a line since the last line; undefined when this one gets no line. */
   take(wallMs: number): number | undefined {
     const second = Math.floor(wallMs / 1000);
     if (second !== this.#second) {
@@ -103,7 +102,7 @@ function toLine(record: BoundedRecord, spanId: string | undefined): object {
   };
 }
 
-/** Of the attempt that answered, and what was lost before it. */
+/** Fields of the attempt that answered, and the list of all attempts. */
 function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedRecord): object {
   const { place, responseModel, finish, losses, usage } = answered;
   return {
@@ -139,5 +138,5 @@ function attemptField({ target, why, place, durationMs, tries, errorCode, failur
   };
 }
 
-/** Microseconds are noise's last digit. */
+/** Rounds to microseconds. */
 const round = (ms: number): number => Math.round(ms * 1000) / 1000;

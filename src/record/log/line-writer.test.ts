@@ -4,13 +4,13 @@ import { LineWriter, type Dropped, type DropReason, type LineWriterSystem } from
 
 const failure = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 
-/** What the descriptor does with the next writes: an error code, or how many bytes it takes. */
+/** Results of the next writes: an error code, or the number of bytes written. */
 type Answer = string | number;
 
 class Descriptor implements LineWriterSystem {
   text = '';
   time = 0;
-  /** Used in turn; after the last everything is taken. */
+  /** Used in turn; afterwards every write succeeds. */
   readonly answers: Answer[];
   readonly #due: (() => void)[] = [];
 
@@ -51,7 +51,7 @@ class Descriptor implements LineWriterSystem {
     this.time += ms;
   }
 
-  /** Runs one write or timer that is due; gives whether there was one. */
+  /** Runs one due write or timer; returns whether there was one. */
   step(): boolean {
     const task = this.#due.shift();
     task?.();
@@ -73,11 +73,11 @@ function open(answers: readonly Answer[] = [], batchBytes = 64) {
   return { system, writer, write, counted, recovered };
 }
 
-/** 64 KiB with its line feed. */
+/** A line of 64 KiB, including its line feed. */
 const LONG = 'x'.repeat(64 * 1024 - 1);
 
-describe('a writer of lines', () => {
-  it('writes the first line at once, and those that come meanwhile together, up to the size of a batch', () => {
+describe('the line writer', () => {
+  it('writes the first line at once, and later ones in batches', () => {
     const { system, write } = open([], 8);
     write('a', 'bc', 'def', 'gh', 'a line that is longer than a batch', 'i');
     const sizes: number[] = [];
@@ -101,14 +101,14 @@ describe('a writer of lines', () => {
     expect([system.text, recovered]).toEqual(['three\n', [{ [reason]: 2 }]]);
   });
 
-  it('tries a pipe that is full again, and loses nothing', () => {
+  it('retries on a full pipe and loses nothing', () => {
     const { system, write, counted, recovered } = open(['EAGAIN', 'EAGAIN', 3, 'EAGAIN']);
     write('hello', 'world');
     system.run();
     expect([system.text, counted, recovered]).toEqual(['hello\nworld\n', {}, []]);
   });
 
-  it('keeps 1 MiB for a reader that stalls, counts each line above it, and says so when it has caught up', () => {
+  it('buffers 1 MiB for a stalled reader, counts each further line, and reports after recovery', () => {
     const { system, write, counted, recovered } = open(Array.from({ length: 100 }, () => 'EAGAIN'));
     for (let line = 0; line < 40; line += 1) write(LONG);
     for (let round = 0; round < 50; round += 1) system.step();
@@ -118,7 +118,7 @@ describe('a writer of lines', () => {
     expect(recovered).toEqual([{ stalled: 24 }]);
   });
 
-  it('begins a new line after one that a full disk has cut', () => {
+  it('begins a new line after one that a full disk truncated', () => {
     const { system, write, counted } = open([4, 'ENOSPC', 'ENOSPC']);
     write('{"cut":1}');
     system.run();
@@ -143,7 +143,7 @@ describe('a writer of lines', () => {
     expect(recovered).toEqual([{ no_space: 1 }, { no_space: 1 }]);
   });
 
-  it('writes what waits at the end, and gives up on a full pipe in bounded time', () => {
+  it('writes the waiting lines at the end, and gives up on a full pipe in bounded time', () => {
     const { system, writer, write } = open(['EAGAIN', 3, 'EAGAIN', 'EAGAIN']);
     write('one', 'two');
     system.step();
@@ -154,7 +154,7 @@ describe('a writer of lines', () => {
     stuck.write('one', 'two');
     stuck.system.step();
     expect([stuck.writer.end(), stuck.system.time]).toEqual([2, expect.closeTo(500, -2)]);
-    // An exit hook after this one may still log: that holds nothing up.
+    // A later exit hook may still log; it must not block.
     const { time } = stuck.system;
     stuck.write('late');
     expect(stuck.system.time).toBe(time);
@@ -167,7 +167,7 @@ describe('a writer of lines', () => {
     expect([writer.end(), system.time]).toEqual([1, 0]);
   });
 
-  it('leaves only whole lines in their order, and counts all others, whatever the descriptor does', () => {
+  it('writes only whole lines in order and counts all others, for any results of the descriptor', () => {
     const answer = fc.oneof(fc.nat(9), fc.constantFrom('EAGAIN', 'ENOSPC', 'EPIPE', 'EIO'));
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '𝄞'), maxLength: 5 });
     fc.assert(

@@ -16,53 +16,54 @@ export interface LineWriterSystem {
   /** Runs `task` after `ms`; does not keep the process alive. */
   after(ms: number, task: () => void): void;
   now(): number;
-  /** Stops the whole process for so long. */
+  /** Blocks the whole process for `ms`. */
   pause(ms: number): void;
 }
 
 export interface LineWriterOptions {
   readonly fd: number;
-  /** Lines go out together up to this size. */
+  /** Maximum size of a batch of lines written together. */
   readonly batchBytes: number;
   readonly onDrop: (reason: DropReason, lines: number) => void;
-  /** Everything that waited has been written, after lines were dropped. Called at most once a second. */
+  /** Called when all waiting lines have been written after lines were dropped; at most once a second. */
   readonly onRecover: (dropped: Dropped) => void;
   readonly system?: LineWriterSystem;
 }
 
-/** Lines that wait for a slow reader: some 1,700 access lines, and as much as Docker's own non-blocking log driver keeps. */
+/**
+ * Maximum bytes waiting for a slow reader: some 1,700 access lines, and as much as Docker's own non-blocking log driver
+ * keeps.
+ */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** The first retry on a full pipe waits this long; each further one waits twice as long, at most LONGEST_RETRY_MS. */
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 100;
-/** At the end of the process a full pipe has this long to take the rest. */
+/** At the end of the process, a full pipe has this long to take the remaining lines. */
 const END_LIMIT_MS = 500;
 const END_PAUSE_MS = 10;
 const REPORT_EVERY_MS = 1000;
 const NEWLINE = 10;
 
 /**
- * Writes lines to a file descriptor without ever holding up the process. A write that fails (a full disk, a closed pipe) drops its
- * lines. A reader that stalls makes lines wait, up to a limit, and drops those above it. Every dropped line is counted, and the
- * next line is tried again, so that the log goes on by itself once the cause is gone.
- *
- * One write is under way at a time, in Node's thread pool; lines that come meanwhile go out together. The descriptor of a pipe or a
- * socket must be non-blocking, as Node makes it when `process.stdout` is first used: a thread that blocks in a write keeps the
- * process from ending.
+ * Writes lines to a file descriptor without ever blocking the process. A failed write (a full disk, a closed pipe)
+ * drops its lines. A stalled reader makes lines wait, up to a limit, and further lines are dropped. Every dropped line
+ * is counted. The next line is tried again, so that logging resumes once the cause is gone. Node's thread pool runs one
+ * write at a time; lines that arrive meanwhile are batched. The descriptor of a pipe or a socket must be non-blocking,
+ * as Node makes it when `process.stdout` is first used: a thread that blocks in a write keeps the process from ending.
  */
 export class LineWriter {
   readonly #options: LineWriterOptions;
   readonly #system: LineWriterSystem;
-  /** Each at most `batchBytes`, or one longer line. */
+  /** Waiting batches, each at most `batchBytes` or one longer line. */
   #batches: string[] = [];
   #lastBatchBytes = 0;
-  /** Bytes of the batches and of what is under way. */
+  /** Bytes of the waiting batches and of the current write. */
   #heldBytes = 0;
-  /** Of the batch under way: what is still to be written. */
+  /** The unwritten rest of the current batch. */
   #rest: string | Buffer = '';
   #state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
   #retryMs = 0;
-  /** The last line that was written ends in its middle: what comes next needs a line of its own. */
+  /** The last written line was truncated, so that the next one must begin with a line feed. */
   #lineIsCut = false;
   #dropped: Dropped = {};
   #hasDropped = false;
@@ -90,12 +91,12 @@ export class LineWriter {
   }
 
   /**
-   * Writes what waits, in bounded time, before the process ends. Later lines are written at once or dropped. Gives the number of
-   * lines that could not be written.
+   * Writes the waiting lines, in bounded time, before the process ends. Later lines are written at once or dropped.
+   * Returns the number of lines that could not be written.
    */
   end(): number {
     if (this.#state === 'ended') return 0;
-    // What a thread is writing will be written or not: nothing can wait for it here.
+    // A write in a thread cannot be awaited here; it may or may not complete.
     const rest = this.#state === 'writing' ? '' : this.#rest;
     const left = Buffer.concat([Buffer.from(rest), Buffer.from(this.#batches.join(''))]);
     this.#state = 'ended';
@@ -103,7 +104,7 @@ export class LineWriter {
     return this.#writeNow(left, END_LIMIT_MS);
   }
 
-  /** Gives how many of the lines were not written. */
+  /** Returns the number of lines that were not written. */
   #writeNow(data: Buffer, limitMs: number): number {
     const giveUpAt = this.#system.now() + limitMs;
     let left = data;
@@ -137,7 +138,7 @@ export class LineWriter {
   }
 
   readonly #written: Written = (error, bytes) => {
-    // The process is ending, and the rest has been written or given up.
+    // The process is ending; `end` has written or dropped the rest.
     if (this.#state === 'ended') return;
     if (error) return this.#failed(error);
     this.#retryMs = 0;
@@ -164,10 +165,10 @@ export class LineWriter {
       });
       return;
     }
-    // A line feed at its beginning ends the line that was cut: it is no line by itself.
+    // A leading line feed only ends the truncated line and is no line itself.
     const rest = Buffer.from(this.#rest);
-    const begun = this.#lineIsCut && rest[0] === NEWLINE ? rest.subarray(1) : rest;
-    const lines = linesIn(begun) + this.#batches.reduce((sum, batch) => sum + linesIn(batch), 0);
+    const counted = this.#lineIsCut && rest[0] === NEWLINE ? rest.subarray(1) : rest;
+    const lines = linesIn(counted) + this.#batches.reduce((sum, batch) => sum + linesIn(batch), 0);
     this.#rest = '';
     this.#batches = [];
     this.#lastBatchBytes = 0;
@@ -183,7 +184,7 @@ export class LineWriter {
     this.#options.onDrop(reason, lines);
   }
 
-  /** `onRecover` writes a line: that one may fail again, and is reported with the next. */
+  /** `onRecover` writes a line itself. If that fails, the next report counts it. */
   #report(): void {
     const now = this.#system.now();
     if (now - this.#reportedAt < REPORT_EVERY_MS) return;
@@ -205,7 +206,7 @@ const nodeSystem: LineWriterSystem = {
 
 const isBusy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY' || code === 'EINTR';
 
-/** A socket whose other end is gone gives ECONNRESET once, then EPIPE. */
+/** A socket whose peer has closed gives ECONNRESET once, then EPIPE. */
 const REASONS: Readonly<Record<string, DropReason>> = {
   ENOSPC: 'no_space',
   EDQUOT: 'no_space',
@@ -216,7 +217,7 @@ const REASONS: Readonly<Record<string, DropReason>> = {
 
 const reasonOf = ({ code = '' }: NodeJS.ErrnoException): DropReason => REASONS[code] ?? 'error';
 
-/** Every line ends with a line feed and has none inside; one that lost its beginning is a line, too. */
+/** Every line ends with a line feed and has none inside. A line without its beginning counts, too. */
 function linesIn(data: string | Buffer): number {
   let lines = 0;
   for (let at = data.indexOf('\n'); at !== -1; at = data.indexOf('\n', at + 1)) lines += 1;

@@ -1,9 +1,11 @@
 import { writeSync } from 'node:fs';
 import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
-/** As much as one read of Docker's log copier takes; more would be cut there. */
+/** The size of one read of Docker's log copier, which splits larger writes. */
 const BATCH_BYTES = 16 * 1024;
-/** PIPE_BUF (POSIX), 4096 on Linux: a pipe takes this much whole or not at all, so that lines of several processes never mix. */
+/**
+ * PIPE_BUF (POSIX), 4096 on Linux: a pipe writes this much atomically, so that lines of several processes never mix.
+ */
 const ATOMIC_BATCH_BYTES = 4096;
 
 export interface LogOutputOptions {
@@ -13,7 +15,7 @@ export interface LogOutputOptions {
   readonly onRecover: (dropped: Dropped) => void;
 }
 
-/** Standard output as the place of the log, for as long as the process lives. */
+/** Opens standard output as the log's destination for the lifetime of the process. */
 export function openLogOutput({ shared, onDrop, onRecover }: LogOutputOptions): { write(line: string): void } {
   const writer = new LineWriter({
     // Node makes pipes and sockets non-blocking when this property is first read.
@@ -31,6 +33,6 @@ function reportLost(lines: number): void {
   try {
     writeSync(process.stderr.fd, `gatehouse: ${lines} log ${lines === 1 ? 'line' : 'lines'} could not be written\n`);
   } catch {
-    // There is nowhere left to say it.
+    // Standard error fails as well, so nothing can report it.
   }
 }

@@ -44,7 +44,7 @@ describe('the logger', () => {
     [{ 'x-api-key': 'canary', entry: { api_key: 'canary', apiKey: 'canary' } }],
     [{ a: { b: { c: { d: { Authorization: 'ca"nary canary', 'Set-Cookie': ['a]canary', 'canary'] } } } } }],
     [{ body: JSON.stringify({ client_secret: 'canary' }) }],
-  ])('hides the values of names that hold credentials: %j', (fields) => {
+  ])('hides the values of credential fields: %j', (fields) => {
     const line = logged((log) => log.info(fields, 'x'));
     expect(line).not.toContain('canary');
     expect(line).toContain('[secret]');
@@ -60,7 +60,7 @@ describe('the logger', () => {
     'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJl',
     '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----\n',
     '-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADAN',
-  ])('hides what looks like a credential in any text: %j', (secret) => {
+  ])('hides credential formats in any text: %j', (secret) => {
     const line = logged((log) => log.error({ err: new Error(`refused ${secret} here`) }, `said ${secret}`));
     const parsed = JSON.parse(line) as { err: { message: string }; msg: string };
     const core = JSON.stringify(secret.replace('Authorization: Bearer ', '')).slice(1, -1);
@@ -69,7 +69,7 @@ describe('the logger', () => {
     expect(parsed.msg).toContain('[secret]');
   });
 
-  it('leaves JSON, whatever the line says', () => {
+  it('writes valid JSON for any line', () => {
     const pieces = [
       '"',
       '\\',
@@ -103,7 +103,7 @@ describe('the logger', () => {
     'bearer of news',
     'text/event-stream',
     '0af7651916cd43dd8448eb211c80319c',
-  ])('leaves plain words alone: %s', (text) => {
+  ])('does not change plain words: %s', (text) => {
     expect(logged((log) => log.info(text))).toContain(text);
   });
 });

@@ -5,14 +5,17 @@ import { scrub } from '../scrub.ts';
 
 export interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Default: nowhere. */
+  /** Default: discards all lines. */
   readonly destination?: DestinationStream;
   readonly clock?: Clock;
-  /** Of several processes that write to the same place: which one a line is of. */
+  /** Number of the worker process, when several processes write to the same output. */
   readonly worker?: number | undefined;
 }
 
-/** JSON lines. Headers and bodies are not logged anywhere; scrubbing is for the day somebody logs an object that holds some. */
+/**
+ * Creates a logger of JSON lines. No code logs headers or bodies; scrubbing is a safeguard against an object that
+ * contains some.
+ */
 export function createLogger({ level, destination = NOWHERE, worker, clock = systemClock }: LoggerOptions): Logger {
   const options = {
     level,
@@ -25,5 +28,5 @@ export function createLogger({ level, destination = NOWHERE, worker, clock = sys
   return pino(options, destination);
 }
 
-/** pino's own default opens standard output, with an exit hook of its own for each logger. */
+/** pino's default destination opens standard output and adds an exit hook for each logger. */
 const NOWHERE: DestinationStream = { write() {} };

@@ -23,16 +23,16 @@ describe('aggregate', () => {
     { aggregator: 'first', values: [5, 6], result: 5 },
     { aggregator: 'average', values: [1, 2], result: 1.5 },
     { aggregator: 'primary', values: [4], result: 4 },
-  ])('takes the $aggregator of $values', ({ aggregator, values, result }) => {
+  ])('computes the $aggregator of $values', ({ aggregator, values, result }) => {
     const reported = aggregate(values.map((value) => one(value, { aggregator })));
     expect(valuesOf(reported)).toEqual([{ labels: {}, value: result }]);
   });
 
-  it('leaves out what no process may tell for all', () => {
+  it('drops metrics with the aggregator omit', () => {
     expect(aggregate([one(1, { aggregator: 'omit' }), one(2, { aggregator: 'omit' })])).toEqual([]);
   });
 
-  it('keeps label sets and the series of a histogram apart, those of one process too', () => {
+  it('separates label sets and the series of a histogram, even within one process', () => {
     const a = [family([{ labels: { x: '1', le: 1 }, value: 1, metricName: 'm_bucket' }])];
     const b = [
       family([
@@ -48,7 +48,7 @@ describe('aggregate', () => {
     ]);
   });
 
-  it('gives the same sum in whatever order and grouping the processes are added', () => {
+  it('gives the same sum for any order and grouping of the processes', () => {
     const seconds = fc.double({ min: 0, max: 1e8, noNaN: true });
     fc.assert(
       fc.property(fc.array(seconds, { minLength: 2, maxLength: 8 }), fc.nat(), (values, at) => {
@@ -64,7 +64,7 @@ describe('aggregate', () => {
 
 describe('render', () => {
   it.each(['text/plain', 'application/openmetrics-text'])(
-    'prints two processes in %s as one prints itself',
+    'renders two processes in %s as one process renders itself',
     async (accept) => {
       const create = () =>
         createMetrics({
@@ -88,14 +88,14 @@ describe('render', () => {
       const text = () => render(aggregate(snapshots), contentTypeFor(accept));
       const expected = (await alone.scrape(accept)).text;
       expect(await text()).toBe(expected);
-      // OpenMetrics renames counters while it prints.
+      // Rendering OpenMetrics renames counters.
       expect(await text()).toBe(expected);
     },
   );
 });
 
 describe('a snapshot', () => {
-  it('of what must not be lost has counters and histograms and asks for nothing else', async () => {
+  it('of cumulative metrics collects only counters and histograms', async () => {
     const metrics = createMetrics({
       clock: createFakeClock(),
       build: { version: '1', revision: 'r' },

@@ -1,27 +1,27 @@
 import { Registry, type Metric, type OpenMetricsContentType, type PrometheusContentType } from 'prom-client';
 
-/** One metric of one process at one moment, as prom-client's registries tell it. */
+/** One metric of one process at one time, in the form of prom-client's registries. */
 export interface FamilySnapshot {
   readonly name: string;
   readonly help: string;
   readonly type: string;
   readonly aggregator: string;
   readonly values: readonly SampleSnapshot[];
-  /** Last samples of series that have just left, see `Family.get`. */
+  /** Last samples of series that were just removed, see `Family.get`. */
   readonly retired?: readonly SampleSnapshot[];
 }
 
 export interface SampleSnapshot {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** Of histograms: which of their series it is. */
+  /** For histograms: the name of the series. */
   readonly metricName?: string;
 }
 
 /**
- * Sums are taken of whole millionths (2⁻²⁰), which a double adds without rounding up to eight thousand million: then the order in
- * which processes are added cannot matter. With rounding, a sum may come out one bit smaller when a process has died and stands
- * elsewhere in it, and Prometheus would take that for a counter that began anew.
+ * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million. So the sum does not
+ * depend on the order of the processes. A rounded sum could become one bit smaller when a process has died and its
+ * values are added in another position, and Prometheus would take that for a counter reset.
  */
 const STEPS = 2 ** 20;
 const steps = (value: number): number =>
@@ -38,11 +38,14 @@ const COMBINE: Readonly<Record<string, Combine>> = {
   average: (values) => sum(values) / values.length,
 };
 
-/** Does not decrease while a process lives, and must not when one dies. */
+/** Counters and histograms: they never decrease while a process lives, and must not decrease when one dies. */
 export const isCumulative = ({ type }: { readonly type: string }): boolean =>
   type === 'counter' || type === 'histogram';
 
-/** Several processes told as one: each metric by its own aggregator, label set by label set. `omit` leaves a metric out. */
+/**
+ * Merges the metrics of several processes: each metric by its own aggregator, label set by label set. The aggregator
+ * `omit` drops a metric.
+ */
 export function aggregate(processes: readonly (readonly FamilySnapshot[])[]): readonly FamilySnapshot[] {
   const byName = Map.groupBy(processes.flat(), ({ name }) => name);
   return [...byName.values()].flatMap((families) => combine(families) ?? []);
@@ -63,7 +66,7 @@ function combine(families: readonly FamilySnapshot[]): FamilySnapshot | undefine
   return { ...first, values };
 }
 
-/** Of a counter or a histogram: exact in whichever order. */
+/** Adds samples of a counter or a histogram; the result does not depend on the order. */
 export const addSamples = (one: SampleSnapshot, other: SampleSnapshot): SampleSnapshot => ({
   ...one,
   value: steps(one.value) + steps(other.value),
@@ -73,7 +76,7 @@ export const addSamples = (one: SampleSnapshot, other: SampleSnapshot): SampleSn
 export const seriesOf = ({ metricName = '', labels }: SampleSnapshot): string =>
   [metricName, ...Object.entries(labels).flat()].join('\u0000');
 
-/** A registry made for one scrape: printing OpenMetrics changes the names it holds (see registry.ts). */
+/** Renders with a registry of its own, because printing OpenMetrics changes the names it holds (see registry.ts). */
 export function render(
   families: readonly FamilySnapshot[],
   contentType: PrometheusContentType | OpenMetricsContentType,
@@ -82,7 +85,7 @@ export function render(
   registry.setContentType(contentType);
   for (const family of families) {
     const metric = { ...family, get: () => ({ ...family, name: metric.name }) };
-    // As with the families of registry.ts: only these fields are asked for.
+    // The registry reads only these fields, as with the families of registry.ts.
     registry.registerMetric(metric as unknown as Metric);
   }
   return registry.metrics();

@@ -2,24 +2,24 @@ import type { RecordedAttempt, RequestRecord } from '../record.ts';
 import { OTHER, type AttemptLabels, type MetricSpec, type Note } from './metric-spec.ts';
 
 /**
- * Label sets that one metric may have: 1,000 histogram sets already take 330 ms to render, on the event loop (measured with prom-client
- * 15.1.3).
+ * Maximum label sets of one metric: 1,000 histogram sets already take 330 ms to render, on the event loop (measured
+ * with prom-client 15.1.3).
  */
 export const MAX_LABEL_SETS = 2000;
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
-/** Nothing recorded for so long: the series leaves. It begins at 0 when it returns, which Prometheus takes for a counter's reset. */
+/** An unused series is removed after this time. It restarts at 0, which Prometheus takes for a counter reset. */
 export const SERIES_IDLE_MS = 24 * 60 * 60 * 1000;
 
-/** What every series has, whatever its values. */
+/** The common fields of a series. */
 interface Series<L extends string> {
   readonly labels: Labels<L>;
-  /** Since the samples were asked for last. */
+  /** Whether it was used since the last scrape. */
   used: boolean;
-  /** When they were asked for after the latest use. */
+  /** Time of the first scrape after the latest use. */
   usedAt: number;
-  /** It stays, used or not. */
+  /** It is never removed. */
   kept: boolean;
 }
 
@@ -31,12 +31,11 @@ interface Sample {
 }
 
 /**
- * One metric and its label sets. Recording goes to a cell found by its label values: about 0.15 µs, where prom-client's own
- * children hash and validate their labels again on every call (0.6–0.8 µs measured, and some 20 calls per request). The
- * registry of prom-client collects a family like any metric of its own: it reads `name`, `type` and `get()`.
- *
- * Once all the label sets a metric may have are taken, counters and histograms record under `__other__`, so that sums stay
- * exact, and gauges drop: a sum of unrelated gauges would be a lie.
+ * One metric and its label sets. Recording updates a cell found by its label values: about 0.15 µs, while prom-client's
+ * own children hash and validate their labels on every call (0.6–0.8 µs measured, and some 20 calls per request).
+ * prom-client's registry collects a family like its own metrics: it reads `name`, `type` and `get()`. Beyond the
+ * maximum number of label sets, counters and histograms record under `__other__`, so that sums stay exact, and gauges
+ * drop the value: a sum of unrelated gauges would be meaningless.
  */
 abstract class Family<L extends string, Cell extends Series<L>> {
   /** prom-client writes to it: see `rememberNames` in registry.ts. */
@@ -75,7 +74,7 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     if (this.note) this.spec.ofAttempt?.(attempt, labels, this.note);
   }
 
-  /** `retired`: the last samples of series that leave now. They are never among the values again. */
+  /** Removes unused series. `retired` contains their last samples, which never appear among the values again. */
   get(): Promise<object> {
     const retired = this.type === 'gauge' ? [] : this.#retire();
     const values = [...this.cells.values()].flatMap((cell) => this.samples(cell));
@@ -83,7 +82,7 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     return Promise.resolve({ name, help, type, aggregator, values, ...(retired.length > 0 && { retired }) });
   }
 
-  /** Uses are dated here and not where they are recorded: that is once in a scrape instead of twenty times in a request. */
+  /** Use times are set here, once per scrape, instead of some twenty times per request. */
   #retire(): Sample[] {
     const now = this.#now();
     const retired: Sample[] = [];
@@ -99,19 +98,19 @@ abstract class Family<L extends string, Cell extends Series<L>> {
     return retired;
   }
 
-  /** Makes the series exist before the first value, and stay: a rate is known then before anything has happened. */
+  /** Creates the series before its first value and keeps it, so that a rate exists before the first event. */
   declare(labels: Labels<L>): void {
     const cell = this.find(labels);
     if (cell) cell.kept = true;
   }
 
-  /** Declares these series, and those declared before no longer: they leave when they are not used. */
+  /** Declares these series and releases earlier declared ones, which are removed when unused. */
   declareOnly(all: readonly Labels<L>[]): void {
     for (const cell of this.cells.values()) cell.kept = false;
     for (const labels of all) this.declare(labels);
   }
 
-  /** Every label set that something was recorded under. */
+  /** Every label set with a recorded value. */
   get labelSets(): readonly Labels<L>[] {
     return [...this.cells.values()].map(({ labels }) => labels);
   }
@@ -129,7 +128,7 @@ abstract class Family<L extends string, Cell extends Series<L>> {
 
   #open(key: string, labels: Labels<L>): Cell | undefined {
     const room = MAX_LABEL_SETS - this.cells.size;
-    // The last place belongs to `__other__`, which gauges do not have.
+    // The last place is reserved for `__other__`, which gauges do not have.
     if (room > (this.type === 'gauge' ? 0 : 1)) return this.#put(key, labels);
     this.#onOverflow();
     if (this.type === 'gauge') return undefined;
@@ -179,7 +178,7 @@ export class CounterFamily<L extends string> extends NumberFamily<L> {
   protected override readonly note: Note<L> = (labels, value) => this.add(labels, value);
 
   add(labels: Labels<L>, value = 1): void {
-    // One NaN would stay in the sum for good.
+    // One NaN would make the sum NaN permanently.
     if (!(value >= 0 && value < Infinity)) throw new RangeError(`${this.spec.name} cannot count ${value}`);
     this.shift(labels, value);
   }

@@ -7,7 +7,10 @@ export interface MetricSpec {
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
-  /** How values of several processes become one; sums unless said. `primary`: only the primary's count, every worker does the same. */
+  /**
+   * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
+   * worker has the same.
+   */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
   /** Called with the record of every request. */
   readonly ofRequest?: (record: RequestRecord, note: Note<string>) => void;
@@ -43,17 +46,17 @@ export function perAttempt<const S extends RecordedSpec>(
 /** Values recorded under it belong to label values without a series of their own. */
 export const OTHER = '__other__';
 
-/** Route of requests that no operation serves: what clients type never becomes a label. */
+/** Route label of unknown paths: client input never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
-/** Fractions are rounded to what the binary power meant (0.01 · 2 ** 3 is 0.08); whole bounds are exact. */
+/** Rounds fractions to the exact decimal (0.01 · 2 ** 3 is 0.08); integers are exact. */
 const powers = (count: number, base: number, first: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => Number((first * base ** index).toPrecision(12)));
 
 /** 10 ms to 655 s: OpenTelemetry's 14 bounds for generation and three more, because models may think for minutes. */
 export const DURATION_BUCKETS = powers(17, 2, 0.01);
 export const OVERHEAD_BUCKETS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
-/** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two below for models that are faster than they knew. */
+/** OpenTelemetry's bounds of gen_ai.server.time_per_output_token, and two smaller ones for faster models. */
 export const PER_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 /** OpenTelemetry's bounds of token counts, up to the million that long contexts reach. */
 export const TOKEN_BUCKETS = powers(11, 4, 1);

@@ -20,11 +20,11 @@ function openMetrics(process = false): Metrics {
 const seriesOf = (text: string, name: string): string[] =>
   text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
-// Debian's package `prometheus` has it.
+// promtool is part of Debian's package `prometheus`.
 const promtool = 'promtool';
 
 describe('the metric table', () => {
-  it.each(specs)('%s keeps the naming rules', (name, { type, help, labels, buckets }) => {
+  it.each(specs)('%s follows the naming rules', (name, { type, help, labels, buckets }) => {
     expect(name).toMatch(/^gatehouse_[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(help.length).toBeGreaterThan(10);
     expect(name.endsWith('_total'), '_total is for counters only').toBe(type === 'counter');
@@ -36,7 +36,7 @@ describe('the metric table', () => {
     if (/duration|latency|overhead|time(stamp)?_/.test(name)) expect(name).toMatch(/_seconds$/);
     for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(labels).not.toContain('le');
-    // What a client can write freely, and what is one per request, is no label.
+    // A value that a client can choose freely, or that is unique per request, is not a label.
     expect(labels.filter((label) => /(^|_)(id|key|path|user|agent|ip|message|metadata)(_|$)/.test(label))).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe('the registry', () => {
     );
   });
 
-  it('tells what the store of kept replies holds, and what had to go', async () => {
+  it('records the size and evictions of the reply cache', async () => {
     const { replyCache, scrape } = openMetrics();
     replyCache.onChange({ entries: 3, bytes: 4096 });
     replyCache.onEvict();
@@ -78,7 +78,7 @@ describe('the registry', () => {
     );
   });
 
-  it('tells which settings serve and whether the last load failed', async () => {
+  it('records the current settings and whether the last load failed', async () => {
     const metrics = openMetrics();
     metrics.settingsLoaded('aaaa', ['vertex-eu']);
     metrics.settingsLoaded('bbbb', ['vertex-eu']);
@@ -102,7 +102,7 @@ describe('the registry', () => {
     ]);
   });
 
-  it('serves OpenMetrics to those who name it, and the text names are the same afterwards', async () => {
+  it('serves OpenMetrics on request, without changing the names in later text scrapes', async () => {
     const metrics = openMetrics(true);
     const before = await metrics.scrape('text/plain');
     const open = await metrics.scrape(
@@ -119,7 +119,7 @@ describe('the registry', () => {
     expect(namesOf(after.text)).toEqual(namesOf(before.text));
   });
 
-  it('gives each of several scrapes at once the form it asked for', async () => {
+  it('gives each of several concurrent scrapes its requested format', async () => {
     const metrics = openMetrics();
     const accepts = ['application/openmetrics-text', undefined, 'application/openmetrics-text', 'text/plain'];
     const scrapes = await Promise.all(accepts.map((accept) => metrics.scrape(accept)));
@@ -132,7 +132,7 @@ describe('the registry', () => {
     ]);
   });
 
-  it('leaves out the process metrics that promtool refuses', async () => {
+  it('omits the process metrics that promtool rejects', async () => {
     const { text } = await openMetrics(true).scrape(undefined);
     expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
     expect(text).not.toMatch(/nodejs_active_\w+_total/);
@@ -154,7 +154,7 @@ describe('the registry', () => {
 describe('label sets', () => {
   const counterSpec: MetricSpec = { type: 'counter', name: 'gatehouse_x_total', help: 'x', labels: ['a', 'b'] };
 
-  it('beyond the bound count under __other__: sums stay exact and the overflow is told', async () => {
+  it('beyond the bound count under __other__: sums stay exact and the overflow is counted', async () => {
     let overflows = 0;
     const family = new CounterFamily<'a' | 'b'>(counterSpec, () => (overflows += 1));
     const sent = 5000;
@@ -167,7 +167,7 @@ describe('label sets', () => {
     expect(overflows).toBe(sent - MAX_LABEL_SETS + 1);
   });
 
-  it('of a gauge beyond the bound are dropped and told', async () => {
+  it('of a gauge beyond the bound are dropped and counted as overflow', async () => {
     let overflows = 0;
     const family = new GaugeFamily<'a'>(
       { type: 'gauge', name: 'gatehouse_x', help: 'x', labels: ['a'] },
@@ -194,7 +194,7 @@ describe('label sets', () => {
     ]);
   });
 
-  it('are told apart by every label, whatever the values look like', async () => {
+  it('are distinguished by every label, for any values', async () => {
     const family = new CounterFamily<'a' | 'b'>(counterSpec, () => {});
     // prom-client's own key of both is `a:x,b:y,b:z,`-like text that values can forge.
     family.add({ a: 'x,b:y', b: 'z' });
@@ -202,17 +202,17 @@ describe('label sets', () => {
     expect(samplesOf(await family.get())).toHaveLength(2);
   });
 
-  it.each([Number.NaN, -1, Infinity])('refuse to count %s, which would stay in the sum for good', (value) => {
+  it.each([Number.NaN, -1, Infinity])('refuse to count %s, which would corrupt the sum permanently', (value) => {
     const family = new CounterFamily<'a' | 'b'>(counterSpec, () => {});
     expect(() => family.add({ a: '', b: '' }, value)).toThrow('gatehouse_x_total cannot count');
   });
 });
 
-describe('a series that is not used', () => {
+describe('an unused series', () => {
   const spec: MetricSpec = { type: 'counter', name: 'gatehouse_x_total', help: 'x', labels: ['a'] };
   const DAY = SERIES_IDLE_MS;
 
-  it('leaves after a day and begins at 0 when it returns, never under __other__', async () => {
+  it('is removed after a day and restarts at 0, never under __other__', async () => {
     let now = 0;
     const family = new CounterFamily<'a'>(
       spec,
@@ -234,7 +234,7 @@ describe('a series that is not used', () => {
     expect(await reported()).toEqual(['used 2', 'idle 1']);
   });
 
-  it('leaves with all of its buckets, and gives its place to others', async () => {
+  it('is removed with all of its buckets, and frees its place', async () => {
     let now = 0;
     let overflows = 0;
     const histogram: MetricSpec = {
@@ -263,7 +263,7 @@ describe('a series that is not used', () => {
     expect(overflows).toBe(0);
   });
 
-  it('stays where it was declared, until others are declared in its place', async () => {
+  it('stays while it is declared', async () => {
     let now = 0;
     const family = new CounterFamily<'a'>(
       spec,
@@ -281,7 +281,7 @@ describe('a series that is not used', () => {
     expect(await reported()).toEqual(['both', 'new']);
   });
 
-  it('is no gauge: those tell how things are', async () => {
+  it('is never a gauge, whose value stays valid', async () => {
     let now = 0;
     const family = new GaugeFamily<'a'>(
       { ...spec, type: 'gauge' },
@@ -294,7 +294,7 @@ describe('a series that is not used', () => {
     expect(samplesOf(await family.get())).toHaveLength(1);
   });
 
-  it('leaves the exposition, and what was declared at the start does not', async () => {
+  it('leaves the exposition, unlike series declared at the start', async () => {
     const clock = createStillClock();
     const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, routes: ['/r'], process: false });
     const labels = { provider: 'p', request_model: 'gpt-x', operation: 'chat' };

@@ -3,8 +3,9 @@ import type { MetricSpec } from './metric-spec.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 
 /**
- * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name, `_total` on
- * counters only, the same labels always (`''` where one says nothing), no label that a client can write freely.
+ * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name,
+ * `_total` on counters only, always the same labels (`''` for an unknown value), no label that a client can write
+ * freely.
  *
  * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */

@@ -2,7 +2,8 @@ import { CounterFamily, GaugeFamily, HistogramFamily } from './families.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import { METRICS, type MetricKey } from './metrics.ts';
 
-// Apart from the registry that prints them: what only counts, as explain, does not load prom-client.
+// Separate from the registry that prints them, so that code that only counts, such as explain, does not load
+// prom-client.
 
 type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 type FamilyOf<K extends MetricKey> = {
@@ -14,7 +15,7 @@ type FamilyOf<K extends MetricKey> = {
 export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
 
 /**
- * All of them, with nothing recorded yet.
+ * Creates all families, empty.
  * @param now monotonic milliseconds. Default: time stands still, and every series stays
  */
 export function openFamilies(now?: () => number): Families {
@@ -25,7 +26,7 @@ export function openFamilies(now?: () => number): Families {
     if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow, now);
     return new HistogramFamily(spec, onOverflow, now);
   };
-  // Each family's labels are its spec's; fromEntries cannot say so.
+  // Each family has its spec's labels, which the type of fromEntries cannot express.
   const families = Object.fromEntries(
     Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
   ) as unknown as Families;

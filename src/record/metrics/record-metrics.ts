@@ -3,9 +3,9 @@ import { OTHER } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
 import type { RecordedAttempt, RequestRecord } from '../record.ts';
 
-/** Which model names are labels. */
+/** The model names that are metric labels. */
 export interface LabelledModels {
-  /** The label of a name that an upstream has answered with a 2xx: it may take one now. */
+  /** Returns the label of a name that an upstream has answered with a 2xx, which may become a label now. */
   answered(model: string, keyId: string): string;
 }
 
@@ -26,7 +26,9 @@ export function recordRequest(families: Families, record: RequestRecord, models:
   }
 }
 
-/** The upstream has answered with a 2xx, whatever became of the rest of its reply; what a cache gives was such an answer. */
+/**
+ * Whether the upstream answered with a 2xx, even if the rest of its reply failed. A cached reply was such an answer.
+ */
 function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
   const status = tries.at(-1)?.status ?? 0;
   return answered && (cache === 'hit' || cache === 'shared' || (status >= 200 && status < 300));
@@ -38,7 +40,7 @@ export interface CounterLabels {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The counters that a record adds to: it is added to some that nobody reads. */
+/** The counters that a record adds to. It is recorded into separate families that are never scraped. */
 export function countersOf(record: RequestRecord, models: LabelledModels): readonly CounterLabels[] {
   const families = openFamilies();
   recordRequest(families, record, models);

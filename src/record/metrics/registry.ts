@@ -14,7 +14,7 @@ import { UNMATCHED_ROUTE } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
-/** What this module asks of a metric, one of ours or of prom-client's. */
+/** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */
 interface Collected {
   readonly name: string;
   readonly type: string;
@@ -33,22 +33,22 @@ export interface MetricsOptions {
 /** All metrics of the process. One per process: it outlives every snapshot of the settings. */
 export interface Metrics {
   readonly families: Families;
-  /** The exposition in the form `accept` asks for. */
+  /** The exposition in the format that `accept` requests. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
-  /** What another process needs to tell of this one: everything, or what must not be lost with it. */
+  /** Metrics for another process: all, or only those that must survive this process. */
   snapshot(which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]>;
-  /** Settings were loaded and serve from now on. */
+  /** Records a successful load of settings. */
   settingsLoaded(hash: string, providers: readonly string[]): void;
-  /** Settings were refused; those before them, if any, still serve. */
+  /** Records rejected settings; the previous ones, if any, stay in use. */
   settingsRefused(): void;
-  /** What the store of kept replies tells. */
+  /** Events of the reply cache. */
   readonly replyCache: {
     readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
     readonly onEvict: () => void;
   };
-  /** What the breakers of targets tell. */
+  /** Events of the targets' circuit breakers. */
   readonly targetHealth: {
-    /** These are the targets of the stored configs from now on. */
+    /** Sets the targets of the stored configs. */
     list(targets: readonly (TargetLabels & { readonly healthy: boolean; readonly enforced: boolean })[]): void;
     changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState): void;
   };
@@ -68,7 +68,10 @@ const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
 const CACHE_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
 
-/** Gauges that prom-client calls `_total`, which promtool refuses; handles and requests are in the resources' sum anyway. */
+/**
+ * Gauges that prom-client names `_total`, which promtool rejects. The sum of resources contains the handles and
+ * requests anyway.
+ */
 const MISNAMED_DEFAULTS = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -79,7 +82,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry: AnyRegistry = new Registry();
   const families = openFamilies(() => options.clock.now());
   for (const family of Object.values(families)) {
-    // The registry asks only for what Family has; the declared type wants a whole Counter.
+    // The registry reads only the fields of Family; its declared type requires a whole Counter.
     registry.registerMetric(family as unknown as Metric);
   }
   if (options.process ?? true) {
@@ -96,7 +99,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** Outcomes that are known beforehand start at zero: an alert on a rate needs a first value before the first failure. */
+/** Known outcomes start at zero: an alert on a rate needs a first value before the first failure. */
 function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
   for (const result of ['success', 'failure']) families.configReloads.declare({ result });
@@ -166,22 +169,22 @@ function createRecorders(families: Families, clock: Clock): Omit<Metrics, 'famil
   };
 }
 
-/** Where prom-client's own rule hides what operators look for: an average hides the one process that hangs. */
+/** Replaces prom-client's average, which hides a single hanging process. */
 function aggregateAsOne(metric: { readonly name: string; aggregator?: string }): void {
   if (metric.aggregator === 'average') metric.aggregator = 'max';
-  // Of the oldest process, which is the primary.
+  // The oldest process is the primary.
   if (metric.name === 'process_start_time_seconds') metric.aggregator = 'min';
 }
 
-/** Others are not asked at all: the event loop's lag counts from the last time it was asked for. */
+/** Collects only the requested metrics, because the event loop's lag is measured since its last collection. */
 async function snapshotOf(registry: AnyRegistry, which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]> {
-  // What prom-client collects has these fields; its types tell them of its own classes only.
+  // prom-client's metrics have these fields, but its types do not declare them.
   const metrics = registry.getMetricsAsArray() as unknown as readonly Collected[];
-  const asked = which === 'all' ? metrics : metrics.filter(isCumulative);
-  return Promise.all(asked.map(async (metric) => ({ ...(await metric.get()), name: metric.name })));
+  const selected = which === 'all' ? metrics : metrics.filter(isCumulative);
+  return Promise.all(selected.map(async (metric) => ({ ...(await metric.get()), name: metric.name })));
 }
 
-/** The content type is a state of the whole registry, so scrapes take turns. */
+/** The content type is state of the whole registry, so scrapes run one after the other. */
 function createScraper(registry: AnyRegistry): Metrics['scrape'] {
   let turn: Promise<unknown> = Promise.resolve();
   const render = async (accept: string | undefined): Promise<{ contentType: string; text: string }> => {
@@ -202,8 +205,8 @@ function createScraper(registry: AnyRegistry): Metrics['scrape'] {
 }
 
 /**
- * prom-client 15.1.3 cuts `_total` off the counters' own names to print OpenMetrics and leaves them so: the next text scrape
- * would have other metric names (measured).
+ * prom-client 15.1.3 removes `_total` from the counters' own names to print OpenMetrics and does not restore them: the
+ * next text scrape would have other metric names (measured).
  */
 function rememberNames(registry: AnyRegistry): () => void {
   const names = registry.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
@@ -215,7 +218,7 @@ function rememberNames(registry: AnyRegistry): () => void {
 export const contentTypeFor = (accept: string | undefined): PrometheusContentType | OpenMetricsContentType =>
   wantsOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Prometheus names OpenMetrics first where it wants it; anything that does not name it gets the text format. */
+/** Prometheus lists OpenMetrics first when it prefers it; any client that does not list it gets the text format. */
 function wantsOpenMetrics(accept: string | undefined): boolean {
   return (accept ?? '').split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

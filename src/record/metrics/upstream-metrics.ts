@@ -25,7 +25,7 @@ export const UPSTREAM_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_upstream_attempts_total',
-      help: 'Attempts at a target, retries of it included, by outcome: success, error, aborted (the client left, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
+      help: 'Attempts at a target, each including its retries, by outcome: success, error, aborted (the client disconnected, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
       labels: [...MODEL_LABELS, 'outcome', 'error_type'],
     },
     ({ counted, outcome, errorType }, labels, note) => {
@@ -77,7 +77,7 @@ export const UPSTREAM_METRICS = {
     {
       type: 'histogram',
       name: 'gatehouse_upstream_pool_wait_seconds',
-      help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that found one free are not observed.',
+      help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that got one at once are not observed.',
       labels: ['provider'],
       buckets: DURATION_BUCKETS,
     },
@@ -88,7 +88,7 @@ export const UPSTREAM_METRICS = {
   poolWaiting: {
     type: 'gauge',
     name: 'gatehouse_upstream_pool_waiting',
-    help: 'Requests that wait in line now, because all `connections` to their upstream are in use.',
+    help: 'Requests that currently wait because all `connections` to their upstream are in use.',
     labels: [],
   },
   upstreamRetries: perAttempt(
@@ -130,21 +130,21 @@ export const UPSTREAM_METRICS = {
   targetHealthy: {
     type: 'gauge',
     name: 'gatehouse_upstream_target_healthy',
-    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it has answered again, else 1. provider: as the config writes it, without @; empty where the request says it.',
+    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it answers again, else 1. provider: as in the config, without @; empty when the request names it.',
     labels: ['config', 'target', 'provider'],
     aggregator: 'min',
   },
   breakerTransitions: {
     type: 'counter',
     name: 'gatehouse_circuit_breaker_transitions_total',
-    help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to try the target) or closed.',
+    help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to probe the target) or closed.',
     labels: ['config', 'target', 'to'],
   },
   tokens: perAttempt(
     {
       type: 'counter',
       name: 'gatehouse_tokens_total',
-      help: 'Tokens of the attempts that answered, as their upstreams report them; of a reply that broke, what was reported until then. Attempts that were lost count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+      help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
       labels: [...MODEL_LABELS, 'type'],
     },
     (attempt, labels, note) => {
@@ -159,7 +159,7 @@ export const UPSTREAM_METRICS = {
     {
       type: 'histogram',
       name: 'gatehouse_request_tokens',
-      help: 'Tokens of one generation that was the answer, by type: input, output.',
+      help: 'Tokens of one generation whose reply was sent, by type: input, output.',
       labels: [...MODEL_LABELS, 'type'],
       buckets: TOKEN_BUCKETS,
     },
@@ -174,7 +174,7 @@ export const UPSTREAM_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_params_lost_total',
-      help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by what was done: dropped, clamped, downgraded.',
+      help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by action: dropped, clamped, downgraded.',
       labels: ['provider', 'param', 'action'],
     },
     ({ attempts }, note) => {
@@ -187,7 +187,7 @@ export const UPSTREAM_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_cache_requests_total',
-      help: 'Attempts at targets with a cache, by result: hit, shared (waited for the same request, which was in the air), miss, refresh (the caller wanted a new answer), bypass (cannot be answered from a cache).',
+      help: 'Attempts at targets with a cache, by result: hit, shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
       labels: ['mode', 'result'],
     },
     ({ attempts }, note) => {
@@ -197,19 +197,19 @@ export const UPSTREAM_METRICS = {
   cacheEntries: {
     type: 'gauge',
     name: 'gatehouse_cache_entries',
-    help: 'Replies in the cache, those among them that have expired and were not asked for since.',
+    help: 'Replies in the cache, including expired ones that were not looked up since.',
     labels: [],
   },
   cacheSize: {
     type: 'gauge',
     name: 'gatehouse_cache_size_bytes',
-    help: 'Memory the cache counts for its replies; cache.max_bytes bounds it.',
+    help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
     labels: [],
   },
   cacheEvictions: {
     type: 'counter',
     name: 'gatehouse_cache_evictions_total',
-    help: 'Replies that could still have been given again and had to make room for others.',
+    help: 'Unexpired replies that were evicted to make room for others.',
     labels: [],
   },
   tokenRefreshes: {
@@ -221,13 +221,13 @@ export const UPSTREAM_METRICS = {
   logLinesDropped: {
     type: 'counter',
     name: 'gatehouse_log_lines_dropped_total',
-    help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has gone), error. Requests are served all the same.',
+    help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has closed it), error. Requests are still served.',
     labels: ['reason'],
   },
   labelOverflow: {
     type: 'counter',
     name: 'gatehouse_metric_label_overflow_total',
-    help: 'Values recorded under __other__ (gauges: not recorded) because the metric has all the label sets it may have.',
+    help: 'Values recorded under __other__ (gauges: not recorded) because the metric has its maximum number of label sets.',
     labels: ['metric'],
   },
 } as const satisfies Record<string, MetricSpec>;

@@ -1,6 +1,7 @@
 /**
- * Names of spans and attributes, in one table: the GenAI conventions are in development and move. Read from semantic-conventions-genai as
- * of 2026-08, HTTP ones from semantic-conventions v1.44.0. The published package of constants still has the old `gen_ai` names.
+ * Names of span attributes, in one table because the GenAI conventions are in development and change. Source:
+ * semantic-conventions-genai as of 2026-08, for HTTP semantic-conventions v1.44.0. The published package of constants
+ * still has the old `gen_ai` names.
  */
 export const SPAN = {
   // HTTP

@@ -55,7 +55,7 @@ const treeOf = (seen: readonly Seen[]): unknown[] =>
   seen.map(({ name, parent, from, to, status }) => [name, parent, from, to, status]);
 
 describe('the spans of a request', () => {
-  it.each(['hit', 'shared'] as const)('are the server span alone for a reply from the cache (%s)', (cache) => {
+  it.each(['hit', 'shared'] as const)('are only the server span for a reply from the cache (%s)', (cache) => {
     const exchange = exchangeOf({ reply: replyOf(false) });
     exchange.attempts.push(attemptOf({ cache, reply: replyOf(false) }));
     const seen = record(exchange, endOf(), 5);
@@ -63,7 +63,7 @@ describe('the spans of a request', () => {
     expect(seen[0]?.attributes).toMatchObject({ 'gatehouse.cache.status': cache });
   });
 
-  it('say of a request that a cache could not answer what became of it there', () => {
+  it('contain the cache status of a request that the cache could not answer', () => {
     const exchange = streamedExchange();
     exchange.attempts[0]!.cache = 'miss';
     const statuses = record(exchange, endOf(), 1305).map(({ attributes }) => attributes['gatehouse.cache.status']);
@@ -120,7 +120,7 @@ describe('the spans of a request', () => {
     ]);
   });
 
-  it('have a sibling per target and a child per try, resends counted', () => {
+  it('have a sibling per target and a child per try, with resends counted', () => {
     const exchange = exchangeOf({ reply: replyOf(false) });
     const error = new UpstreamError('overloaded', 'busy');
     exchange.attempts.push(
@@ -166,7 +166,7 @@ describe('the spans of a request', () => {
     });
   });
 
-  it('end with the client that left, as its doing', () => {
+  it('end with the client’s disconnect as their error type', () => {
     const exchange = streamedExchange();
     exchange.attempts[0]!.tries[0]!.endedAt = undefined;
     const seen = record(exchange, endOf({ state: 'aborted', bytes: 5 }), 400);
@@ -185,7 +185,7 @@ describe('the spans of a request', () => {
     });
   });
 
-  it('have no inference span where no target was found, and an unset status for what the client did wrong', () => {
+  it('have no inference span without a target, and an unset status for a client error', () => {
     const error = new GatewayError('unknown_provider', 'no');
     const exchange = exchangeOf({ error });
     exchange.attempts.push(attemptOf({ resolved: undefined, outbound: undefined, error }));
@@ -200,7 +200,7 @@ describe('the spans of a request', () => {
   it.each([
     ['POST', 'POST', 'POST'],
     ['BREW', 'HTTP', '_OTHER'],
-  ])('of %s on a path nobody serves is named %s', (method, name, attribute) => {
+  ])('of %s on an unknown path is named %s', (method, name, attribute) => {
     const base = exchangeOf({ operation: undefined });
     const seen = record(
       { ...base, request: { ...base.request, method, path: '/admin.php' } },
@@ -221,7 +221,7 @@ describe('the spans of a request', () => {
     expect(seen?.span.spanContext().traceState?.serialize()).toBe('a=1');
   });
 
-  it('are not made for a caller that does not sample, yet its trace id goes on', () => {
+  it('are not recorded for a caller that does not sample, but keep its trace id', () => {
     const exchange = exchangeOf({
       headers: { traceparent: '00-11111111111111111111111111111111-2222222222222222-00' },
     });
@@ -230,7 +230,7 @@ describe('the spans of a request', () => {
     expect(openServerSpan(off.getTracer('test'), exchange, WALL).traceId).toBe('1'.repeat(32));
   });
 
-  it('have neither content nor secrets', () => {
+  it('contain neither content nor secrets', () => {
     const exchange = streamedExchange();
     const canary = 'canary-secret';
     Object.assign(exchange.request.headers, {

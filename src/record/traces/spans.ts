@@ -16,22 +16,22 @@ import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 import { SPAN } from './span-names.ts';
 import { readTraceparent } from './traceparent.ts';
 
-/** The server span of one request. Client spans are made when it closes, from the record. */
+/** The server span of one request. Client spans are created from the record when it closes. */
 export interface ServerSpan {
   readonly traceId: string;
   readonly spanId: string;
   close(record: RequestRecord): void;
 }
 
-/** Methods that HTTP defines; any other word a client sends is not a span name. */
+/** Methods that HTTP defines; any other method is not a span name. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
 const MAX_LOSSES = 20;
 
 /**
- * Opens the server span under the caller's, if it sent one. Parents are given, never ambient: undici runs its handlers in the
- * async context of whichever request opened the socket.
+ * Opens the server span as a child of the caller's, if it sent one. Parents are passed explicitly, never ambient:
+ * undici runs its handlers in the async context of the request that opened the socket.
  *
- * @param receivedAt wall clock
+ * @param receivedAt wall clock, milliseconds since 1970
  */
 export function openServerSpan(tracer: Tracer, exchange: Exchange, receivedAt: number): ServerSpan {
   const time = (msAfter: number): HrTime => toHrTime(receivedAt + msAfter);
@@ -81,7 +81,7 @@ function serverAttributes(exchange: Exchange): Attributes {
   return {
     [SPAN.httpMethod]: METHODS.has(request.method) ? request.method : '_OTHER',
     [SPAN.urlPath]: request.path.slice(0, MAX_TEXT),
-    // The gateway's listeners speak plain HTTP; what a proxy before it spoke is hearsay.
+    // The gateway's listeners use plain HTTP; the scheme in front of a proxy is not known reliably.
     [SPAN.urlScheme]: 'http',
     [SPAN.clientAddress]: request.remoteAddress,
     [SPAN.requestId]: exchange.id,
@@ -107,11 +107,12 @@ interface Maker {
   readonly context: Context;
 }
 
-/** One inference span per target that was tried, one HTTP span per physical try under it. */
+/** Creates one inference span per attempt, with one HTTP span per physical try under it. */
 function recordAttempt(maker: Maker, record: RequestRecord, attempt: RecordedAttempt): void {
   const { place, startedMs, durationMs } = attempt;
   const operation = record.semconvName;
-  // Without a target, or with a kept answer, there was no inference: the server span has the error, and the cache's status.
+  // Without a target, or with a cached reply, there was no inference: the server span has the error or the cache's
+  // status.
   if (!place || operation === undefined || isFromCache(attempt)) return;
   const { tracer, time, context } = maker;
   const server = serverOf(place.url);

@@ -11,14 +11,19 @@ const defaults = {
   limits: {},
 };
 
-describe('whether there are traces', () => {
+describe('whether traces are enabled', () => {
   it.each([
     ['nobody asks', {}, undefined, false],
     ['an empty variable is unset', { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, undefined, false],
-    ['an endpoint asks', COLLECTOR, undefined, true],
-    ['a traces endpoint asks', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/x' }, undefined, true],
-    ['the exporter alone asks', { OTEL_TRACES_EXPORTER: 'otlp' }, undefined, true],
-    ['server.yaml asks', {}, {}, true],
+    ['an endpoint enables traces', COLLECTOR, undefined, true],
+    [
+      'a traces endpoint enables traces',
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/x' },
+      undefined,
+      true,
+    ],
+    ['the exporter alone enables traces', { OTEL_TRACES_EXPORTER: 'otlp' }, undefined, true],
+    ['server.yaml enables traces', {}, {}, true],
     ['a service name alone does not', { OTEL_SERVICE_NAME: 'x' }, undefined, false],
     ['disabled wins over all', { ...COLLECTOR, OTEL_SDK_DISABLED: 'TRUE' }, {}, false],
     ['the exporter none wins over server.yaml', { ...COLLECTOR, OTEL_TRACES_EXPORTER: 'none' }, {}, false],
@@ -43,7 +48,7 @@ describe('the trace settings', () => {
       {},
     ],
     [
-      'let the signal win over the general',
+      'prefer the variable of the signal to the general one',
       { ...COLLECTOR, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' },
       undefined,
       { protocol: 'http/json' },
@@ -67,7 +72,7 @@ describe('the trace settings', () => {
       { batch: { scheduledDelayMillis: 100, exportTimeoutMillis: 200, maxQueueSize: 300, maxExportBatchSize: 30 } },
     ],
     [
-      'have limits, the nearer winning',
+      'have limits, the more specific one winning',
       {
         ...COLLECTOR,
         OTEL_ATTRIBUTE_COUNT_LIMIT: '10',
@@ -84,7 +89,7 @@ describe('the trace settings', () => {
   it.each([
     [
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; Gatehouse speaks http/protobuf and http/json',
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; Gatehouse supports http/protobuf and http/json',
     ],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER is "zipkin"; Gatehouse exports otlp or none'],
     [

@@ -7,9 +7,9 @@ export interface TracesYaml {
 
 export interface TraceSettings {
   readonly protocol: 'http/protobuf' | 'http/json';
-  /** Full URL; undefined where the OTLP packages read it from `OTEL_EXPORTER_OTLP_*` themselves. */
+  /** Full URL; undefined when the OTLP packages read it from `OTEL_EXPORTER_OTLP_*` themselves. */
   readonly endpoint: string | undefined;
-  /** `service.name` where neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` has one. */
+  /** `service.name` if neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` sets one. */
   readonly serviceName: string;
   readonly sampler: { readonly kind: SamplerKind; readonly ratio: number };
   readonly batch: {
@@ -33,18 +33,16 @@ type SamplerKind = (typeof SAMPLERS)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable that cannot be used; the message names it and never shows a value that may hold credentials. */
+/** An invalid variable. The message names it and never shows a value that may contain credentials. */
 export class TraceSettingsError extends Error {
   override readonly name = 'TraceSettingsError';
 }
 
 /**
- * What the environment and server.yaml ask of traces; undefined when neither asks. The environment wins, as operators expect of
- * `OTEL_*`. Read here because version 3 of the tracing SDK leaves sampler, batch and limit variables to `sdk-node`, which would
- * bring metrics, logs and every exporter along.
- *
- * Throws TraceSettingsError for what cannot be done: a gateway that starts without the traces it was asked for is found out too
- * late.
+ * Reads the trace settings from the environment and server.yaml; undefined when neither enables traces. The environment
+ * wins, as operators expect of `OTEL_*`. Read here because version 3 of the tracing SDK leaves sampler, batch and limit
+ * variables to `sdk-node`, which would also load metrics, logs and every exporter. Throws TraceSettingsError for
+ * unsupported settings: operators would notice missing traces too late.
  */
 export function readTraceSettings(env: Environment, yaml: TracesYaml | undefined): TraceSettings | undefined {
   const read = reader(env);
@@ -78,7 +76,7 @@ function reader(env: Environment): Read {
   return (name) => env[name]?.trim() || undefined;
 }
 
-/** The packages fall back to localhost on a URL they cannot read. */
+/** The packages fall back to localhost for an invalid URL. */
 function checkUrl(name: string, value: string | undefined): void {
   const url = value === undefined ? null : URL.parse(value);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
@@ -92,7 +90,7 @@ function readProtocol(read: Read, yaml: TracesYaml | undefined): TraceSettings['
   const value = read(name) ?? yaml?.protocol ?? 'http/protobuf';
   if (value === 'http/protobuf' || value === 'http/json') return value;
   throw new TraceSettingsError(
-    `${name} is ${JSON.stringify(value)}; Gatehouse speaks http/protobuf and http/json. Collectors take both on port 4318.`,
+    `${name} is ${JSON.stringify(value)}; Gatehouse supports http/protobuf and http/json. Collectors accept both on port 4318.`,
   );
 }
 

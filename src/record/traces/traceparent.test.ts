@@ -9,7 +9,7 @@ describe('traceparent', () => {
     [`00-${TRACE}-${PARENT}-01`, 1],
     [`00-${TRACE}-${PARENT}-00`, 0],
     [` 00-${TRACE}-${PARENT}-03 `, 3],
-    // A later version may say more; what this one knows still counts.
+    // A later version may append fields; the known ones are still valid.
     [`cc-${TRACE}-${PARENT}-01-what-the-future-will-be-like`, 1],
   ])('%j is a remote parent', (traceparent, traceFlags) => {
     expect(readTraceparent({ traceparent })).toEqual({ traceId: TRACE, spanId: PARENT, traceFlags });
@@ -26,11 +26,11 @@ describe('traceparent', () => {
     `00-${TRACE}-${PARENT}-01-more`,
     `00-${TRACE}-${PARENT}`,
     `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`,
-  ])('%j is none', (traceparent) => {
+  ])('%j is not a remote parent', (traceparent) => {
     expect(readTraceparent(traceparent === undefined ? {} : { traceparent })).toBeUndefined();
   });
 
-  it('brings its tracestate along, up to what must be carried', () => {
+  it('includes its tracestate, up to the length that must be propagated', () => {
     const traceparent = `00-${TRACE}-${PARENT}-01`;
     const tracestate = 'vendor=1,other=2';
     expect(readTraceparent({ traceparent, tracestate })?.tracestate).toBe(tracestate);

@@ -1,22 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** version-traceid-parentid-flags; versions after 00 may say more behind a further dash (W3C Trace Context, section 3.2). */
+/**
+ * version-traceid-parentid-flags; versions after 00 may append fields after another dash (W3C Trace Context, section
+ * 3.2).
+ */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** What the recommendation asks implementations to carry at least; more is not carried. */
+/** Minimum length that the recommendation requires implementations to propagate; longer values are not propagated. */
 const MAX_TRACESTATE = 512;
 
-/** The caller's place in its trace, as its headers say it. */
+/** The caller's trace context, from its headers. */
 export interface Traceparent {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
-  /** As it came. */
+  /** Value of the header, unchanged. */
   readonly tracestate?: string;
 }
 
 /**
- * Read here and not by OpenTelemetry's global propagator, which turns into a no-op under
+ * Reads the trace context without OpenTelemetry's global propagator, which turns into a no-op under
  * `OTEL_SDK_DISABLED=true` (measured) and whose package is not loaded while tracing is off.
  */
 export function readTraceparent(headers: IncomingHttpHeaders): Traceparent | undefined {

@@ -14,20 +14,20 @@ export interface TracingOptions {
   readonly shutdownMs?: number;
 }
 
-/** A collector that is away is tried again for 10 s by its exporter: the end of the process does not wait so long. */
+/** The exporter retries an unavailable collector for 10 s; the end of the process waits less. */
 const SHUTDOWN_MS = 3_000;
 
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Exports what has ended so far. Failures are logged, here and in `shutdown`. */
+  /** Exports the spans that have ended. Failures are logged, here and in `shutdown`. */
   flush(): Promise<void>;
-  /** Exports the rest, in bounded time, and stops; spans that end later are lost. */
+  /** Exports the remaining spans, in bounded time, and stops. Spans that end later are lost. */
   shutdown(): Promise<void>;
 }
 
 /**
- * Starts tracing where the environment or server.yaml asks for it; undefined otherwise, and then nothing of the SDK has been
- * loaded. Throws TraceSettingsError. The OTLP packages read their own variables (headers, timeout, compression, certificates)
+ * Starts tracing if the environment or server.yaml enables it; otherwise returns undefined without loading the SDK.
+ * Throws TraceSettingsError. The OTLP packages read their own variables (headers, timeout, compression, certificates)
  * from `process.env`.
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
@@ -125,13 +125,13 @@ function reasonOf(detail: unknown): string {
   return typeof detail === 'string' ? detail : '';
 }
 
-/** The SDK tells of failed exports and dropped spans here and nowhere else. */
+/** The SDK reports failed exports and dropped spans only here. */
 function forwardDiagnostics(log: Logger): void {
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, ...details: unknown[]): void =>
-      // The message is often only the name of the part that speaks; the reason comes behind it.
-      // Not by a child logger: that would keep its level when a reload changes the log's.
+      // The message is often only the component's name, and the details contain the reason. A child logger is not used,
+      // because it would keep its level when a reload changes the log's level.
       log[level](
         { component: 'opentelemetry' },
         [message, ...details.map(reasonOf)].filter((text) => text !== '').join(': '),
