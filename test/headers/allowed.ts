@@ -11,7 +11,7 @@ export interface Found extends Canary {
   readonly as: string;
 }
 
-/** What says which headers of a request may travel. */
+/** One request at one place. */
 export interface Situation {
   readonly plan: Plan;
   readonly place: Place;
@@ -32,7 +32,7 @@ export function placeOf({ origin: { url } }: SentRequest, { entries }: Plan): Pl
   return url === 'https://us-central1-aiplatform.googleapis.com' ? 'vertex-ai' : undefined;
 }
 
-/** Why the canary must not be there; undefined where it may. It follows from the settings alone, not from the code that serves. */
+/** Why the canary must not be there; undefined where it may. Reads the generated settings only, so that it shares no fault with the code. */
 export function leakIn(found: Found, situation: Situation): string | undefined {
   const { owner, what, as } = found;
   const { plan, place } = situation;
@@ -56,7 +56,7 @@ const ownSecret = ({ owner, what, as }: Found, { plan, place }: Situation): bool
 export const takesCallersToken = (place: Place, entries: readonly EntryKind[]): boolean =>
   typeof place === 'number' ? SECRETS[entries[place]!].callersToken : true;
 
-/** A custom host speaks the API of OpenAI; what is asked of Vertex AI without an entry here is Claude. */
+/** A custom host speaks the API of OpenAI. Requests to Vertex AI without an entry name a Claude model (requests.ts). */
 const speaksClaude = ({ place, plan }: Situation): boolean =>
   typeof place === 'number' ? SECRETS[plan.entries[place]!].claude : place === 'vertex-ai';
 
@@ -64,11 +64,11 @@ const asksForBetas = (name: string, { prefixes }: Plan): boolean =>
   name === 'anthropic-beta' ||
   prefixesOf(prefixes).some((prefix) => name === `${prefix}anthropic-beta` || name === `${prefix}familya-beta`);
 
-/** With their last `-`: a word stands for `x-WORD-`. */
+/** A bare word stands for `x-WORD-`. */
 export const prefixesOf = (prefixes: Plan['prefixes']): readonly string[] =>
   prefixes.map((prefix) => (prefix.endsWith('-') ? prefix : `x-${prefix}-`));
 
-/** Lower-case names: the list that is nearest to the target. */
+/** The nearest list, from the target up to its config; lower-case names. */
 function forwardedTo({ place, config }: Situation): readonly string[] {
   if (!config) return [];
   const target = config.targets.find(({ entry }) => entry === place);
@@ -77,7 +77,7 @@ function forwardedTo({ place, config }: Situation): readonly string[] {
   );
 }
 
-/** What the request must have: without it the property could not see that something else has its place. */
+/** Headers that the request must have and lacks. Without this check a gateway that sends nothing would pass. */
 export function missingIn(
   found: readonly Found[],
   headers: readonly string[],
@@ -87,7 +87,7 @@ export function missingIn(
   const kind = typeof place === 'number' ? plan.entries[place]! : undefined;
   const secrets = kind === undefined ? [] : Object.entries(SECRETS[kind].headers);
   const overwritten = kind?.includes('headers and') ? [OWN_HEADER] : [];
-  // Vertex AI without an entry takes only the betas it knows.
+  // Vertex AI without an entry drops unknown betas.
   const refused = place === 'vertex-ai' ? ['anthropic-beta'] : [];
   const without = [...connection, ...overwritten, ...refused];
   const forwarded = forwardedTo(situation).filter((name) => headers.includes(name) && !without.includes(name));

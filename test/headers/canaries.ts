@@ -1,4 +1,4 @@
-/** A value that says whose it is: fit for headers, tokens and lists. No name here has a `~` in it. */
+/** A value that names its owner and is valid in headers, tokens and lists. No owner or name contains a `~`. */
 export const canary = (owner: string, what: string): string => `canary~${owner}~${what}~`;
 
 export interface Canary {
@@ -7,7 +7,7 @@ export interface Canary {
   readonly what: string;
 }
 
-/** As they are, and in base64, as `Basic` credentials are written. */
+/** Canaries in plain text and in base64, the form of `Basic` credentials. */
 export const canariesIn = (text: string): readonly Canary[] =>
   [text, ...decodedWords(text)].flatMap((form) =>
     [...form.matchAll(/canary~([^~\s]+)~([^~\s]+)~/g)].map(([, owner = '', what = '']) => ({ owner, what })),

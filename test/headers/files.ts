@@ -7,17 +7,17 @@ export const originOf = (index: number): string => `https://${slugOf(index)}.exa
 export const CUSTOM_HOST = 'own.example.net';
 export const GATEWAY_KEY = canary('gateway', 'key');
 export const OTHER_KEY = canary('gateway', 'other');
-/** In `secret_headers` of all entries that have some, so that only the value says whose it is; servers may read both names as one. */
+/** In `secret_headers` of all entries that have some, so that only the value tells the entry. CGI reads both names as one. */
 const SECRET_HEADER = { openai: 'X-Entrance', azure: 'X_Entrance' };
 /** An entry's own header, written over one that is forwarded. */
 export const OWN_HEADER = 'x-tenant';
 
-/** Where a request to an entry has which of its secrets. */
+/** How requests to an entry prove themselves. */
 export interface Secrets {
-  /** By name of the header, in lower case. */
+  /** Lower-case name of a header → which of the entry's secrets it holds. */
   readonly headers: Readonly<Record<string, string>>;
   readonly callersToken: boolean;
-  /** Claude is asked: callers say in headers of their own what they want. */
+  /** The entry serves Claude, whose API reads `anthropic-beta` and `anthropic-version`. */
   readonly claude: boolean;
   readonly model: string;
 }
@@ -129,7 +129,7 @@ export function configOf({ forward, group, targets, customHosts }: ConfigPlan, e
   const hosts = customHosts ? { custom_hosts: { hosts: [CUSTOM_HOST] } } : {};
   if (targets.length === 0) return { name: 'a config', ...around, ...hosts };
   const members = {
-    // Whatever a target answers in serve.ts, the next one is tried.
+    // Both statuses of serve.ts lead to the next target.
     strategy: { mode: 'fallback', on_status_codes: [401, 503] },
     targets: targets.map(({ entry, forward: own }) => ({
       provider: `@${slugOf(entry)}`,

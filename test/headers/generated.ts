@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What of a catalog entry decides which headers it is sent. */
+/** Kinds of catalog entries that differ in the headers they send. */
 export const ENTRY_KINDS = [
   'openai with a key',
   'openai without a credential',
@@ -54,7 +54,7 @@ export interface RequestPlan {
 export interface Plan {
   /** As server.yaml has them. */
   readonly prefixes: readonly string[];
-  /** False: a plugin of the operator stands in the place of `auth`, and lets everybody in. */
+  /** False: a plugin of the operator replaces `auth` and admits every caller. */
   readonly auth: boolean;
   readonly entries: readonly EntryKind[];
   readonly keyHosts: boolean;
@@ -73,7 +73,7 @@ export const FORWARDABLE = [
 ] as const;
 
 const letters = fc.array(fc.boolean(), { minLength: 20, maxLength: 20 });
-/** Some letters in upper case: names of headers are the same in any case. */
+/** Header names are case-insensitive (RFC 9110, section 5.1). */
 export const inAnyCase = (name: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(name, letters)
@@ -101,7 +101,7 @@ const request = (entries: number, configs: number, prefixes: number): fc.Arbitra
     config: fc.oneof(
       fc.constant(undefined),
       ...(configs === 0 ? [] : [fc.record({ stored: fc.nat(configs - 1) })]),
-      // A config that comes with a request cannot say which hosts may be named.
+      // An inline config cannot set custom_hosts.
       fc.record({ inline: config(entries).map((plan) => ({ ...plan, customHosts: false })) }),
     ),
     to: fc.oneof(
@@ -115,7 +115,7 @@ const request = (entries: number, configs: number, prefixes: number): fc.Arbitra
     connection: fc.subarray(['x-hop', 'x-tenant', 'x-anything']),
   });
 
-/** Two entries with tokens of one issuer must keep them apart, and an entry that asks with the caller's token is rare otherwise. */
+/** The extra weight makes two service accounts in one catalog, and entries that send the caller's token, frequent enough. */
 const entryKind = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...ENTRY_KINDS) },
   { weight: 1, arbitrary: fc.constantFrom<EntryKind>('vertex with a service account', 'vertex without a credential') },

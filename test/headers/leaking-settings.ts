@@ -3,26 +3,26 @@ import { prefixesOf } from './allowed.ts';
 import { configId, filesOf, GATEWAY_KEY, SECRETS, slugOf, type Files } from './files.ts';
 import { inAnyCase, plans, type Plan } from './generated.ts';
 
-/** Settings with one mistake by which a credential, or a header that may hold one, would get to somebody else. */
+/** Settings with one mistake that would send a credential, or a header that may hold one, to another place. */
 export interface LeakingSettings {
   readonly kind: string;
   readonly plan: Plan;
   readonly files: Files;
-  /** Where the mistake is: the JSON text of the value or key. It is in the file once. */
+  /** JSON text of the wrong value or key; it occurs once in the file. */
   readonly file: string;
   readonly text: string;
-  /** Of a mistake in `forward_headers`: the name. */
+  /** The header name, where the mistake is in `forward_headers`. */
   readonly forwards: string | undefined;
 }
 
-/** Names that no config may forward, whatever its file says. */
+/** Names that no config may forward. */
 const HOSTILE =
   `cookie set-cookie authorization proxy-authorization x-api-key api-key x-goog-api-key x-auth-token x-auth-request
   x-amz-security-token x-jwt-assertion x-session-token dpop connection keep-alive te trailer transfer-encoding upgrade expect host
   content-length content-type content-encoding accept-encoding proxy-connection via accept http2-settings`.split(/\s+/);
 const OWN = ['api-key', 'config', 'metadata', 'provider', 'anthropic-beta', 'custom-host', 'trace-id'] as const;
 
-/** CGI and WSGI read all of these as one name (RFC 3875, section 4.1.18). */
+/** CGI and WSGI read these spellings as one name (RFC 3875, section 4.1.18). */
 const inAnySpelling = (name: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(inAnyCase(name), fc.constantFrom('-', '-', '_', '.'))
@@ -106,6 +106,6 @@ const KINDS: Readonly<Record<string, (plan: Plan, files: Files) => fc.Arbitrary<
 export const LEAK_KINDS = Object.keys(KINDS);
 
 export const leakingSettings: fc.Arbitrary<LeakingSettings> = fc
-  // Of names there are more than of anything else.
+  // The first kind has the most variants.
   .tuple(plans, fc.oneof(fc.constant(LEAK_KINDS[0]!), fc.constantFrom(...LEAK_KINDS)))
   .chain(([plan, kind]) => KINDS[kind]!(plan, filesOf(plan)).map((leak) => ({ ...leak, kind, plan })));

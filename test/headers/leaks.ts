@@ -12,13 +12,13 @@ import { leakingSettings } from './leaking-settings.ts';
 import { configAsked, inlineRequest, requestOf } from './requests.ts';
 import { startSettings, type SentRequest } from './serve.ts';
 
-/** How often something was seen that a property is about: a property that never sees it proves nothing. */
+/** Counts what a property has seen. A property that never saw a credential would prove nothing. */
 export type Tally = Map<string, number>;
 
 export const loadFiles = (files: Files): Promise<LoadResult> =>
   loadSettings('configs', { env: files.env, files: memoryFiles(textsOf(files)) });
 
-/** Of settings without a mistake, no request gets a credential or a header of a request to a place that the settings do not name. */
+/** Valid settings send no credential and no request header to a place that they do not name. */
 export const nothingLeaks = (tally: Tally) =>
   fc.asyncProperty(plans, async (plan) => {
     const loaded = await loadFiles(filesOf(plan));
@@ -44,7 +44,7 @@ export const nothingLeaks = (tally: Tally) =>
     if (problems.length > 0) throw new Error([...new Set(problems)].join('\n'));
   });
 
-/** `validate` and every start refuse settings that would leak, at the line that would. So does the gateway where a config comes with a request. */
+/** Leaking settings have an error at the line and column of the mistake; the same list in an inline config is refused too. */
 export const leakingSettingsAreRefused = (tally: Tally) =>
   fc.asyncProperty(leakingSettings, async ({ plan, kind, files, file, text: written, forwards }) => {
     count(tally, kind);
@@ -62,7 +62,7 @@ export const leakingSettingsAreRefused = (tally: Tally) =>
     if (sent?.length !== 0) throw new Error(`a config that comes with a request forwards ${forwards}`);
   });
 
-/** The catalog is not known to a config that comes with a request: what such a header holds is its caller's own. */
+/** Checks of inline configs do not know the catalog, so these names are not refused there. */
 const isSecretHeader = (name: string): boolean => /^x.entrance$/i.test(name);
 
 /** Line and column, from 1. */
@@ -101,7 +101,7 @@ const nameOf = (place: Place): string => (typeof place === 'number' ? `@${slugOf
 
 const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
 
-/** Every name of a header is asked about there: what is read under a name that no request here has is found by that alone. */
+/** `explain --headers` tries every header name, so it also finds reads of names that no request here has. */
 function explainedLeak({ header, as, provider, config: id, target }: HeaderPath, plan: Plan, tally: Tally): string[] {
   count(tally, 'a path of explain --headers');
   const config = plan.configs.find((_, index) => configId(index) === id);
@@ -111,7 +111,7 @@ function explainedLeak({ header, as, provider, config: id, target }: HeaderPath,
     return [`${target} of ${id} leads to ${provider}`];
   const place: Place = entry >= 0 ? entry : provider === 'custom host' ? provider : 'vertex-ai';
   const owner = header === 'authorization' ? 'caller' : 'header';
-  // Said of what `auth` would leave of the header, whether the chain has it or not.
+  // `explain --headers` assumes that the chain has `auth`.
   const situation = { plan: { ...plan, auth: true }, place, config, connection: [] };
   const why = leakIn({ owner, what: header, as }, situation);
   return why === undefined ? [] : [`explain --headers: ${header} as ${as} to ${provider} (${id}, ${target}): ${why}`];
@@ -124,7 +124,7 @@ interface Told {
   readonly stored: string | undefined;
 }
 
-/** Headers of the request that an upstream gets and `explain --headers` does not name. */
+/** Headers that reach an upstream although `explain --headers` does not list them. */
 function unexplained(sent: SentRequest, { explained, place, stored }: Told): readonly string[] {
   const provider = nameOf(place);
   const paths = explained.filter((path) => path.provider === provider && path.config === stored);

@@ -4,7 +4,7 @@ import { FORWARDABLE, type ConfigPlan, type Plan, type RequestPlan } from './gen
 import { prefixesOf } from './allowed.ts';
 import type { ClientRequest } from './serve.ts';
 
-/** Headers of every request, besides those that settings may forward: none of them leaves unless it says what a provider's API is told. */
+/** Headers of every request that no generated config forwards. Of them only `anthropic-version` may reach an upstream. */
 const OTHERS = [
   'cookie',
   'x-api-key',
@@ -33,7 +33,7 @@ export const token = canary('caller', 'token');
 export const configAsked = (plan: Plan, { config }: RequestPlan): ConfigPlan | undefined =>
   config && ('inline' in config ? config.inline : plan.configs[config.stored]);
 
-/** The request with every header there is a canary for. */
+/** The request, with a canary in every header. */
 export function requestOf(plan: Plan, asked: RequestPlan): ClientRequest {
   const prefix = prefixesOf(plan.prefixes)[asked.prefix]!;
   const own = prefixesOf(plan.prefixes).flatMap((each) => OWN.map((name) => each + name));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { SEEDED_LEAKS } from './seeded-leaks.ts';
 
-// Runs a property on the code with one seeded leak, in a process of its own: `node run-seeded-leak.ts INDEX`. Prints what the
-// property found. The change is made while the module is loaded; no file is written.
+// Runs a property on the code with one seeded leak: `node run-seeded-leak.ts INDEX`. A module hook changes the source while Node
+// loads it; no file is written. Prints what the property found.
 
 const seeded = SEEDED_LEAKS[Number(process.argv[2])]!;
 const url = pathToFileURL(join(import.meta.dirname, '../..', seeded.file)).href;

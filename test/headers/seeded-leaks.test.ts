@@ -8,14 +8,14 @@ import { SEEDED_LEAKS } from './seeded-leaks.ts';
 
 const run = promisify(execFile);
 const child = join(import.meta.dirname, 'run-seeded-leak.ts');
-/** A child computes for half a second, which may take a minute on a busy machine. */
+/** A child needs half a second of CPU time; on a busy machine that can take a minute. */
 const BUSY_MS = 120_000;
 
-/** Modules that are compiled once for all children: half of the time of each. */
+/** Node's compile cache, shared by all children: it halves the time of each (0.8 s to 0.4 s, measured). */
 const compiled = mkdtempSync(join(tmpdir(), 'seeded-leaks-'));
 afterAll(() => rmSync(compiled, { recursive: true }));
 
-/** A leak that is found, in the words of leaks.ts and allowed.ts: a property that fails for another reason has not found it. */
+/** Messages of leaks.ts and allowed.ts. A property that fails for another reason has not found the leak. */
 const FOUND = {
   requests: /goes elsewhere|leaves the gateway|no setting names|of the connection is forwarded|does not ask for it/,
   settings: /no error at configs\/.*:\d+:\d+/,
@@ -27,7 +27,7 @@ describe('a fault of the code', () => {
     async ({ index, caughtBy }) => {
       const { stdout } = await run(process.execPath, [child, String(index)], { env: { NODE_COMPILE_CACHE: compiled } });
       expect(JSON.parse(stdout)).toEqual({
-        // Where the code has become another one: find the place in seeded-leaks.ts again.
+        // 0 or more than 1: the code has changed, and `from` in seeded-leaks.ts must follow.
         applied: 1,
         runs: expect.any(Number),
         found: expect.stringMatching(FOUND[caughtBy]),

@@ -1,11 +1,11 @@
-/** One change of the code that makes it leak. */
+/** One textual change of a source file that makes the gateway leak. */
 export interface SeededLeak {
   readonly leak: string;
   readonly file: string;
-  /** Stands in the file once. */
+  /** Occurs once in the file. */
   readonly from: string;
   readonly to: string;
-  /** requests: the code leaks of settings without a mistake. settings: a check no longer refuses settings that leak. */
+  /** requests: valid settings leak. settings: a check no longer refuses settings that leak. */
   readonly caughtBy: 'requests' | 'settings';
 }
 

@@ -24,19 +24,18 @@ export interface ClientRequest {
   readonly body: object;
 }
 
-/** What an upstream gets. */
+/** A request as it leaves for an upstream. */
 export type SentRequest = Pick<OutboundRequest, 'origin' | 'path' | 'headers' | 'body'>;
 
 export interface RunningSettings {
-  /** Every request that leaves for this one. */
+  /** The upstream requests that this request causes. */
   send(request: ClientRequest): Promise<readonly SentRequest[]>;
   close(): Promise<void>;
 }
 
 /**
- * The settings compiled as a start compiles them, with the plugins that serve. Every upstream refuses: the first request to it for
- * its credential, so that it is asked again with a fresh one, and others with an outage, so that the next target is tried.
- * Undefined where the settings have mistakes.
+ * Compiles settings as a start does, with the built-in plugins. Every upstream answers 401 first, so that entries with tokens fetch a
+ * fresh one, and 503 afterwards. Undefined where the settings have mistakes.
  */
 export async function startSettings(loaded: LoadResult): Promise<RunningSettings | undefined> {
   const clock = systemClock;
@@ -116,7 +115,7 @@ const everybody = definePlugin({
     },
 });
 
-/** Google's token endpoint: a token that names the account which has signed for it. */
+/** Google's token endpoint. The token names the account that signed the assertion. */
 function issueToken({ body = '' }: SmallRequest): SmallReply {
   const [, claims = ''] = (new URLSearchParams(body).get('assertion') ?? '').split('.');
   const { iss = '' } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iss?: string };
