@@ -80,7 +80,7 @@ describe('an error in a chain is reported at its place', () => {
       ['server.yaml:3:15: unknown plugin "rout"; did you mean "route"?'],
     ],
     [
-      'a plugin like no other',
+      'an unknown plugin without a near name',
       { server: 'chains:\n  request: [quantum-entangler, route]\n' },
       ['server.yaml:2:13: unknown plugin "quantum-entangler"'],
     ],
@@ -102,7 +102,7 @@ describe('an error in a chain is reported at its place', () => {
       ['server.yaml:2:36: plugin "config" needs "body" from a plugin earlier in the chain; put "body" before it'],
     ],
     [
-      'every mistake of every chain, at once',
+      'every error of every chain at once',
       { server: 'chains:\n  entry: [errors, body]\n  request: [rout]\n' },
       [
         'server.yaml:2:19: plugin "body" needs "caller" from a plugin earlier in the chain; put "auth" before it',
@@ -158,19 +158,19 @@ describe('a third-party plugin', () => {
       ['server.yaml:3:34: plugin "own" needs "send", which third-party plugins do not get'],
     ],
     [
-      'is told of a capability its chain does not have',
+      'gets an error for a capability that its chain lacks',
       define(`name: 'own', level: 'attempt', needs: ['configs']`),
       attempt,
       ['server.yaml:3:34: plugin "own" cannot start: "configs" is not available in the attempt chain'],
     ],
     [
-      'that cannot start is told with its reason',
+      'that fails to start is reported with the reason',
       define(`name: 'own', level: 'request', create() { throw new Error('no such file: rules.txt'); }`),
       request,
       ['server.yaml:3:13: plugin "own" cannot start: no such file: rules.txt'],
     ],
     [
-      'that cannot start later is told too',
+      'that fails to start asynchronously is reported too',
       define(
         `name: 'own', level: 'request', async create() { await null; throw new Error('no such file: rules.txt'); }`,
       ),
@@ -178,31 +178,31 @@ describe('a third-party plugin', () => {
       ['server.yaml:3:13: plugin "own" cannot start: no such file: rules.txt'],
     ],
     [
-      'whose options schema is none is told',
+      'with an invalid options schema is reported',
       define(`name: 'own', level: 'request', options: { type: 'objekt' }`),
       request,
       [expect.stringMatching(/^server\.yaml:3:13: .*schema.*type/)],
     ],
     [
-      'may require what the entry chain provides',
+      'may require names that the entry chain provides',
       define(`name: 'own', level: 'request', requires: ['caller', 'body', 'config']`),
       request,
       [],
     ],
     [
-      'may require what entry and request chains provide',
+      'may require names that entry and request chains provide',
       define(`name: 'own', level: 'attempt', requires: ['caller', 'metadata', 'outbound']`),
       attempt,
       [],
     ],
     [
-      'may not require what its own chain provides later',
+      'may not require names that its own chain provides later',
       define(`name: 'own', level: 'attempt', requires: ['reply']`),
       attempt,
       ['server.yaml:3:34: plugin "own" needs "reply" from a plugin earlier in the chain; put "send" before it'],
     ],
     [
-      'may not require what only another chain provides, and is told which',
+      'may not require names that only another chain provides, which the error names',
       define(`name: 'own', level: 'request', requires: ['outbound']`),
       request,
       [
@@ -210,7 +210,7 @@ describe('a third-party plugin', () => {
       ],
     ],
     [
-      'may not require what nobody provides',
+      'may not require names that no plugin provides',
       define(`name: 'own', level: 'request', requires: ['peace']`),
       request,
       ['server.yaml:3:13: plugin "own" needs "peace" from a plugin before it'],

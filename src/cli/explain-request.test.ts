@@ -13,8 +13,8 @@ const json = { 'content-type': 'application/json' };
 describe('a request file', () => {
   it.each([
     ['a body', '{"model":"@a/b","messages":[]}'],
-    ['a body with a field that is called like a part of a request', '{"body":{},"model":"@a/b"}'],
-    ['a body whose only field is like a part of a request', '{"pat":"/a"}'],
+    ['a body with a field named like a part of a request', '{"body":{},"model":"@a/b"}'],
+    ['a body whose only field resembles a part of a request', '{"pat":"/a"}'],
     ['an empty body', '{}'],
     ['a body with numbers that JavaScript would round, and spaces', '{ "seed": 12345678901234567890, "a": 1.0 }\n'],
   ])('with %s is sent unchanged to the chat route', (_, text) => {
@@ -56,11 +56,11 @@ describe('a request file', () => {
 describe('an input that is not a request', () => {
   it.each<[string, string, readonly string[], { method?: string; path?: string }, string]>([
     ['text', `{"a": ${CANARY}}`, [], {}, 'r.json is not JSON'],
-    ['nothing', ' \n', [], {}, 'r.json is empty'],
-    ['half of a text', '{"a":', [], {}, 'r.json is not JSON: it ends unexpectedly'],
-    ['what an editor puts in front', '\ufeff{}', [], {}, 'r.json begins with a byte order mark'],
+    ['an empty file', ' \n', [], {}, 'r.json is empty'],
+    ['truncated JSON', '{"a":', [], {}, 'r.json is not JSON: it ends unexpectedly'],
+    ['a byte order mark', '\ufeff{}', [], {}, 'r.json begins with a byte order mark'],
     [
-      'a request with a slip',
+      'a request with a misspelt field',
       '{"path":"/a","boddy":{}}',
       [],
       {},
@@ -69,16 +69,16 @@ describe('an input that is not a request', () => {
     ['headers in the singular', '{"header":{},"body":{}}', [], {}, 'did you mean "headers"?'],
     ['a list', '[]', [], {}, 'r.json is not a JSON object'],
     ['a number', '1', [], {}, 'r.json is not a JSON object'],
-    ['a method that is no text', '{"method":1}', [], {}, '"method" in r.json must be text'],
+    ['a method that is not text', '{"method":1}', [], {}, '"method" in r.json must be text'],
     ['headers in a list', '{"headers":[]}', [], {}, '"headers" in r.json must be an object'],
-    ['a header that is no text', '{"headers":{"x-a":1}}', [], {}, '"headers.x-a" in r.json must be text'],
+    ['a header that is not text', '{"headers":{"x-a":1}}', [], {}, '"headers.x-a" in r.json must be text'],
     ['a header without a colon', '{}', [CANARY], {}, "a header is written 'name: value', with a colon"],
     ['a header without a name', '{}', [`: ${CANARY}`], {}, "a header is written 'name: value', with a colon"],
-    ['a name that no header has', '{}', [`${CANARY} x: 1`], {}, 'the name of a header is not valid'],
+    ['an invalid header name', '{}', [`${CANARY} x: 1`], {}, 'the name of a header is not valid'],
     ['a value with a line break', '{}', [`x-a: ${CANARY}\r\nx-b: 1`], {}, 'the header x-a has a character'],
-    ['a path that is none', '{}', [], { path: 'v1/messages' }, 'the path must begin with /'],
+    ['an invalid path', '{}', [], { path: 'v1/messages' }, 'the path must begin with /'],
     ['a path with a line break', '{"path":"/a\\nb"}', [], {}, 'the path must begin with /'],
-    ['a method that is none', '{}', [], { method: 'P T' }, '"P T" is not an HTTP method'],
+    ['an invalid method', '{}', [], { method: 'P T' }, '"P T" is not an HTTP method'],
   ])('as %s is reported without quoting it', (_, text, headers, rest, message) => {
     const error = (() => {
       try {

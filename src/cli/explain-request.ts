@@ -49,9 +49,9 @@ function readEnvelope(text: string, name: string): Envelope {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadRequest(`${name} is not a JSON object`);
   const names = Object.keys(value);
-  const strange = names.filter((one) => !MEMBERS.includes(one));
-  if (names.length === 0 || strange.length > 0) {
-    refuseMisspelt(names, strange, name);
+  const unknown = names.filter((one) => !MEMBERS.includes(one));
+  if (names.length === 0 || unknown.length > 0) {
+    refuseMisspelt(names, unknown, name);
     return { body: text };
   }
   const { method, path, headers, body } = value as Readonly<Record<string, unknown>>;
@@ -64,11 +64,11 @@ function readEnvelope(text: string, name: string): Envelope {
 }
 
 /** Refuses a whole request with a misspelt field. Read as a body, it would be reported as incomplete. */
-function refuseMisspelt(names: readonly string[], strange: readonly string[], file: string): void {
+function refuseMisspelt(names: readonly string[], unknown: readonly string[], file: string): void {
   const free = MEMBERS.filter((one) => !names.includes(one));
-  const suggestions = strange.map((one) => nearest(one, free));
-  if (strange.length === names.length || suggestions.includes(undefined)) return;
-  throw new BadRequest(`"${strange[0]}" in ${file} is not part of a request; did you mean "${suggestions[0]}"?`);
+  const suggestions = unknown.map((one) => nearest(one, free));
+  if (unknown.length === names.length || suggestions.includes(undefined)) return;
+  throw new BadRequest(`"${unknown[0]}" in ${file} is not part of a request; did you mean "${suggestions[0]}"?`);
 }
 
 function parse(text: string, name: string): unknown {

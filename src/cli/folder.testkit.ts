@@ -27,7 +27,7 @@ export class TestFolder {
 }
 
 /** Collects the output of a command. */
-export function keepOutput(): Output & { readonly said: { out: string; err: string } } {
-  const said = { out: '', err: '' };
-  return { said, out: (text) => void (said.out += text), err: (text) => void (said.err += text) };
+export function keepOutput(): Output & { readonly printed: { out: string; err: string } } {
+  const printed = { out: '', err: '' };
+  return { printed, out: (text) => void (printed.out += text), err: (text) => void (printed.err += text) };
 }

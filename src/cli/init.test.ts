@@ -14,8 +14,8 @@ beforeEach(() => (folder = new TestFolder()));
 afterEach(() => folder.remove());
 
 async function init(name: string) {
-  const { said, ...output } = keepOutput();
-  return { code: await initCommand(join(folder.path, name), output), ...said };
+  const { printed, ...output } = keepOutput();
+  return { code: await initCommand(join(folder.path, name), output), ...printed };
 }
 
 const SETTINGS = [
@@ -76,7 +76,7 @@ describe('gatehouse init', () => {
   });
 
   test.each(['keys.yaml', 'gateway/fallback-example.yaml', '.schemas/keys.json'])(
-    'overwrites nothing: with %s in its way it makes nothing',
+    'overwrites nothing: if %s exists, it creates nothing',
     async (name) => {
       folder.write(`configs/${name}`, '# ours\n');
       const before = folder.list();

@@ -9,8 +9,8 @@ import { bundleSchema } from './schema-bundle.ts';
 import { schemaCommand } from './schema.ts';
 
 function print(kind: string) {
-  const { said, ...output } = keepOutput();
-  return { code: schemaCommand(kind, output), ...said };
+  const { printed, ...output } = keepOutput();
+  return { code: schemaCommand(kind, output), ...printed };
 }
 
 const kindOf = (name: string): SchemaName => (name.endsWith('.test.yaml') ? 'test' : settingsKindOf(name));

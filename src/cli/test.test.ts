@@ -33,7 +33,7 @@ const BAD = '{ outbound: { body: { max_tokens: 1024 } } }';
 const writeTests = (text: string): void => void folder.write('gateway/prod.test.yaml', text);
 
 async function run(name: string, args: readonly string[], columns?: number) {
-  const { said, ...output } = keepOutput();
+  const { printed, ...output } = keepOutput();
   const terminal = columns === undefined ? undefined : { columns };
   const world = {
     ...output,
@@ -43,7 +43,7 @@ async function run(name: string, args: readonly string[], columns?: number) {
   };
   const code = await commands.get(name)!.run([...args], world);
   const short = (text: string): string => text.replaceAll(folder.path, 'DIR');
-  return { code, out: short(said.out), err: short(said.err) };
+  return { code, out: short(printed.out), err: short(printed.err) };
 }
 
 const runTests = (...args: readonly string[]) => run('test', [folder.path, ...args]);
@@ -81,7 +81,7 @@ describe('gatehouse test', () => {
   });
 
   test.each([[['--reporter', 'xml']], [['--watch', '--reporter', 'junit']], [['more']], [['--fitler', 'a']]])(
-    'is called wrongly with %j',
+    'refuses the arguments %j',
     async (args) => {
       await expect(runTests(...args)).rejects.toThrow(UsageError);
     },

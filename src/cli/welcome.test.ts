@@ -67,7 +67,7 @@ describe('the second line of the start', () => {
 
   it.each<[string, Start, string]>([
     [
-      'only this machine, and what opens both listeners',
+      'only this machine, with the setting that opens both listeners',
       {},
       'Requests and status: reachable from this machine only. To open both, set GATEHOUSE_HOST=0.0.0.0, or name a host in server.yaml.',
     ],

@@ -139,14 +139,14 @@ describe('plugins are timed', () => {
     keys: { keys: [{ id: 'a', key: new Secret('gk'), ...key }] },
   });
   it.each([
-    ['where a config asks for it', settings({ reply_headers: ['server_timing'] }), { stored: true, inline: false }],
+    ['if a config requests it', settings({ reply_headers: ['server_timing'] }), { stored: true, inline: false }],
     [
-      'where a key may bring a config that asks',
+      'if a key may send an inline config that requests it',
       settings({}, { inline_configs: true }),
       { stored: false, inline: true },
     ],
-    ['nowhere else', settings({ reply_headers: ['config_hash'] }), { stored: false, inline: false }],
-  ])('%s', (_, asked, expected) => {
-    expect(timingSources(asked)).toEqual(expected);
+    ['otherwise not', settings({ reply_headers: ['config_hash'] }), { stored: false, inline: false }],
+  ])('%s', (_, settings, expected) => {
+    expect(timingSources(settings)).toEqual(expected);
   });
 });

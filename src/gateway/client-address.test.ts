@@ -10,14 +10,19 @@ const standard = (text: string, peer = PROXY): string => clientAddress(peer, { f
 
 describe('the client address', () => {
   it.each([
-    ['its peer, whatever it claims', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
-    ['what a trusted proxy says', PROXY, '198.51.100.1', '198.51.100.1'],
-    ['what one says whose address is told as IPv6', '::ffff:10.0.0.1', '198.51.100.1', '198.51.100.1'],
-    ['the nearest hop that is no trusted proxy', PROXY, '6.6.6.6, 198.51.100.1, 10.0.0.2, 10.0.0.3', '198.51.100.1'],
-    ['not what stands left of it', PROXY, '127.0.0.1, 10.0.0.9, 198.51.100.1', '198.51.100.1'],
-    ['not what stands left of it, however broken', PROXY, '"<script>,,,[::, 198.51.100.1', '198.51.100.1'],
-    ['the farthest hop where all are trusted', PROXY, '10.0.0.7, 10.0.0.2', '10.0.0.7'],
-    ['the proxy where the header is empty', PROXY, ' , ,', PROXY],
+    ['its peer, whatever the header contains', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    ['the hop that a trusted proxy reports', PROXY, '198.51.100.1', '198.51.100.1'],
+    [
+      'the hop that a trusted proxy with an IPv4-mapped address reports',
+      '::ffff:10.0.0.1',
+      '198.51.100.1',
+      '198.51.100.1',
+    ],
+    ['the nearest hop that is not a trusted proxy', PROXY, '6.6.6.6, 198.51.100.1, 10.0.0.2, 10.0.0.3', '198.51.100.1'],
+    ['not a hop to the left of it', PROXY, '127.0.0.1, 10.0.0.9, 198.51.100.1', '198.51.100.1'],
+    ['not a hop to the left of it, even if it is malformed', PROXY, '"<script>,,,[::, 198.51.100.1', '198.51.100.1'],
+    ['the farthest hop if all are trusted', PROXY, '10.0.0.7, 10.0.0.2', '10.0.0.7'],
+    ['the proxy if the header is empty', PROXY, ' , ,', PROXY],
     ['an address with a port', PROXY, '198.51.100.1:4711', '198.51.100.1'],
     ['an IPv6 address', PROXY, '2001:db8:9::1', '2001:db8:9::1'],
     ['an IPv6 address in brackets', PROXY, '[2001:DB8:9::1]', '2001:db8:9::1'],
@@ -45,7 +50,7 @@ describe('the client address', () => {
   ])('is unknown where a trusted proxy says %s', (header) => expect(listed(header)).toBe(UNKNOWN));
 
   it.each(['127.0.0.1', '127.9.9.9:80', '::1', '[::1]:1', '::ffff:127.0.0.1', '0.0.0.0', '::', '127.0.0.1, 10.0.0.2'])(
-    'is never this machine because a header says %s',
+    'is never this machine because of the header %s',
     (header) => {
       expect(listed(header)).toBe(UNKNOWN);
       expect(listed(header, '127.0.0.1')).toBe(UNKNOWN);

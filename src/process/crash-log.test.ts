@@ -23,7 +23,7 @@ describe('the crash log of a process', () => {
   });
 
   it.each(['Bearer canary-0123456789', 'sk-canary-0123456789', '-----BEGIN PRIVATE KEY-----\ncanary'])(
-    'hide what looks like a credential: %j',
+    'hides text that looks like a credential: %j',
     (secret) => expect(crashLog(new Error(`it was ${secret}`), { at })).not.toContain('canary'),
   );
 

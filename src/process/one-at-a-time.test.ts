@@ -35,9 +35,9 @@ describe('oneAtATime', () => {
   it('runs again for a call after a run has ended', async () => {
     const { run, state, end } = controlled();
     for (const number of [1, 2, 3]) {
-      const asked = run();
+      const result = run();
       end();
-      expect(await asked).toBe(number);
+      expect(await result).toBe(number);
     }
     expect(state.most).toBe(1);
   });

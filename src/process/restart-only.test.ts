@@ -42,7 +42,7 @@ describe('settings that need a restart', () => {
       ['telemetry.traces.endpoint'],
     ],
     [
-      'what a reload takes',
+      'keys that a reload can change',
       {},
       {
         timeouts: { total: '5s' },

@@ -74,9 +74,9 @@ describe('a cached reply', () => {
   });
 
   it.each([
-    ['no JSON', 'oops', true],
-    ['no completion', '{"error":{"message":"x"}}', true],
-  ])('is not told in another form where it is %s', (_, text, stream) => {
+    ['not JSON', 'oops', true],
+    ['not a completion', '{"error":{"message":"x"}}', true],
+  ])('is not converted to the other form if it is %s', (_, text, stream) => {
     expect(render(plain({ bytes: Buffer.from(text) }), { stream })).toBeUndefined();
   });
 });

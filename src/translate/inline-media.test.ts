@@ -52,14 +52,14 @@ interface Setup {
 async function inlined(text: string, setup: Setup = {}) {
   const { operation = messages, resolved = {}, download = () => Promise.resolve(PNG) } = setup;
   const remoteMedia = 'remoteMedia' in setup ? setup.remoteMedia : REMOTE;
-  const asked: string[] = [];
+  const fetched: string[] = [];
   const logged: unknown[] = [];
   const body = RequestBody.read(Buffer.from(text), 64);
   const exchange = createExchange({ operation });
   const attempt = createAttempt(exchange, { body, target: { remoteMedia } });
   const inliner = createMediaInliner({
     clock: createFakeClock(),
-    download: (request) => (asked.push(request.url.pathname), download(request)),
+    download: (request) => (fetched.push(request.url.pathname), download(request)),
     log: { warn: (...line: unknown[]) => void logged.push(line) },
   });
   let result: RequestBody | undefined;
@@ -69,7 +69,7 @@ async function inlined(text: string, setup: Setup = {}) {
   } catch (error) {
     failure = error;
   }
-  return { asked, logged, failure, text: result?.encode().toString(), attempt, body };
+  return { fetched, logged, failure, text: result?.encode().toString(), attempt, body };
 }
 
 const image = (path: string) => `{"type":"image","source":{"type":"url","url":"https://h.example${path}"}}`;
@@ -89,32 +89,32 @@ describe('media by address', () => {
   });
 
   it('are found whatever escapes their keys use', async () => {
-    const { asked } = await inlined(request(image('/a').replace('"url":', String.raw`"\u0075rl":`)));
-    expect(asked).toEqual(['/a']);
+    const { fetched } = await inlined(request(image('/a').replace('"url":', String.raw`"\u0075rl":`)));
+    expect(fetched).toEqual(['/a']);
   });
 
   it.each([
     ['holds none', request('{"type":"text","text":"https://h.example/a"}'), {}],
     ['holds none but has a key url', request('{"type":"text","text":"x","url":"https://h.example/a"}'), {}],
-    ['goes where addresses are taken', request(image('/a')), { resolved: { format: 'openai-chat' } }],
+    ['goes to a target that accepts addresses', request(image('/a')), { resolved: { format: 'openai-chat' } }],
     ['goes to Gemini', request(image('/a')), { resolved: { format: 'gemini' } }],
     ['goes to Anthropic’s own API', request(image('/a')), { resolved: { host: 'direct' } }],
     [
-      'has a film, which the format refuses',
+      'has a video, which the format refuses',
       request('{"type":"image_url","image_url":{"url":"https://h.example/a.mp4"}}'),
       { operation: chatCompletions },
     ],
   ] satisfies [string, string, Setup][])('are left alone in a request that %s', async (_, text, setup) => {
-    expect(await inlined(text, setup)).toMatchObject({ asked: [], text: undefined, failure: undefined });
+    expect(await inlined(text, setup)).toMatchObject({ fetched: [], text: undefined, failure: undefined });
   });
 
   it.each([undefined, { ...REMOTE, hosts: [] }])(
-    'are refused where the target allows no host: %j',
+    'are refused if the target allows no host: %j',
     async (remoteMedia) => {
-      const { failure, asked } = await inlined(request('{"type":"text","text":"x"}', image('/a')), { remoteMedia });
+      const { failure, fetched } = await inlined(request('{"type":"text","text":"x"}', image('/a')), { remoteMedia });
       expect(failure).toMatchObject({ code: 'invalid_value', status: 400, param: 'messages[0].content[1]' });
       expect(String(failure)).toMatch(/in base64, or allow its host in `remote_media` of the gateway config/);
-      expect(asked).toEqual([]);
+      expect(fetched).toEqual([]);
     },
   );
 
@@ -135,8 +135,8 @@ describe('media by address', () => {
       return PNG;
     };
     const paths = Array.from({ length: 10 }, (_, index) => `/${index % 7}`);
-    const { asked, text } = await inlined(request(...paths.map(image)), { download });
-    expect(asked).toEqual(['/0', '/1', '/2', '/3', '/4', '/5', '/6']);
+    const { fetched, text } = await inlined(request(...paths.map(image)), { download });
+    expect(fetched).toEqual(['/0', '/1', '/2', '/3', '/4', '/5', '/6']);
     expect(most).toBe(4);
     expect(text?.split(DATA)).toHaveLength(11);
   });

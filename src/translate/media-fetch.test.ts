@@ -24,10 +24,10 @@ async function fetching(
   parts: Partial<FetchContext> & { places?: number } = {},
 ) {
   const clock = createFakeClock();
-  const asked: DownloadRequest[] = [];
+  const requests: DownloadRequest[] = [];
   const context: FetchContext = {
     async download(request) {
-      const answer = answers[asked.push(request) - 1]!;
+      const answer = answers[requests.push(request) - 1]!;
       const outcome = typeof answer === 'function' ? answer(request) : answer;
       if (outcome instanceof Error) throw outcome;
       return outcome;
@@ -44,16 +44,16 @@ async function fetching(
     ...parts,
   };
   const outcome: unknown = await fetchMedia(url, parts.places ?? 1, context).catch((error: unknown) => error);
-  return { outcome, asked, urls: asked.map(({ url: { href } }) => href) };
+  return { outcome, requests, urls: requests.map(({ url: { href } }) => href) };
 }
 
 describe('media by address', () => {
   it('are requested without the caller’s headers and without content coding', async () => {
-    const { outcome, asked } = await fetching('https://a.example/x?y=1#z', [OK]);
+    const { outcome, requests } = await fetching('https://a.example/x?y=1#z', [OK]);
     expect(outcome).toBe(OK);
-    expect(asked).toMatchObject([{ allowInsecure: false, timeoutMs: 1000 }]);
-    expect(Object.keys(asked[0]!.headers)).toEqual(['accept', 'accept-encoding', 'user-agent']);
-    expect(asked[0]!.headers).toMatchObject({ accept: 'image/png', 'accept-encoding': 'identity' });
+    expect(requests).toMatchObject([{ allowInsecure: false, timeoutMs: 1000 }]);
+    expect(Object.keys(requests[0]!.headers)).toEqual(['accept', 'accept-encoding', 'user-agent']);
+    expect(requests[0]!.headers).toMatchObject({ accept: 'image/png', 'accept-encoding': 'identity' });
   });
 
   it.each([
@@ -64,11 +64,11 @@ describe('media by address', () => {
     ['https://c.example/x', 'does not allow c.example'],
     ['https://a.example:8443/x', 'does not allow a.example:8443'],
     ['https://127.0.0.1/x', 'does not allow 127.0.0.1'],
-  ])('that say %s are not asked for', async (url, why) => {
-    const { outcome, asked } = await fetching(url, []);
+  ])('that say %s are not requested', async (url, why) => {
+    const { outcome, requests } = await fetching(url, []);
     expect(outcome).toBeInstanceOf(MediaRefused);
     expect(outcome).toMatchObject({ message: expect.stringContaining(why) as string });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('are followed over three redirects, relative ones too, each of them checked', async () => {
@@ -94,11 +94,11 @@ describe('media by address', () => {
     ['no address', to('https://'), 'an address that is not allowed'],
     ['nowhere', { ...OK, status: 302 }, 'a.example replied with status 302'],
   ])('that lead to %s are not followed, and where that is stays inside', async (_, answer, why) => {
-    const { outcome, asked } = await fetching('https://a.example/1', [answer]);
+    const { outcome, requests } = await fetching('https://a.example/1', [answer]);
     expect(outcome).toBeInstanceOf(MediaRefused);
     expect(outcome).toMatchObject({ message: expect.stringContaining(why) as string });
     expect(String(outcome)).not.toMatch(/inside|passwd|u:p/);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it.each<[string, Answer, string]>([
@@ -112,12 +112,12 @@ describe('media by address', () => {
   });
 
   it('fail at the fourth redirect', async () => {
-    const { outcome, asked } = await fetching(
+    const { outcome, requests } = await fetching(
       'https://a.example/1',
       Array.from({ length: 9 }, () => to('/again')),
     );
     expect(outcome).toMatchObject({ message: expect.stringContaining('more than 3 times') as string });
-    expect(asked).toHaveLength(4);
+    expect(requests).toHaveLength(4);
   });
 
   it.each([404, 403, 500, 204, 206, 304])('that are answered with %i are not there', async (status) => {
@@ -149,13 +149,13 @@ describe('media by address', () => {
     expect(own.outcome).toBeInstanceOf(MediaRefused);
     expect(own.outcome).toMatchObject({ message: expect.stringContaining('remote_media.timeout') as string });
     const total = await fetching('https://a.example/1', [late], { deadline: 900 });
-    expect(total.asked).toMatchObject([{ timeoutMs: 900 }]);
+    expect(total.requests).toMatchObject([{ timeoutMs: 900 }]);
     expect(total.outcome).toBeInstanceOf(GatewayError);
     expect(total.outcome).toMatchObject({ code: 'timeout_total', status: 504 });
     const request = await fetching('https://a.example/1', [late], { deadline: 900, deadlineOf: 'request' });
     expect(request.outcome).toMatchObject({ code: 'timeout_request', status: 504 });
     const over = await fetching('https://a.example/1', [], { until: 0 });
-    expect([over.asked, over.outcome]).toMatchObject([
+    expect([over.requests, over.outcome]).toMatchObject([
       [],
       { message: expect.stringContaining('did not arrive in time') as string },
     ]);
@@ -168,8 +168,8 @@ describe('media by address', () => {
 
   it('count against the budget once per part that holds them', async () => {
     const budget = new ByteBudget(100);
-    const { asked } = await fetching('https://a.example/1', [OK], { budget, places: 3 });
-    const { room, admit } = asked[0]!;
+    const { requests } = await fetching('https://a.example/1', [OK], { budget, places: 3 });
+    const { room, admit } = requests[0]!;
     expect([room(), admit(30), room(), admit(4), admit(3), budget.left]).toEqual([33, true, 3, false, true, 1]);
   });
 });

@@ -40,7 +40,7 @@ describe('applyQuirks', () => {
     ['as text', 'é'.repeat(5), 10],
     ['as bytes', Buffer.alloc(10), 10],
   ])(
-    'refuses a body %s that is larger than the place takes, with both numbers, and none that is as large',
+    'refuses a body %s above the limit, with both sizes in the message, and accepts one at the limit',
     (_, body, size) => {
       const limit = (bytes: number) => ({ bodyLimit: { bytes, words: 'the API (9 B)' } });
       const given = prepared({ body });

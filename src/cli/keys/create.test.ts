@@ -42,7 +42,7 @@ describe('keys create', () => {
   });
 
   test.each(['0', '007', 'true', 'null', '1e3', '0x1F', 'no'])(
-    'prints an id that YAML could take for something else as text: %s',
+    'quotes an id that YAML could read as another type: %s',
     async (id) => {
       expect((await settingsWith(create({ id }).yaml)).keys.keys[0]?.id).toBe(id);
     },

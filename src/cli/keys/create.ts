@@ -69,9 +69,9 @@ function makeKey(request: Omit<CreateKeyOptions, keyof Output>): Made {
     code: 2,
   });
   if (!ID.test(id)) return invalid('id', id, 'letters, digits, `.`, `_` and `-`, at most 64');
-  const odd = providers.find((name) => !PROVIDER.test(name));
-  if (odd !== undefined)
-    return invalid('provider', odd, 'give the @slug of a catalog entry, or a provider name such as vertex-ai');
+  const invalidName = providers.find((name) => !PROVIDER.test(name));
+  if (invalidName !== undefined)
+    return invalid('provider', invalidName, 'give the @slug of a catalog entry, or a provider name such as vertex-ai');
   if (taken?.includes(id)) {
     const problem = `keys.yaml already has a key with the id ${JSON.stringify(id)}: choose another id, or remove that key first.`;
     return { problem, code: 1 };

@@ -17,7 +17,7 @@ describe('an entry is added', () => {
       lines('keys:', '  - id: a', '  - id: new', '    digest: sha256:0'),
     ],
     [
-      'without indentation where there is none',
+      'without indentation if the list has none',
       lines('keys:', '- id: a'),
       lines('keys:', '- id: a', '- id: new', '  digest: sha256:0'),
     ],
@@ -45,7 +45,7 @@ describe('an entry is added', () => {
     ['to a list in one line', 'keys: [{ id: a }]\n', 'keys: [{ id: a }, {"id":"new","digest":"sha256:0"}]\n'],
     ['to a file in one line', '{ keys: [] }\n', '{ keys: [{"id":"new","digest":"sha256:0"}] }\n'],
     [
-      'behind an entry in one line and its comment',
+      'after an entry in one line and its comment',
       lines('keys:', '  - { id: a } # ours'),
       lines('keys:', '  - { id: a } # ours', '  - id: new', '    digest: sha256:0'),
     ],
@@ -55,12 +55,12 @@ describe('an entry is added', () => {
       lines('keys:', '  - id: a', '  - id: new', '    digest: sha256:0', '', '  # - id: b', 'other: 1'),
     ],
     [
-      'behind a block scalar',
+      'after a block scalar',
       lines('keys:', '  - id: a', '    key: >-', '      long', '      text'),
       lines('keys:', '  - id: a', '    key: >-', '      long', '      text', '  - id: new', '    digest: sha256:0'),
     ],
     [
-      'behind an alias',
+      'after an alias',
       lines('n: &n [x]', 'keys:', '  - id: a', '    networks: *n'),
       lines('n: &n [x]', 'keys:', '  - id: a', '    networks: *n', '  - id: new', '    digest: sha256:0'),
     ],
@@ -93,30 +93,30 @@ describe('an entry is removed', () => {
     ['the last', 1, lines('keys:', B, '  - id: a', '    key: x'), lines('keys:', B)],
     ['the only one', 0, lines('keys: # ours', '  - id: a', '# end'), lines('keys: [] # ours', '# end')],
     ['the last, without a newline at the end', 1, `keys:\n${B}\n  - id: a`, `keys:\n${B}`],
-    ['with line ends of Windows', 0, `keys:\r\n  - id: a\r\n${B}\r\n`, `keys:\r\n${B}\r\n`],
+    ['with Windows line ends', 0, `keys:\r\n  - id: a\r\n${B}\r\n`, `keys:\r\n${B}\r\n`],
     [
-      'comments in it go, those around it stay',
+      'with the comments inside it, and without those around it',
       1,
       lines('keys:', B, '  # above', '  - id: a # in', '    # in too', '    key: x # and in', '  # below', '  - id: c'),
       lines('keys:', B, '  # above', '  # below', '  - id: c'),
     ],
     [
-      'of two blank lines around it one stays',
+      'with one of the two blank lines around it',
       1,
       lines('keys:', B, '', '  - id: a', '', '  - id: c'),
       lines('keys:', B, '', '  - id: c'),
     ],
     [
-      'a block scalar goes whole',
+      'with its whole block scalar',
       0,
       lines('keys:', '  - id: a', '    key: |', '      x', '', '      # text', B),
       lines('keys:', B),
     ],
     ['an entry in one line', 0, lines('keys:', '  - { id: a } # ours', B), lines('keys:', B)],
-    ['a dash on a line of its own', 0, lines('keys:', '  -', '    id: a', B), lines('keys:', B)],
-    ['an anchor nobody uses', 0, lines('keys:', '  - &a', '    id: a', B), lines('keys:', B)],
+    ['an entry with its dash on a separate line', 0, lines('keys:', '  -', '    id: a', B), lines('keys:', B)],
+    ['an entry with an unused anchor', 0, lines('keys:', '  - &a', '    id: a', B), lines('keys:', B)],
     [
-      'an anchor that others use',
+      'an entry with an anchor that others use',
       0,
       lines('keys:', '  - id: a', '    networks: &n [x]', '  - { id: b, networks: *n }'),
       'refused',
@@ -145,19 +145,19 @@ describe('an entry is removed', () => {
       lines('keys: [', '  { id: a },', ']'),
     ],
     [
-      'comments behind it in a list in brackets',
+      'with comments after it in a list in brackets',
       0,
       lines('keys: [', '  { id: a }, # about a', '  { id: b }, # about b', ']'),
       lines('keys: [', '  # about a', '  { id: b }, # about b', ']'),
     ],
     [
-      'comments behind the one before',
+      'with comments after the previous entry',
       1,
       lines('keys: [', '  { id: a }, # about a', '  { id: b }', ']'),
       lines('keys: [', '  { id: a } # about a', ']'),
     ],
     ['JSON', 0, '{"keys":[{"id":"a"},{"id":"b"}]}', '{"keys":[{"id":"b"}]}'],
-    ['that is not there', 2, lines('keys:', B), 'refused'],
+    ['an entry that does not exist', 2, lines('keys:', B), 'refused'],
   ])('%s', (_, index, text, expected) => {
     expect(removeEntry(text, index)).toEqual(expected === 'refused' ? REFUSED : { text: expected });
   });
@@ -199,10 +199,10 @@ describe('a text without a list of keys is not edited', () => {
 describe('the comment above an entry', () => {
   test.each<[string, number, string, number | undefined]>([
     ['is found', 1, lines('keys:', '  - id: a', '  # b', '  - id: b'), 3],
-    ['is not one that a blank line separates', 1, lines('keys:', '  - id: a', '  # b', '', '  - id: b'), undefined],
-    ['is not one in the entry before', 1, lines('keys:', '  - id: a # a', '  - id: b'), undefined],
-    ['is found with line ends of Windows', 0, 'keys:\r\n  # a\r\n  - id: a\r\n', 2],
-    ['is none in a list in brackets', 0, 'keys: [{ id: a }]\n', undefined],
+    ['is not separated by a blank line', 1, lines('keys:', '  - id: a', '  # b', '', '  - id: b'), undefined],
+    ['is not part of the previous entry', 1, lines('keys:', '  - id: a # a', '  - id: b'), undefined],
+    ['is found with Windows line ends', 0, 'keys:\r\n  # a\r\n  - id: a\r\n', 2],
+    ['is not looked for in a list in brackets', 0, 'keys: [{ id: a }]\n', undefined],
   ])('%s', (_, index, text, line) => {
     expect(commentAbove(text, index)).toBe(line);
   });

@@ -18,7 +18,7 @@ async function list(keys: string, format: 'table' | 'json' = 'table', env = {}) 
   const output = keepOutput();
   const code = await listKeysCommand({ ...output, dir: folder.path, env, now: NOW, format });
   const here = (text: string) => text.replaceAll(`${folder.path}/`, '');
-  return { code, out: here(output.said.out), err: here(output.said.err) };
+  return { code, out: here(output.printed.out), err: here(output.printed.err) };
 }
 
 describe('keys list', () => {
@@ -135,6 +135,6 @@ describe('keys list', () => {
     const output = keepOutput();
     const dir = `${folder.path}/nowhere`;
     expect(await listKeysCommand({ ...output, dir, env: {}, now: NOW, format: 'table' })).toBe(2);
-    expect(output.said.err).toContain('there is no such folder');
+    expect(output.printed.err).toContain('there is no such folder');
   });
 });

@@ -51,8 +51,8 @@ describe('a file stays unchanged', () => {
   });
 
   test.each<[string, string, () => void]>([
-    ['it is gone', 'ENOENT', () => {}],
-    ['it is a link that leads nowhere', 'ENOENT', () => symlinkSync('nowhere', at('keys.yaml'))],
+    ['it does not exist', 'ENOENT', () => {}],
+    ['it is a dangling link', 'ENOENT', () => symlinkSync('nowhere', at('keys.yaml'))],
     ['it is a folder', 'EISDIR', () => mkdirSync(at('keys.yaml'))],
   ])('if %s', async (_, code, prepare) => {
     prepare();

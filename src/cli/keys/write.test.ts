@@ -29,10 +29,10 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 async function run(command: (output: Parameters<typeof revokeKeyCommand>[1]) => Promise<number>) {
-  const { said, ...output } = keepOutput();
+  const { printed, ...output } = keepOutput();
   const code = await command({ ...output, dir: folder.path, env: {}, now: NOW });
   const here = (text: string) => text.replaceAll(folder.path, 'DIR');
-  return { code, out: here(said.out), err: here(said.err) };
+  return { code, out: here(printed.out), err: here(printed.err) };
 }
 const create = (request: KeyRequest) => run((options) => writeKeyCommand(request, options));
 const revoke = (id: string) => run((options) => revokeKeyCommand(id, options));

@@ -60,9 +60,9 @@ export function guessFormat(
   { path, headers }: Parameters<HttpRoute['read']>[0],
 ): Format | undefined {
   const lower = path.toLowerCase();
-  const near = operations.filter((operation) => lower.startsWith(literalStart(operation)));
-  const far = operations.filter(({ header }) => header !== undefined);
-  return operationFor(byHeader(near.length > 0 ? near : far), headers)?.format;
+  const sameStart = operations.filter((operation) => lower.startsWith(literalStart(operation)));
+  const withHeader = operations.filter(({ header }) => header !== undefined);
+  return operationFor(byHeader(sameStart.length > 0 ? sameStart : withHeader), headers)?.format;
 }
 
 const literalStart = ({ path }: Operation): string => path.split('{', 1)[0]!.toLowerCase();

@@ -75,11 +75,11 @@ describe('requests in flight', () => {
   });
 });
 
-type Step = { readonly kind: 'enter' | 'reserve' | 'leave'; readonly who: number; readonly bytes: number };
+type Step = { readonly kind: 'enter' | 'reserve' | 'leave'; readonly index: number; readonly bytes: number };
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     kind: fc.constantFrom('enter' as const, 'reserve' as const, 'leave' as const),
-    who: fc.nat(5),
+    index: fc.nat(5),
     bytes: fc.nat(60),
   }),
   { maxLength: 60 },
@@ -92,17 +92,17 @@ it('the bytes always equal the sum over all holders, stay within the limit and e
       const requests = Array.from({ length: 6 }, () => arrive().exchange);
       const held = requests.map(() => 0);
       const gone = requests.map(() => false);
-      for (const { kind, who, bytes } of script) {
-        const exchange = requests[who]!;
+      for (const { kind, index, bytes } of script) {
+        const exchange = requests[index]!;
         const sum = held.reduce((total, one) => total + one, 0);
         if (kind === 'enter') arrive(true);
         if (kind === 'reserve') {
-          const fits = !gone[who] && sum + bytes <= 100;
+          const fits = !gone[index] && sum + bytes <= 100;
           expect(inFlight.reserve(exchange, bytes) === undefined).toBe(fits);
-          if (fits) held[who]! += bytes;
+          if (fits) held[index]! += bytes;
         }
-        if (kind === 'leave') expect(inFlight.leave(exchange)).toBe(!gone[who]);
-        if (kind === 'leave') [gone[who], held[who]] = [true, 0];
+        if (kind === 'leave') expect(inFlight.leave(exchange)).toBe(!gone[index]);
+        if (kind === 'leave') [gone[index], held[index]] = [true, 0];
         expect(inFlight.bytes).toBe(held.reduce((total, one) => total + one, 0));
       }
       for (const exchange of requests) inFlight.leave(exchange);

@@ -119,9 +119,9 @@ describe('turns for large bodies', () => {
 
   it.each([
     ['leave half of the process to other requests', 99, 20, [...Array<number>(14).fill(0), 0, 20, 20]],
-    ['leave most of the process to other requests where they are long', 9, 100, [100, 400, 400]],
-    ['leave sixteen times as long as they take at most', 9, 1000, [15_700, 16_000, 16_000]],
-    ['leave no time where no other request is under way', 1, 200, [0, 0, 0]],
+    ['leave most of the process to other requests if the steps are long', 9, 100, [100, 400, 400]],
+    ['leave at most sixteen times their own length', 9, 1000, [15_700, 16_000, 16_000]],
+    ['leave no time if no other request is in flight', 1, 200, [0, 0, 0]],
   ])('%s', (_, underWay, took, expected) => {
     const { starts, turn, settle } = measured(underWay);
     for (let step = 0; step <= expected.length; step += 1) turn('a', took);

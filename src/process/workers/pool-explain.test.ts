@@ -67,7 +67,7 @@ describe('a question to a worker pool', () => {
 describe('a request that one of the workers served', () => {
   it.each([
     ['the others do not have it', [NONE, outcome('b')]],
-    ['another one is gone', [new NoAnswer('died'), outcome('b')]],
+    ['another one has exited', [new NoAnswer('died'), outcome('b')]],
     ['another one hangs', [pending(), outcome('b')]],
   ])('is explained by that worker even if %s', async (_, answers) => {
     expect(await workersOf(...answers).source.explained('id')).toEqual({ explanation: { notes: ['b'], worker: 2 } });

@@ -172,13 +172,13 @@ describe('a series of several processes', () => {
           else if (doing === 'die') die(id, (ids[worker] = next++));
           else set((now += doing === 'wait' ? DAY / 5 : DAY));
           if (doing === 'long wait') await reportAll();
-          const told = await value();
-          if (told === undefined) sinceGone = 0;
+          const exposed = await value();
+          if (exposed === undefined) sinceGone = 0;
           else {
-            expect(told).toBe(sinceGone);
-            expect(told).toBeGreaterThanOrEqual(last);
+            expect(exposed).toBe(sinceGone);
+            expect(exposed).toBeGreaterThanOrEqual(last);
           }
-          last = told ?? 0;
+          last = exposed ?? 0;
         }
       }),
       { numRuns: 500 },
