@@ -5,17 +5,17 @@ import { multimodalCodec } from './multimodal.ts';
 import { MAX_INSTANCES, type EmbeddingSettings } from './settings.ts';
 import { textCodec } from './text.ts';
 
-/** `text-embedding-005`, `text-multilingual-embedding-002`, `textembedding-gecko@003`; one nobody here has heard of is asked like these. */
+/** `text-embedding-005`, `text-multilingual-embedding-002`, `textembedding-gecko@003`, and unknown models with a similar name. */
 const TEXT = /embed/;
 /**
- * Older pages of Google allow one instance in a call, a newer one has no such line (docs/protocols/embeddings.md#one-instance): one is
- * right by both.
+ * Models that get one instance per call: Google's older pages allow only one, a newer page names no limit
+ * (docs/protocols/embeddings.md#one-instance), and one satisfies both.
  */
 const ONE_BY_ONE = /^gemini-embedding-(?:0|exp)/;
 const EMBED_CONTENT = /^gemini-embedding-[1-9]/;
 const MULTIMODAL = /^multimodalembedding/;
 
-/** @param under path of the model with a method behind it */
+/** @param under returns the path of the model with a method appended */
 export function embeddingEndpoint(
   model: string,
   under: (method: string) => string,
@@ -32,7 +32,7 @@ export function embeddingEndpoint(
   throw unsupportedTask(model, 'embeddings');
 }
 
-/** Text in the shape of Google's own models. */
+/** Text embeddings in the format of Google's own models. */
 export function predictedEmbeddings(path: string, model: string, settings: EmbeddingSettings): ModelEndpoint {
   const { instancesPerCall = MAX_INSTANCES, parallelCalls } = settings;
   return { path, format: 'gemini', model, codec: textCodec({ instancesPerCall, parallelCalls }) };

@@ -5,9 +5,9 @@ import { imagenCodec } from './imagen.ts';
 import { geminiImageModel, imagenModel } from './models.ts';
 
 /**
- * The path and codec of an image model (docs/protocols/vertex-ai.md#paths, docs/protocols/images.md#models). Errors are Google's, as
- * Gemini's are.
- * @param under path of the model with a method behind it
+ * The path and codec of an image model (docs/protocols/vertex-ai.md#paths, docs/protocols/images.md#models). Errors have Google's
+ * format, as those of Gemini.
+ * @param under returns the path of the model with a method appended
  */
 export function imageEndpoint(model: string, under: (method: string) => string): ModelEndpoint {
   const imagen = imagenModel(model);
